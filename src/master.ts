@@ -219,7 +219,7 @@ export class Master implements Part {
 
   /** The figures of instances and services in `/metrics`. */
   metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
-    const { configurations } = this.state;
+    const { configurations, rollouts } = this.state;
     const usage = this.#usage;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),
@@ -229,6 +229,9 @@ export class Master implements Part {
           yield { configuration: name, minimum: value.configuration.minimumServiceCount };
       },
       actualOf: (name) => this.#term?.controllers.minimumService.actual(name) ?? 0,
+      *rollouts() {
+        for (const [, { value }] of rollouts.entries()) yield value;
+      },
       usages: () => usage.all(),
     };
   }

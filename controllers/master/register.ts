@@ -23,7 +23,7 @@ import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
 import type { Rollouts } from './rollout/reconciler.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
-import { wakesOfConfiguration, wakesOfRevision } from './wake/configuration-wakes.js';
+import { wakesOfConfiguration, wakesOfHistory, wakesOfRevision } from './wake/configuration-wakes.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import { wakesOfContact, wakesOfNode } from './wake/node-wakes.js';
 import { wakesOfRollout } from './wake/rollout-wakes.js';
@@ -129,9 +129,8 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
 }
 
 function buildFollower(options: MasterControllersOptions): ConfigurationFollower {
-  const { state, configurationSource: source, logger } = options;
-  const { configurations, store } = state;
-  const reconciler = new Configurations({ source, configurations, store, logger });
+  const { state, configurationSource: source, clock, logger } = options;
+  const reconciler = new Configurations({ ...state, source, clock, logger });
   const controller = buildController(options, reconciler, { keys: () => [source.nodeId] });
   return new ConfigurationFollower(reconciler, controller, source.nodeId);
 }
@@ -149,6 +148,7 @@ function followAll(
     );
   follow(state.instances, (change) => wakesOfInstance(change, facts));
   follow(state.configurations, (change) => wakesOfConfiguration(change, facts));
+  follow(state.histories, (change) => wakesOfHistory(change));
   follow(state.revisions, (change) => wakesOfRevision(change, facts));
   follow(state.nodes, (change) => wakesOfNode(change, facts));
   follow(state.rollouts, (change) => wakesOfRollout(change, facts));

@@ -7,6 +7,7 @@ import { INSTANCE_COMMANDS } from './groups/instances.js';
 import { KEY_COMMANDS } from './groups/keys.js';
 import { NODE_COMMANDS, STOP_COMMANDS } from './groups/node.js';
 import { NODE_OPERATION_COMMANDS } from './groups/node-operations.js';
+import { ROLLOUT_COMMANDS } from './groups/rollouts.js';
 import { SESSION_COMMANDS } from './groups/sessions.js';
 import { TEMPLATE_COMMANDS } from './groups/templates.js';
 import { TOKEN_COMMANDS } from './groups/tokens.js';
@@ -15,6 +16,7 @@ import { TOKEN_COMMANDS } from './groups/tokens.js';
 export const GROUPS: Readonly<Record<string, string>> = {
   instance: 'instances: the processes that run',
   config: 'configurations: what should run',
+  rollout: 'rollouts: how changed configurations reach what runs',
   template: 'templates: file trees for working directories',
   cluster: 'the cluster as a whole',
   'cluster token': 'tokens with which nodes join',
@@ -27,6 +29,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
 export const COMMANDS = {
   ...INSTANCE_COMMANDS,
   ...CONFIGURATION_COMMANDS,
+  ...ROLLOUT_COMMANDS,
   ...TEMPLATE_COMMANDS,
   ...CLUSTER_COMMANDS,
   ...NODE_OPERATION_COMMANDS,

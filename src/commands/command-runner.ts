@@ -67,7 +67,7 @@ export class Commands implements CommandRunner {
   #silentTree(): Command {
     const output = new CommandOutput(() => undefined);
     const { signal } = new AbortController();
-    return buildTree({ dependencies: this.#dependencies, output, signal, columns: undefined });
+    return buildTree({ dependencies: this.#dependencies, output, actor: '', signal, columns: undefined });
   }
 
   async #perform(words: readonly string[], { session, output, ran }: Run): Promise<boolean> {
@@ -76,8 +76,8 @@ export class Commands implements CommandRunner {
       if (words.length === 0) throw new DroverError('DRV_COMMAND_INVALID', 'the line is longer than 64 KiB');
       const limit = { limitMs: MAX_MS, clock, signal: session.signal, expired };
       await withDeadline(limit, async (signal) => {
-        const columns = session.columns;
-        const program = buildTree({ dependencies: this.#dependencies, output, signal, columns });
+        const { actor, columns } = session;
+        const program = buildTree({ dependencies: this.#dependencies, output, actor, signal, columns });
         ran.program = program;
         program.hook('preAction', (_program, command) => {
           ran.command = command;

@@ -20,6 +20,7 @@ import type { InstanceLogNeeds } from '../operations/instance-log.js';
 import type { InstanceUpdateNeeds } from '../operations/instance-update.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
+import type { ConfigurationRollbackNeeds } from '../operations/rollouts/configuration-rollback.js';
 import type { SessionNeeds } from '../operations/sessions.js';
 import type { InstanceWriter } from '../store/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -34,6 +35,7 @@ type Records<T> = Pick<MirrorReader<T>, 'get' | 'entries' | 'setAside'>;
 export type CommandDependencies = ClusterStatusNeeds &
   ConfigurationDiffNeeds &
   ConfigurationReloadNeeds &
+  ConfigurationRollbackNeeds &
   ConfigurationScaleNeeds &
   InstanceDetailsNeeds &
   InstanceLifecycleNeeds &
@@ -66,6 +68,8 @@ export type CommandDependencies = ClusterStatusNeeds &
 export interface CommandContext {
   readonly dependencies: CommandDependencies;
   readonly output: CommandOutput;
+  /** The caller's name in the audit trail. */
+  readonly actor: string;
   /** Aborts when the caller no longer waits for the command. */
   readonly signal: AbortSignal;
   /** Columns of the reader's terminal; undefined: tables are not cut. */

@@ -18,7 +18,7 @@ const FOOTER = [
  * CommanderErrors.
  */
 export function buildTree(context: CommandContext): Command {
-  const { output, signal, dependencies, columns } = context;
+  const { output, actor, signal, dependencies, columns } = context;
   const program = new Command('drover')
     .exitOverride()
     .configureOutput({
@@ -40,7 +40,7 @@ export function buildTree(context: CommandContext): Command {
     if (isForPrograms(command)) output.printJson(shown.json());
     else output.print(await shown.text({ columns, now: dependencies.clock.now(), isWide: false }));
   };
-  const runs = commandRuns(dependencies);
+  const runs = commandRuns(dependencies, actor);
   addCommands(program, {
     addOptions: (command) => {
       const format = new Option('-o, --output <format>', 'table for people, json for programs');

@@ -18,6 +18,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
+import type { FileWriter } from './history/content-origins.js';
 import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
@@ -44,6 +45,12 @@ export interface ConfigurationFilesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly logger: Logger;
   readonly clock: Clock;
+}
+
+export interface PutOptions {
+  readonly precondition?: Precondition | undefined;
+  /** Who writes; absent: not known. */
+  readonly by?: FileWriter | undefined;
 }
 
 export class ConfigurationFiles implements Part {
@@ -134,11 +141,18 @@ export class ConfigurationFiles implements Part {
   async put(
     name: string,
     input: unknown,
-    precondition?: Precondition,
+    { precondition, by }: PutOptions = {},
   ): Promise<{ warnings: readonly ConfigurationWarning[] }> {
     const parsed = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
-    await this.#change(() => this.#editor.write(name, { text, parsed }, precondition));
+    await this.#change(async () => {
+      // First: a round of the controller may see the file before this goes on.
+      this.#source.origins.noteWriter(name, by);
+      await this.#editor.write(name, { text, parsed }, precondition).catch((error: unknown) => {
+        this.#source.origins.noteWriter(name, undefined);
+        throw error;
+      });
+    });
     return { warnings: parsed.warnings };
   }
 
@@ -177,7 +191,7 @@ export class ConfigurationFiles implements Part {
     await this.#exclusively(() =>
       this.#source.whileConfirmed(removed, async () => {
         await write();
-        await this.#options.follower.follow();
+        await this.#follow();
       }),
     );
   }
@@ -195,6 +209,11 @@ export class ConfigurationFiles implements Part {
       this.#hint(null);
       throw error;
     }
+  }
+
+  async #follow(): Promise<void> {
+    await this.#options.follower.follow();
+    this.#source.origins.forgetWriters();
   }
 
   #hint(file: string | null): void {
@@ -223,7 +242,7 @@ export class ConfigurationFiles implements Part {
     if (this.#stopping.signal.aborted) return;
     try {
       await read();
-      await this.#options.follower.follow();
+      await this.#follow();
       this.#wasStored = true;
       this.#resolveStored();
     } catch (error) {

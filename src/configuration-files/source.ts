@@ -8,6 +8,7 @@ import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
+import { ContentOrigins, type ContentSource } from './history/content-origins.js';
 import { SettledFiles } from './settled-files.js';
 
 /** What the controller `configurations` observes. */
@@ -27,6 +28,8 @@ export interface ConfigurationSource {
    * that is there and cannot be read is as it was read.
    */
   isAsRead(file: string): Promise<boolean>;
+  /** Who brought what the file of a configuration says now. */
+  originOf(name: string, file: string): ContentSource;
 }
 
 /** Of a master whose records are the truth: nothing is concluded from files. */
@@ -38,6 +41,10 @@ export function unreadSource(nodeId: string): ConfigurationSource {
     fault: undefined,
     isConfirmed: () => false,
     isAsRead: async () => true,
+    originOf: (_name, file) => ({
+      origin: { file, key: null, commit: null, isDirty: null },
+      rollback: undefined,
+    }),
   };
 }
 
@@ -64,6 +71,7 @@ export interface ReadOptions {
 export class DirectorySource implements ConfigurationSource {
   readonly nodeId: string;
   readonly directory: string;
+  readonly origins: ContentOrigins;
   readonly #options: DirectorySourceOptions;
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
@@ -78,6 +86,7 @@ export class DirectorySource implements ConfigurationSource {
     this.nodeId = options.nodeId;
     this.directory = options.directory;
     this.#options = options;
+    this.origins = new ContentOrigins(options.directory);
     this.#reader = new DirectoryReader(options);
     this.#warningLog = new FileWarningLog(options.logger);
   }
@@ -137,10 +146,15 @@ export class DirectorySource implements ConfigurationSource {
     return isSame;
   }
 
+  originOf(name: string, file: string): ContentSource {
+    return this.origins.of(name, file);
+  }
+
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
   async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
     try {
       const reading = await this.#reader.read(canBeReplaced);
+      await this.origins.look(reading.files, this.#settled.files);
       this.#settled.takeAll(reading.files, isFinal);
       this.#links = reading.links;
       this.#hasRead = true;
@@ -159,6 +173,7 @@ export class DirectorySource implements ConfigurationSource {
     const names = new Set([...files, ...this.suspects]);
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
     if (readings === undefined) return this.read({ isFinal: false });
+    await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, false);
     this.#tell();
   }
@@ -175,6 +190,7 @@ export class DirectorySource implements ConfigurationSource {
   /** Reads one file anew, and believes it. */
   async readFile(file: string): Promise<Reading | undefined> {
     const reading = await this.#reader.readFile(file);
+    await this.origins.look([[file, reading]], this.#settled.files);
     this.#settled.set(file, reading);
     return reading;
   }
@@ -184,8 +200,10 @@ export class DirectorySource implements ConfigurationSource {
    * other's name.
    */
   async readFiles(files: readonly string[]): Promise<void> {
-    const readings = await Promise.all(files.map((file) => this.#reader.readFile(file)));
-    for (const [index, file] of files.entries()) this.#settled.set(file, readings[index]);
+    const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
+    const readings = files.map((file, index) => [file, found[index]] as const);
+    await this.origins.look(readings, this.#settled.files);
+    for (const [file, reading] of readings) this.#settled.set(file, reading);
   }
 
   #tell(): void {

@@ -19,12 +19,32 @@ export interface LeaderConnectionNeeds {
 }
 
 export function connectionTo(needs: LeaderConnectionNeeds): MasterConnection {
+  const { candidate, assembly, master } = needs;
   return {
-    connect: async (signal) => {
-      const leader = await untilLed(needs, signal);
-      return leader === 'here' ? inProcess(needs.master) : dial(needs, leader, signal);
-    },
+    connect: (signal) =>
+      connectToLeader({
+        candidate,
+        nodeId: assembly.configuration.nodeId,
+        here: async () => inProcess(master),
+        there: (leader) => dial(needs, leader, signal),
+        signal,
+      }),
   };
+}
+
+export interface LeaderRoutes {
+  readonly candidate: Pick<Candidate, 'isLeader' | 'leader' | 'onChange'>;
+  /** This node. */
+  readonly nodeId: string;
+  readonly here: () => Promise<Transport>;
+  readonly there: (leader: Leader) => Promise<Transport>;
+  readonly signal: AbortSignal;
+}
+
+/** Connects to the master that leads, when one does. Throws DRV_CHANNEL_CLOSED when `signal` aborts. */
+export async function connectToLeader({ here, there, ...needs }: LeaderRoutes): Promise<Transport> {
+  const leader = await untilLed(needs);
+  return leader === 'here' ? here() : there(leader);
 }
 
 function inProcess(master: Pick<Master, 'accept'>): Transport {
@@ -48,12 +68,12 @@ async function dial(
   return dialer.open(await authority.serverCredential(), certificate, signal);
 }
 
-/** Waits through an election. Throws DRV_CHANNEL_CLOSED when `signal` aborts. */
-async function untilLed(
-  { candidate, assembly }: LeaderConnectionNeeds,
-  signal: AbortSignal,
-): Promise<Leader | 'here'> {
-  const { nodeId } = assembly.configuration;
+/** Waits through an election. */
+async function untilLed({
+  candidate,
+  nodeId,
+  signal,
+}: Pick<LeaderRoutes, 'candidate' | 'nodeId' | 'signal'>): Promise<Leader | 'here'> {
   const found = (): Leader | 'here' | undefined => {
     if (candidate.isLeader()) return 'here';
     const leader = candidate.leader();

@@ -1,5 +1,4 @@
 /** What a node does while its master leads, from the moment it leads until nothing of the term is under way any more. */
-import { ensureAdminKey } from '../api/access/admin-key.js';
 import type { TermWork } from '../leadership/candidate.js';
 import type { Term } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
@@ -9,7 +8,8 @@ export interface MasterWorkOptions {
   readonly master: Master;
   /** Begins to follow the directories. Resolves when the records agree with them. */
   readonly startFiles: () => Promise<void>;
-  readonly adminKey: Parameters<typeof ensureAdminKey>[0];
+  /** Makes the first key of the API where there is none. */
+  readonly ensureAdminKey: () => Promise<unknown>;
   /** Lets the other nodes in. Repeatable. */
   readonly openDoor: () => Promise<void>;
 }
@@ -45,9 +45,9 @@ export class MasterWork implements TermWork {
   }
 
   async begin(term: Term): Promise<void> {
-    const { master, adminKey, openDoor } = this.#options;
+    const { master, ensureAdminKey, openDoor } = this.#options;
     master.beginTerm(term);
-    await ensureAdminKey(adminKey);
+    await ensureAdminKey();
     await openDoor();
     await whileIn(term, this.startFiles());
     await whileIn(term, this.#nodeIsUp);

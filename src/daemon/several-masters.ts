@@ -13,7 +13,9 @@ import { ConfigurationFiles } from '../configuration-files/configuration-files.j
 import { DirectorySource } from '../configuration-files/source.js';
 import { ConfigurationView } from '../configuration-files/view/configuration-view.js';
 import { decodeEdits, encodeEdits, operationsOf } from '../configuration-files/view/record-edits.js';
-import type { Leadership, MasterPeer } from '../leadership/leadership.js';
+import type { AskingLeadership } from '../leadership/candidate.js';
+import { LeaderSearch } from '../leadership/leader-search.js';
+import type { MasterPeer } from '../leadership/leadership.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { AuditTrail } from '../model/audit.js';
 import { type ConfigurationRecord, configurationRecordSchema } from '../model/configuration.js';
@@ -30,14 +32,18 @@ import type { Shared } from './assembly.js';
 
 const TREE = 'template-tree';
 const HOLD = 'hold-template';
+const LEADER = 'leader';
 const treeSchema = z.object({ digest: z.string() });
+const leaderSchema = z
+  .object({ nodeId: z.string(), clusterAddress: z.string(), epoch: z.int().min(1), since: z.number() })
+  .nullable();
 const heldSchema = z.object({ name: z.string(), digest: z.string(), revision: z.int() });
 
 export interface SeveralMastersOptions {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'configurations' | 'templates' | 'data'>;
   readonly store: Store;
-  readonly leadership: Leadership;
+  readonly leadership: AskingLeadership;
   /** Opens a connection to the desk of another master. */
   readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
   readonly templates: MasterTemplates;
@@ -47,7 +53,6 @@ export interface SeveralMastersOptions {
 
 export class SeveralMasters implements Part {
   readonly desk: MasterDesk;
-  readonly calls: MasterCalls;
   readonly source: DirectorySource;
   readonly files: ConfigurationFiles;
   readonly audit: AuditOfMasters;
@@ -57,6 +62,8 @@ export class SeveralMasters implements Part {
   readonly #templateRecords: Mirror<TemplateRecord>;
   readonly #masters: Mirror<boolean>;
   readonly #view: ConfigurationView;
+  readonly #calls: MasterCalls;
+  readonly #search: LeaderSearch;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
 
@@ -65,7 +72,7 @@ export class SeveralMasters implements Part {
     const { clock, random, logger } = shared;
     this.#options = options;
     this.desk = new MasterDesk({ logger });
-    this.calls = new MasterCalls({ dial, clock });
+    this.#calls = new MasterCalls({ dial, clock });
     this.#configurations = this.#mirror(PREFIX.configurations, configurationRecordSchema);
     this.#templateRecords = this.#mirror(PREFIX.templates, templateRecordSchema);
     this.#masters = this.#mirror(
@@ -77,7 +84,7 @@ export class SeveralMasters implements Part {
       nodeId,
       store,
       leadership,
-      calls: this.calls,
+      calls: this.#calls,
       desk,
       signal: this.#stopping.signal,
       logger,
@@ -132,14 +139,23 @@ export class SeveralMasters implements Part {
       audit,
       leadership,
       known: () => this.#knownMasters(),
-      calls: this.calls,
+      calls: this.#calls,
       desk,
     });
+    this.#search = new LeaderSearch({
+      leadership,
+      nodeId,
+      ask: async (peer, signal) =>
+        leaderSchema.safeParse(await this.#calls.ask(peer, LEADER, {}, signal)).data ?? null,
+      clock,
+    });
+    desk.on(LEADER, () => leadership.leader());
     this.#answerTemplates();
   }
 
   /** The templates have started. */
   async start(): Promise<void> {
+    await this.#running.start(this.#search);
     for (const mirror of [this.#configurations, this.#templateRecords, this.#masters])
       await this.#running.start(mirror);
     await this.#running.start(this.#view);
@@ -179,9 +195,9 @@ export class SeveralMasters implements Part {
     const { leadership, nodeId } = this.#options;
     return {
       list: () => leadership.masters().filter((peer) => peer.nodeId !== nodeId),
-      bundle: (peer, digest, signal) => this.calls.bytes(peer, TREE, { digest }, signal),
+      bundle: (peer, digest, signal) => this.#calls.bytes(peer, TREE, { digest }, signal),
       hold: async (peer, wanted: HeldTemplate, signal) => {
-        await this.calls.ask(peer, HOLD, wanted, signal);
+        await this.#calls.ask(peer, HOLD, wanted, signal);
       },
     };
   }

@@ -1,6 +1,7 @@
 /** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { ensureAdminKey } from '../api/access/admin-key.js';
 import { KeyWriter } from '../api/access/key-writer.js';
 import { SessionWriter } from '../api/access/session-writer.js';
 import { ensureTokenSecret } from '../api/access/token-secret.js';
@@ -9,7 +10,6 @@ import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
-import { LeaderNews } from '../channel/masters/leader-news.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
@@ -86,7 +86,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   const work = new MasterWork({
     master,
     startFiles: () => running.start(several ?? files),
-    adminKey: { store, path: paths.adminKey, now: clock.now(), audit, logger },
+    ensureAdminKey: () => ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
     openDoor,
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
@@ -109,11 +109,6 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
     ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
     apiCertificate,
   });
-  if (several !== undefined) {
-    const { desk, calls } = several;
-    const { nodeId } = configuration;
-    await running.start(new LeaderNews({ nodeId, listener: candidate, calls, desk, clock, logger }));
-  }
   await running.start(extensions);
   extensions.follow(master.state, () => candidate.isLeader());
   await running.start(master);
@@ -236,7 +231,7 @@ function buildDependencies(
   }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
+  const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -246,6 +241,7 @@ function buildDependencies(
     instances,
     configurations,
     revisions,
+    histories,
     rollouts,
     nodes,
     keys,
@@ -253,6 +249,7 @@ function buildDependencies(
     isReady,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
+    rolloutWrites: master.rolloutWriter,
     configurationFiles: files,
     keyWrites: new KeyWriter({ store, keys, clock, adminKeyPath: paths.adminKey, logger }),
     sessionWrites: new SessionWriter({ store, keys, sessions, clock }),

@@ -3,6 +3,8 @@
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { hasFinished } from '../model/instance.js';
+import { rolloutAdvice, rolloutText } from '../model/plain/rollout-text.js';
+import { hasEnded, isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { countText, cutText, durationText } from '../model/words.js';
 import type { ServiceView } from './decisions.js';
 import { type ConfigurationExplanation, type ExplainedFile, MOST_LISTED } from './explanation.js';
@@ -58,11 +60,33 @@ function storyOf(facts: ConfigurationFacts, rows: readonly Row[]): Story {
     storyOfSurplus(service) ??
     storyOfTrouble(facts, rows) ??
     storyOfWell(facts, service);
+  const told = withRollout(facts, story);
   const broken = facts.fileErrors.find(({ file }) => file === facts.record?.sourceFile);
-  if (broken === undefined) return story;
-  const besides = story.isSettled === true ? ', but' : '; besides,';
-  const advice = [mend(broken), story.advice].filter(Boolean).join(' ');
-  return { ...story, says: `${story.says}${besides} ${broken.file} is broken`, advice };
+  if (broken === undefined) return told;
+  const besides = told.isSettled === true ? ', but' : '; besides,';
+  const advice = [mend(broken), told.advice].filter(Boolean).join(' ');
+  return { ...told, says: `${told.says}${besides} ${broken.file} is broken`, advice };
+}
+
+/** A rollout that goes on, or that holds the content of the file back, is part of the sentence. */
+function withRollout({ name, online, service, rollout }: ConfigurationFacts, story: Story): Story {
+  if (rollout === undefined || rollout.state === 'complete') return story;
+  const has = `has ${countText(online, 'instance')} ONLINE, ${service?.minimum ?? 0} asked for; its rollout`;
+  const says = story.isSettled === true ? has : `${story.says}; besides, its rollout`;
+  const heldBack = isHeldBack(rollout) ? '. New instances are made from the content before' : '';
+  return {
+    ...story,
+    says: `${says} ${rolloutText(rollout)}${heldBack}`,
+    next: story.next ?? nextOf(rollout),
+    advice: [rolloutAdvice(name, rollout), story.advice].filter(Boolean).join(' ') || undefined,
+    isSettled: false,
+  };
+}
+
+function nextOf({ state, counts }: RolloutRecord): string | undefined {
+  if (state !== 'rolling' && state !== 'rolling-back') return undefined;
+  const waits = counts.outdated > 0 && counts.waiting === counts.outdated;
+  return waits ? 'It goes on as soon as players leave.' : 'It goes on by itself.';
 }
 
 function storyOfBroken({ name, fileErrors, instancesTotal }: ConfigurationFacts): Story {
@@ -159,7 +183,10 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const older = instances.filter(
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;
-  if (older > 0)
+  // They are what the rollout replaces, or what new ones are made from, too.
+  const { rollout } = facts;
+  const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
+  if (older > 0 && !isReplaced)
     yield `${countText(older, 'instance is', 'instances are')} made from an older content (\`config diff ${name}\`) and ${older === 1 ? 'keeps' : 'keep'} it: \`instance update <id>\` gives an instance what is in force, in place.`;
 }
 

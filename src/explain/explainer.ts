@@ -13,6 +13,7 @@ import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
+import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
 import { setAsideOf } from '../store/left-of-record.js';
@@ -58,6 +59,7 @@ export interface FactsExplainerOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly files: FileReports;
   readonly decisions: Decisions;
@@ -131,6 +133,7 @@ export class FactsExplainer implements Explainer {
         fileErrors,
         fileWarnings,
         service,
+        rollout: this.#options.rollouts.get(name)?.value,
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {
           const record = all.get(id);

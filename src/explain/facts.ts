@@ -6,6 +6,7 @@ import type {
 } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
+import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import type { ContactView, PlacementView, ServiceView } from './decisions.js';
 
@@ -43,6 +44,8 @@ export interface ConfigurationFacts {
   /** What its file says without effect. */
   readonly fileWarnings: readonly ConfigurationFileWarning[];
   readonly service: ServiceView | undefined;
+  /** Undefined: the configuration has had none. */
+  readonly rollout: RolloutRecord | undefined;
   /** For one more instance; undefined when no configuration is in force. */
   readonly placement: PlacementView | undefined;
   /** Instances in trouble first. Not all of them when there are many. */

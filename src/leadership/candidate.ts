@@ -12,16 +12,17 @@ export interface TermWork {
   end(): Promise<void>;
 }
 
-export interface Candidate extends Leadership {
+/** A leadership that the other masters can help where etcd is silent (`LeaderSearch`). */
+export interface AskingLeadership extends Leadership {
+  /** Whether what this master knows of the leadership is of now. False while etcd is silent. */
+  readonly isInTouch: boolean;
+  /** Another master says who leads. It is believed while etcd is silent, where that is a later term. */
+  heard(leader: Leader): void;
+}
+
+export interface Candidate extends AskingLeadership {
   /** Resolves when this master may write for the first time. Rejects with DRV_STORE_CLOSED when it stops before. */
   readonly elected: Promise<void>;
-  /** Whether the store has been silent for so long that other masters may know better who leads. */
-  isSilent(): boolean;
-  /**
-   * Takes what another master knows. While the store is silent here, a leader of a later term counts: the term of this
-   * master is over then.
-   */
-  hear(leader: Leader): void;
   /**
    * Does `work` in each term from now on. Resolves when this master serves, or another one leads. Throws what `begin`
    * throws where no other master could lead.

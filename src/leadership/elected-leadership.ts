@@ -30,6 +30,8 @@ export class ElectedLeadership implements Candidate {
   readonly #listeners = new Set<() => void>();
   readonly #work: Promise<TermWork>;
   #giveWork: (work: TermWork) => void = () => undefined;
+  /** The leader that another master has named while etcd was silent. */
+  #heard: Leader | undefined;
   /** The term whose work is done. */
   #serving: ElectedTerm | undefined;
   readonly #running: Promise<void>;
@@ -47,19 +49,23 @@ export class ElectedLeadership implements Candidate {
   }
 
   leader(): Leader | null {
-    const { held } = this.#options.election;
+    const { held, latest } = this.#options.election;
+    if (this.#heard !== undefined && this.#heard.epoch > latest) return this.#heard;
     if (held?.holder === undefined) return null;
     const { nodeId, clusterAddress, since } = held.holder;
     return { nodeId, clusterAddress, since, epoch: held.epoch };
   }
 
-  isSilent(): boolean {
-    return this.#options.election.isSilent;
+  get isInTouch(): boolean {
+    return this.#options.election.isInTouch;
   }
 
-  hear({ epoch, ...leader }: Leader): void {
-    // Only etcd gives a session and a lease, and nothing is compared with these.
-    this.#options.election.hear({ epoch, holder: { ...leader, session: '', lease: 0 } });
+  heard(leader: Leader): void {
+    const { election } = this.#options;
+    if (election.isInTouch || leader.epoch <= Math.max(election.latest, this.#heard?.epoch ?? 0)) return;
+    this.#heard = leader;
+    election.term?.end(`master ${leader.nodeId} leads now`);
+    this.changed();
   }
 
   isLeader(): boolean {

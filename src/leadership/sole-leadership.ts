@@ -4,6 +4,7 @@ import type { Leader, MasterPeer, Term } from './leadership.js';
 
 export class SoleLeadership implements Candidate {
   readonly elected = Promise.resolve();
+  readonly isInTouch = true;
   readonly #leader: Leader;
   readonly #ending = new AbortController();
   readonly #term: Term = { epoch: 0, signal: this.#ending.signal };
@@ -17,13 +18,6 @@ export class SoleLeadership implements Candidate {
     return this.#leader;
   }
 
-  isSilent(): boolean {
-    return false;
-  }
-
-  /** There is no other one. */
-  hear(): void {}
-
   isLeader(): boolean {
     return true;
   }
@@ -35,6 +29,8 @@ export class SoleLeadership implements Candidate {
   masters(): readonly MasterPeer[] {
     return [this.#leader];
   }
+
+  heard(): void {}
 
   onChange(): () => void {
     return () => undefined;

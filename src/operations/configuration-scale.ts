@@ -10,15 +10,16 @@ export interface ConfigurationScaleNeeds extends Pick<ConfigurationDiffNeeds, 'c
 
 /**
  * Writes the file with the new minimum and all else as it is. Throws DRV_CONFIGURATION_UNKNOWN, and what
- * `ConfigurationFiles.put` throws, DRV_CONFIGURATION_CHANGED included.
+ * `ConfigurationFiles.put` throws, DRV_CONFIGURATION_CHANGED included. `by`: the caller's name in the audit trail.
  */
 export async function scaleConfiguration(
   needs: ConfigurationScaleNeeds,
   name: string,
-  count: number,
+  { count, by }: { readonly count: number; readonly by: string },
 ): Promise<ScaledConfiguration> {
   const { content, revision } = await contentOf(needs, name);
   const scaled = withMinimum(content, count);
-  await needs.configurationFiles.put(name, scaled.content, { is: 'existing', revisions: [revision] });
+  const precondition = { is: 'existing', revisions: [revision] } as const;
+  await needs.configurationFiles.put(name, scaled.content, { precondition, by: { key: by } });
   return { name, before: scaled.before, after: count };
 }

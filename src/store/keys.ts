@@ -3,6 +3,7 @@
 export const PREFIX = {
   configurations: 'configurations/',
   revisions: 'revisions/',
+  histories: 'history/',
   instances: 'instances/',
   rollouts: 'rollouts/',
   keys: 'keys/',
@@ -16,6 +17,7 @@ export const PREFIX = {
 
 export const configurationKey = (name: string): string => PREFIX.configurations + name;
 export const revisionKey = (hash: string): string => PREFIX.revisions + hash;
+export const historyKey = (name: string): string => PREFIX.histories + name;
 export const instanceKey = (id: string): string => PREFIX.instances + id;
 export const rolloutKey = (configurationName: string): string => PREFIX.rollouts + configurationName;
 export const apiKeyKey = (label: string): string => PREFIX.keys + label;

@@ -9,6 +9,7 @@ import {
   configurationRecordSchema,
   configurationSchema,
 } from '../model/configuration.js';
+import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
 import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
@@ -32,6 +33,8 @@ export class MasterState {
   readonly instances: Mirror<InstanceRecord>;
   readonly configurations: Mirror<ConfigurationRecord>;
   readonly revisions: Mirror<Configuration>;
+  /** The last contents of each configuration. */
+  readonly histories: Mirror<ConfigurationHistory>;
   readonly nodes: Mirror<NodeRecord>;
   /** By the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
@@ -47,6 +50,8 @@ export class MasterState {
   /** By configuration, the instances that ended by themselves. */
   readonly endedByConfiguration: LookupReader<string>;
   readonly configurationsByHash: LookupReader<string>;
+  /** By revision, the configurations in whose history it stands. */
+  readonly historiesByRevision: LookupReader<string>;
   /** Configurations whose rollouts name a revision. */
   readonly rolloutsByRevision: LookupReader<string>;
   /** What instances are made from. */
@@ -74,6 +79,7 @@ export class MasterState {
     this.instances = mirror(PREFIX.instances, (value) => instanceRecordSchema.parse(value));
     this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
+    this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));
     this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
     this.rollouts = mirror(PREFIX.rollouts, (value) => rolloutRecordSchema.parse(value));
     this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
@@ -95,6 +101,9 @@ export class MasterState {
       record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
     );
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
+    this.historiesByRevision = this.histories.lookup(({ contents }) => [
+      ...new Set(contents.map(({ revision }) => revision)),
+    ]);
     this.rolloutsByRevision = this.rollouts.lookup(({ from, to }) =>
       from === null || from === to ? [to] : [from, to],
     );
@@ -124,7 +133,8 @@ export class MasterState {
   }
 
   #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
-    const { instances, configurations, revisions, nodes, rollouts, keys, sessions } = this;
-    return [instances, configurations, revisions, nodes, rollouts, keys, sessions, ...this.#credentials];
+    const { instances, configurations, revisions, histories, nodes, rollouts, keys, sessions } = this;
+    const records = [instances, configurations, revisions, histories, nodes, rollouts, keys, sessions];
+    return [...records, ...this.#credentials];
   }
 }

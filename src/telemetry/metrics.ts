@@ -11,6 +11,7 @@ import { FastHistogram } from './fast-histogram.js';
 import { addFileGauges, type FileFigures } from './file-gauges.js';
 import { addLeadershipGauges, type LeadershipFigures } from './leadership-gauges.js';
 import { addNodeGauges, type NodeFigures } from './node-gauges.js';
+import { addRolloutGauges, type RolloutFigures } from './rollout-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
@@ -52,6 +53,7 @@ export interface MetricSources {
   /** What counts towards the minimum of a configuration now. */
   actualOf(configuration: string): number;
   configurationFileErrors(): number;
+  rollouts(): Iterable<RolloutFigures>;
   /** Stored records that cannot be read, by kind. */
   unreadableRecords(): ReadonlyMap<string, number>;
   /** What instances use, as their nodes measured it last. */
@@ -210,6 +212,7 @@ export class Metrics {
         }
       },
     });
+    addRolloutGauges(this.namingRegistry, () => sources.rollouts());
     new Gauge({
       name: 'drover_configuration_file_errors',
       help: 'Configuration files that are in error now.',

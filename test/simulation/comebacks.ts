@@ -21,15 +21,15 @@ const handleSchema = z.object({
   installed: z.object({ restartToken: z.int() }).nullable(),
 });
 type Handle = z.infer<typeof handleSchema>;
-const assignmentSchema = z.object({ goal: z.string(), restartToken: z.int() });
+const assignmentSchema = z.object({ goal: z.string(), restartToken: z.int(), revision: z.string() });
 
 export interface ComebacksOptions {
   readonly scheduler: Scheduler;
   readonly report: (violation: string) => void;
   /** The node's daemon works: it lives, is not stopped, and its disks take writes. */
   readonly isFit: (machine: Machine) => boolean;
-  /** The restart policy of the instance starts it again after any end. */
-  readonly isAlways: (id: string) => boolean;
+  /** The restart policy of a content starts an instance again after any end. */
+  readonly isAlways: (revision: string) => boolean;
 }
 
 export class Comebacks {
@@ -60,12 +60,15 @@ export class Comebacks {
   noteCrash(machine: Machine, id: string): void {
     const { scheduler, isFit, isAlways } = this.#options;
     const spec = machine.runtime.specOf(id);
-    if (spec === undefined || !isFit(machine) || !isAlways(id)) return;
+    // By the content that the node knows of: a newer one may not have reached it.
+    const revision = assignmentOf(machine, id)?.revision;
+    if (spec === undefined || revision === undefined || !isFit(machine) || !isAlways(revision)) return;
     const { now } = scheduler;
     const starts = startsOf(machine, id);
     const isVoid = (): boolean => this.#isExcused(machine, now) || startsOf(machine, id) > starts;
     scheduler.after(LOOK_AFTER_MS, () => {
       const handle = handleOf(machine, id);
+      if (assignmentOf(machine, id)?.revision !== revision) return;
       if (isVoid() || handle === undefined || !handle.hasEnded || handle.run !== spec.run) return;
       // What the run was made from went with its daemon: newer templates have to come.
       if (this.#unkept.has(spec) && !knowsItsInstall(handle)) return;
@@ -99,7 +102,11 @@ function knowsItsInstall({ installed, restartToken }: Handle): boolean {
 }
 
 /** As far as the node knows. */
-function isWanted({ disk }: Machine, id: string, restartToken: number): boolean {
-  const { data: assignment } = assignmentSchema.safeParse(disk.entries.get(ASSIGNMENTS + id)?.value);
+function isWanted(machine: Machine, id: string, restartToken: number): boolean {
+  const assignment = assignmentOf(machine, id);
   return assignment?.goal === 'run' && assignment.restartToken === restartToken;
+}
+
+function assignmentOf({ disk }: Machine, id: string): z.infer<typeof assignmentSchema> | undefined {
+  return assignmentSchema.safeParse(disk.entries.get(ASSIGNMENTS + id)?.value).data;
 }

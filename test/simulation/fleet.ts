@@ -4,17 +4,22 @@
  */
 import { pino } from 'pino';
 import type { Configuration } from '../../src/model/configuration.js';
+import { DroverError } from '../../src/model/errors.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { Comebacks } from './comebacks.js';
 import { Invariants, TROUBLE_MS } from './invariants.js';
-import { SimulatedDaemon } from './machine/daemon.js';
+import { SimulatedDaemon, type Uplink } from './machine/daemon.js';
 import { Disk } from './machine/disk.js';
+import { HAS_READINESS } from './machine/fenced-installation.js';
 import { EPOCH, Life } from './machine/life.js';
 import { Machine } from './machine/machine.js';
+import type { MasterPlace, MasterRole } from './machine/master-role.js';
 import { programOf, READY_LINE } from './machine/program.js';
+import { SoleMaster } from './machine/sole-master.js';
 import { SimulatedTemplates } from './machine/templates.js';
+import { isOutcomeUnknown, SimulatedMasters } from './masters/masters.js';
 import { Network } from './network/network.js';
 import type { Direction, Disorder } from './network/path.js';
 import { Random } from './random.js';
@@ -26,11 +31,16 @@ export const MASTER = 'node0';
 const ADDRESS = '10.0.0.';
 /** An orderly stop that takes longer is ended by the service manager. */
 const STOP_PATIENCE_MS = 90_000;
+/** A write of one of several masters without an answer may still take effect for so long. */
+const UNKNOWN_FOR_MS = 20_000;
+const APPLY_AGAIN_MS = 1000;
 
 export interface FleetOptions {
   readonly seed: string;
   readonly disorder: Disorder;
   readonly isTraced: boolean;
+  /** How many of the machines are masters, on an etcd that they share. Default: one, with its state on its disk. */
+  readonly masters?: number | undefined;
   /** Shared by all simulations of a process: the library's own counters are never released. */
   readonly metrics: Metrics;
 }
@@ -39,7 +49,10 @@ export class Fleet {
   readonly scheduler = new Scheduler();
   readonly trace: Trace;
   readonly network: Network;
+  /** Of the only master. */
   readonly masterDisk = new Disk();
+  /** Undefined: there is one. */
+  readonly masters: SimulatedMasters | undefined;
   readonly templates = new SimulatedTemplates();
   /** The configuration files, by name. */
   readonly files = new Map<string, Configuration>();
@@ -63,32 +76,57 @@ export class Fleet {
     this.#random = new Random(options.seed).fork('fleet');
     this.trace = new Trace(this.scheduler, options.isTraced);
     this.#logger = options.isTraced ? this.#tracingLogger() : pino({ level: 'silent' });
+    const masterIds = Array.from({ length: options.masters ?? 1 }, (_, number) => `node${number}`);
     this.network = new Network({
       scheduler: this.scheduler,
       random: this.#random.fork('network'),
       trace: this.trace,
       disorder: options.disorder,
-      masterId: MASTER,
+      masterIds,
     });
-    this.invariants = new Invariants(this.masterDisk, this.templates, {
+    this.masters = masterIds.length === 1 ? undefined : this.#buildMasters(masterIds);
+    this.invariants = new Invariants(this.state, this.templates, {
       now: () => this.scheduler.now,
       inOrderSince: (nodeId) => this.#inOrderSinceOf(nodeId),
       fullUntil: (nodeId) => this.machines.get(nodeId)?.disk.fullUntil ?? Number.NEGATIVE_INFINITY,
       isInterrupted: (nodeId) => this.daemons.get(nodeId)?.isInterrupted === true,
       mayBePast: (at) => this.#mayBePast(at),
+      whenGivenUp: (error, close) => this.#whenGivenUp(error, close),
       disturbances: (withinMs) => this.troubles.disturbances(withinMs),
     });
     this.comebacks = new Comebacks({
       scheduler: this.scheduler,
       report: (violation) => this.invariants.report(violation),
       isFit: (machine) => this.#isFit(machine),
-      isAlways: (id) => this.invariants.policyOf(id) === 'always',
+      isAlways: (revision) => this.invariants.policyOf(revision) === 'always',
     });
     this.#traceRecords();
   }
 
+  /** The daemon of the master that leads. */
   get master(): SimulatedDaemon | undefined {
-    return this.daemons.get(MASTER);
+    return this.masters === undefined ? this.daemons.get(MASTER) : this.masters.leader;
+  }
+
+  /** The daemon that answers a client; undefined: none does. Stopped, a request is as good as not made. */
+  get reached(): SimulatedDaemon | undefined {
+    if (this.masters !== undefined) return this.masters.reached;
+    const { master } = this;
+    return master?.isReady === true && !master.life.isStalled ? master : undefined;
+  }
+
+  /** What is durable of the state. */
+  get state(): Pick<Disk, 'entries' | 'onCommit'> {
+    return this.masters?.terms ?? this.masterDisk;
+  }
+
+  /** The disks that a daemon of a machine writes to. */
+  disksOf({ nodeId, disk }: Machine): readonly Disk[] {
+    return nodeId === MASTER && this.masters === undefined ? [this.masterDisk, disk] : [disk];
+  }
+
+  isMaster(nodeId: string): boolean {
+    return this.masters?.isMaster(nodeId) ?? nodeId === MASTER;
   }
 
   /** Faults no longer happen, nor do those begin that were put off. */
@@ -98,6 +136,7 @@ export class Fleet {
     this.templates.fail(undefined);
     this.#onStarted.length = 0;
     this.network.mend();
+    this.masters?.calm();
     for (const { life } of this.daemons.values()) life.spare();
   }
 
@@ -108,7 +147,7 @@ export class Fleet {
       nodeId,
       address: `${ADDRESS}${number}`,
       capacity: {
-        maxRamMB: number === 0 ? 100_000 : this.#random.pick([700, 2000, 100_000]),
+        maxRamMB: this.isMaster(nodeId) ? 100_000 : this.#random.pick([700, 2000, 100_000]),
         maxCpu: 100_000,
       },
       skewMs: this.#random.pick([0, 0, -3000, 40_000, 3_600_000]),
@@ -169,20 +208,36 @@ export class Fleet {
 
   cut(machine: Machine, directions: readonly Direction[]): void {
     this.trace.note(machine.nodeId, () => `is cut off: ${directions.join(' and ')}`);
-    this.network.cut(machine.nodeId, directions);
+    this.network.cut(this.network.pathsOf(machine.nodeId), directions);
+    this.masters?.cutOff(machine.nodeId, directions);
     this.troubles.begin(machine.nodeId);
   }
 
-  heal(machine: Machine): void {
+  /** Cuts one node from one of several masters. */
+  part(machine: Machine, masterId: string, directions: readonly Direction[]): void {
+    this.trace.note(machine.nodeId, () => `is cut off from ${masterId}: ${directions.join(' and ')}`);
+    this.network.cut([this.network.path(machine.nodeId, masterId)], directions);
+    this.troubles.begin(machine.nodeId);
+  }
+
+  rejoin(machine: Machine, masterId: string): void {
+    this.trace.note(machine.nodeId, () => `can reach ${masterId} again`);
+    this.network.heal([this.network.path(machine.nodeId, masterId)]);
+    this.troubles.end(machine.nodeId);
+  }
+
+  /** `directions`: of the cut that ends. */
+  heal(machine: Machine, directions: readonly Direction[] = ['up', 'down']): void {
     this.trace.note(machine.nodeId, () => 'is reachable again');
-    this.network.heal(machine.nodeId);
+    this.network.heal(this.network.pathsOf(machine.nodeId));
+    this.masters?.letBack(machine.nodeId, directions);
     this.troubles.end(machine.nodeId);
   }
 
   /** The disks of a machine are full, or not any more. */
-  fill({ nodeId, disk }: Machine, isFull: boolean): void {
-    this.comebacks.excuse(nodeId);
-    for (const each of nodeId === MASTER ? [this.masterDisk, disk] : [disk])
+  fill(machine: Machine, isFull: boolean): void {
+    this.comebacks.excuse(machine.nodeId);
+    for (const each of this.disksOf(machine))
       each.fullUntil = isFull ? Number.POSITIVE_INFINITY : Math.min(each.fullUntil, this.scheduler.now);
   }
 
@@ -230,8 +285,30 @@ export class Fleet {
     this.troubles.jolt(nodeId);
     this.daemons.get(nodeId)?.life.stall(ms);
     this.scheduler.after(ms, () =>
-      nodeId === MASTER ? this.#masterGoesOn(before) : this.troubles.jolt(nodeId),
+      this.isMaster(nodeId) ? this.#masterGoesOn(before) : this.troubles.jolt(nodeId),
     );
+  }
+
+  /** A client of several masters brings the state up to the files; refused, it tries again. */
+  applyFiles(): void {
+    const again = (): void => this.later(APPLY_AGAIN_MS, () => this.applyFiles());
+    const { reached } = this;
+    if (reached === undefined) again();
+    else
+      reached.syncFiles().catch((error: unknown) => {
+        const isRefused =
+          DroverError.is(error, 'DRV_STORE_CONFLICT') ||
+          DroverError.is(error, 'DRV_STORE_WRITE_FAILED') ||
+          DroverError.is(error, 'DRV_STORE_CLOSED') ||
+          isOutcomeUnknown(error);
+        if (isRefused) again();
+        else this.invariants.report(textOf(error));
+      });
+  }
+
+  #whenGivenUp(error: unknown, close: () => void): void {
+    if (this.masters !== undefined && isOutcomeUnknown(error)) this.scheduler.after(UNKNOWN_FOR_MS, close);
+    else close();
   }
 
   /** Runs `action` after so much virtual time, unless the calm has come. */
@@ -255,13 +332,32 @@ export class Fleet {
   #inOrderSinceOf(nodeId: string): number {
     const daemon = this.daemons.get(nodeId);
     const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
-    return isAway ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
+    // Until its state is open, a master's node does nothing.
+    const isOpening = daemon?.role !== undefined && daemon.master === undefined;
+    return isAway || isOpening ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
   }
 
-  /** Just after a jump of the master's clock, anything may be. */
+  /** Just after a jump of a master's clock, anything may be. */
   #mayBePast(at: number): boolean {
-    const { skewMs = 0, jumpedAt = 0 } = this.machines.get(MASTER) ?? {};
-    return this.scheduler.now - jumpedAt < 2000 || EPOCH + this.scheduler.now + skewMs >= at;
+    const { now } = this.scheduler;
+    return [...this.machines.values()].some(
+      ({ nodeId, skewMs, jumpedAt }) =>
+        this.isMaster(nodeId) && (now - jumpedAt < 2000 || EPOCH + now + skewMs >= at),
+    );
+  }
+
+  #buildMasters(masterIds: readonly string[]): SimulatedMasters {
+    return new SimulatedMasters({
+      masterIds,
+      scheduler: this.scheduler,
+      random: this.#random,
+      network: this.network,
+      machines: this.machines,
+      daemons: this.daemons,
+      report: (violation) => this.invariants.report(violation),
+      onTerm: () => this.invariants.intents.closeAll(),
+      onOpen: (nodeId) => this.troubles.jolt(nodeId),
+    });
   }
 
   #newLife(machine: Machine): Life {
@@ -286,22 +382,39 @@ export class Fleet {
         onRung: (run, signal) => this.invariants.noteRung(life, run, signal),
         onStopCommand: (run) => this.#obey(machine, run),
       },
-      connect: () => this.network.connect(nodeId, life),
+      ...this.#rolesOf(machine, life),
       metrics: this.#options.metrics,
       logger: this.#logger,
-      ...(nodeId === MASTER && {
-        master: {
-          disk: this.masterDisk,
-          templates: this.templates,
-          files: this.files,
-          newInstanceId: () => `i${String(this.#ids++).padStart(5, '0')}`,
-          shutOut: (forgotten) => this.network.shutOut.add(forgotten),
-          onListening: (accept) => {
-            if (life.isAlive) this.network.listener = { life, accept };
-          },
-        },
-      }),
     });
+  }
+
+  #rolesOf(machine: Machine, life: Life): { readonly uplink: Uplink; readonly role?: MasterRole } {
+    const { nodeId } = machine;
+    const place: MasterPlace = {
+      machine,
+      life,
+      templates: this.templates,
+      files: this.files,
+      newInstanceId: () => `i${String(this.#ids++).padStart(5, '0')}`,
+      metrics: this.#options.metrics,
+      logger: this.#logger,
+    };
+    if (this.masters !== undefined) {
+      if (!this.isMaster(nodeId)) return { uplink: this.masters.uplink(machine, life, this.#logger) };
+      const role = this.masters.role(place);
+      return { uplink: role, role };
+    }
+    const uplink = { connect: () => this.network.connect(this.network.path(nodeId, MASTER), life) };
+    if (nodeId !== MASTER) return { uplink };
+    const role = new SoleMaster({
+      ...place,
+      disk: this.masterDisk,
+      shutOut: (forgotten) => this.network.shutOut.add(forgotten),
+      onListening: (accept) => {
+        if (life.isAlive) this.network.listeners.set(nodeId, { life, accept });
+      },
+    });
+    return { uplink, role };
   }
 
   #buried(machine: Machine, daemon: SimulatedDaemon): void {
@@ -309,15 +422,16 @@ export class Fleet {
     if (this.daemons.get(nodeId) === daemon) this.daemons.delete(nodeId);
     this.troubles.jolt(nodeId);
     this.comebacks.noteDeath(machine);
-    if (this.network.listener?.life !== daemon.life) return;
-    this.network.listener = undefined;
-    this.invariants.intents.closeAll();
+    if (this.network.listeners.get(nodeId)?.life !== daemon.life) return;
+    this.network.listeners.delete(nodeId);
+    // What one of several masters has under way may take effect until the next one has begun.
+    if (this.masters === undefined) this.invariants.intents.closeAll();
   }
 
-  #isFit({ nodeId, disk, runtime }: Machine): boolean {
+  #isFit(machine: Machine): boolean {
+    const { runtime, nodeId } = machine;
     const life = this.daemons.get(nodeId)?.life;
-    const disks = nodeId === MASTER ? [this.masterDisk, disk] : [disk];
-    const isDiskFit = disks.every(
+    const isDiskFit = this.disksOf(machine).every(
       ({ fullUntil, latencyMs }) => fullUntil < this.scheduler.now && latencyMs <= 2,
     );
     const isRuntimeFit = runtime.isAvailable && runtime.failWith === undefined;
@@ -344,6 +458,8 @@ export class Fleet {
   #becomeReady(machine: Machine, spec: StartSpec, pid: number): void {
     const { runtime, nodeId, logs } = machine;
     const { readyAfterMs } = programOf(spec.command);
+    // Nothing is asked of it, whatever its record says by the time that it is reported.
+    if (spec.environment[HAS_READINESS] === 'false') this.invariants.noteReady(nodeId, spec.instanceId, pid);
     if (readyAfterMs === null) return;
     this.scheduler.after(readyAfterMs, () => {
       if (machine.runtime !== runtime || runtime.specOf(spec.instanceId) !== spec || !runtime.isRunning(spec))
@@ -366,7 +482,7 @@ export class Fleet {
 
   #traceRecords(): void {
     if (!this.trace.isOn) return;
-    this.masterDisk.onCommit((changes) => {
+    this.state.onCommit((changes) => {
       for (const { key, after } of changes) this.trace.note('disk', () => `${key} ${JSON.stringify(after)}`);
     });
   }

@@ -7,11 +7,11 @@ import { hasEndedByItself, type InstanceRecord, isAtRest, makerOf } from '../../
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { FreshFiles } from './fresh-files.js';
-import { NODE_TIMEOUT_MS } from './machine/daemon.js';
 import type { Disk } from './machine/disk.js';
 import { RESTART_TOKEN } from './machine/fenced-installation.js';
 import type { Life } from './machine/life.js';
 import type { Machine } from './machine/machine.js';
+import { NODE_TIMEOUT_MS } from './machine/master-role.js';
 import type { SimulatedTemplates } from './machine/templates.js';
 import { type Intent, Intents, type Wish } from './operator/intents.js';
 import { RecordBook } from './record-book.js';
@@ -35,6 +35,8 @@ export interface Surroundings {
   readonly fullUntil: (nodeId: string) => number;
   /** Whether the master may have seen an instant (Unix ms) pass, by its own clock. */
   readonly mayBePast: (at: number) => boolean;
+  /** A client got an error: calls `close` when what it asked for will not be done any more. */
+  readonly whenGivenUp: (error: unknown, close: () => void) => void;
   /** Things that happened to the fleet within the last so many ms. */
   readonly disturbances: (withinMs: number) => number;
 }
@@ -80,10 +82,10 @@ export class Invariants {
   readonly #cameAt = new Map<string, number>();
   #asked = 0;
 
-  constructor(disk: Disk, templates: SimulatedTemplates, around: Surroundings) {
+  constructor(state: Pick<Disk, 'onCommit'>, templates: SimulatedTemplates, around: Surroundings) {
     this.#around = around;
     this.#fresh = new FreshFiles(templates);
-    this.book = new RecordBook(disk, {
+    this.book = new RecordBook(state, {
       onInstance: (before, after) => this.#judgeInstance(before, after),
       onNode: (before, after) => this.#judgeNode(before, after),
     });
@@ -140,10 +142,9 @@ export class Invariants {
     }
   }
 
-  /** The restart policy of an instance; undefined: nothing is known of it. */
-  policyOf(id: string): string | undefined {
-    const record = this.book.instances.get(id);
-    const configuration = this.book.revisions.get(record?.revision ?? '');
+  /** The restart policy of a content; undefined: nothing is known of it. */
+  policyOf(revision: string): string | undefined {
+    const configuration = this.book.revisions.get(revision);
     return configuration === undefined ? undefined : (configuration.restartPolicy ?? 'always');
   }
 
@@ -157,7 +158,7 @@ export class Invariants {
     return answer.then(
       () => this.#answered(intent),
       (error: unknown) => {
-        this.intents.close(intent);
+        this.#around.whenGivenUp(error, () => this.intents.close(intent));
         throw error;
       },
     );

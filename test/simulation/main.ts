@@ -9,10 +9,13 @@ import { reportOf } from './report.js';
 import { simulateRollouts } from './rollouts/rollout-world.js';
 import { newSharedMetrics, type Outcome, type SimulationOptions, simulate } from './simulate.js';
 
-/** `--rollouts`: of one service instead of whole fleets. `--bail` begins no other seeds after one that failed, and makes no report. */
-const USAGE = `npm run simulate -- [--rollouts] [--seeds 1000] [--from 0] [--workers <cores>] [--bail]
+/**
+ * `--rollouts`: of one service instead of whole fleets. `--masters 3`: fleets with so many masters, on etcd. `--bail` begins
+ * no other seeds after one that failed, and makes no report.
+ */
+const USAGE = `npm run simulate -- [--rollouts | --masters 3] [--seeds 1000] [--from 0] [--workers <cores>] [--bail]
 npm run simulate -- --rollouts --seed <seed>
-npm run simulate -- --seed <seed> [--operations <n>] [--without 3,5] [--trace]`;
+npm run simulate -- [--masters 3] --seed <seed> [--operations <n>] [--without 3,5] [--trace]`;
 /** Seeds that one worker is given at a time. */
 const CHUNK = 20;
 const TELL_EVERY_MS = 5000;
@@ -28,9 +31,12 @@ const { values } = parseArgs({
     trace: { type: 'boolean', default: false },
     bail: { type: 'boolean', default: false },
     rollouts: { type: 'boolean', default: false },
+    masters: { type: 'string', default: '1' },
     help: { type: 'boolean', default: false },
   },
 });
+
+const masters = Number(values.masters);
 
 if (values.help) console.log(USAGE);
 else if (values.seed === undefined) await runMany();
@@ -40,6 +46,7 @@ else await runOne(values.seed);
 async function runOne(seed: string): Promise<void> {
   const options: SimulationOptions = {
     seed,
+    masters,
     metrics: newSharedMetrics(),
     isTraced: values.trace,
     ...(values.operations !== undefined && { operations: Number(values.operations) }),
@@ -69,6 +76,7 @@ async function runMany(): Promise<void> {
   let next = from;
   let done = 0;
   let events = 0;
+  let terms = 0;
   const tell = (): void =>
     console.log(
       `${done} of ${seeds} seeds, ${failed.length} failed, ${Math.round((performance.now() - startedAt) / 1000)} s`,
@@ -83,6 +91,7 @@ async function runMany(): Promise<void> {
   const take = (outcome: Outcome): void => {
     done++;
     events += outcome.events;
+    terms += outcome.terms ?? 0;
     if (outcome.violation === undefined) return;
     failed.push(outcome);
     console.log(`seed ${outcome.seed}: ${outcome.violation.slice(0, 300)}`);
@@ -90,20 +99,22 @@ async function runMany(): Promise<void> {
   await Promise.all(Array.from({ length: Number(values.workers) }, () => work(chunk, take)));
   clearInterval(timer);
   tell();
-  console.log(`${events} events, ${((performance.now() - startedAt) / seeds).toFixed(1)} ms a seed`);
+  console.log(
+    `${events} events, ${terms > 0 ? `${terms} terms of masters, ` : ''}${((performance.now() - startedAt) / seeds).toFixed(1)} ms a seed`,
+  );
   const [first] = failed.toSorted((a, b) => a.operations - b.operations);
   if (first === undefined) return;
   process.exitCode = 1;
   if (values.bail) return;
   if (values.rollouts) await runRollouts(first.seed);
-  else console.log(await reportOf({ seed: first.seed, metrics: newSharedMetrics() }, first));
+  else console.log(await reportOf({ seed: first.seed, masters, metrics: newSharedMetrics() }, first));
 }
 
 /** One worker thread, fed until nothing is left. */
 function work(chunk: () => string[] | undefined, take: (outcome: Outcome) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
-      workerData: { isOfRollouts: values.rollouts },
+      workerData: { isOfRollouts: values.rollouts, masters },
     });
     const feed = (): void => worker.postMessage(chunk());
     worker.on('message', (message: Outcome | 'more') => {

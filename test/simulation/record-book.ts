@@ -1,5 +1,5 @@
 /**
- * The content of the master's disk, transaction by transaction, in the shapes of the model. The invariants judge by
+ * The content of the state, transaction by transaction, in the shapes of the model. The invariants judge by
  * it, whatever the daemons believe at the moment.
  */
 import {
@@ -7,6 +7,10 @@ import {
   configurationRecordSchema,
   configurationSchema,
 } from '../../src/model/configuration.js';
+import {
+  type ConfigurationHistory,
+  configurationHistorySchema,
+} from '../../src/model/configuration-history.js';
 import { type InstanceRecord, instanceRecordSchema } from '../../src/model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../../src/model/node.js';
 import { PREFIX } from '../../src/store/keys.js';
@@ -24,13 +28,14 @@ export class RecordBook {
   /** Maxima that were in force a moment ago: who reads a copy of the store may not have seen the change yet. */
   readonly formerMaxima = new Map<string, number | undefined>();
   readonly revisions = new Map<string, Configuration>();
+  readonly histories = new Map<string, ConfigurationHistory>();
   /** Changes that are more than other words for why an instance has no place: these are brought up to date in time. */
   changes = 0;
   /** Every instance ever recorded, in order of appearance. */
   readonly everSeen: string[] = [];
 
-  constructor(disk: Disk, listener: RecordListener) {
-    disk.onCommit((changes) => {
+  constructor(state: Pick<Disk, 'onCommit'>, listener: RecordListener) {
+    state.onCommit((changes) => {
       const told = changes.map((change) => this.#take(change, listener));
       for (const tell of told) tell?.();
     });
@@ -56,6 +61,10 @@ export class RecordBook {
       const name = key.slice(PREFIX.configurations.length);
       this.formerMaxima.set(name, this.configurations.get(name)?.maximumServiceCount);
       put(this.configurations, name, after, (value) => configurationRecordSchema.parse(value).configuration);
+    }
+    if (key.startsWith(PREFIX.histories)) {
+      const name = key.slice(PREFIX.histories.length);
+      put(this.histories, name, after, (value) => configurationHistorySchema.parse(value));
     }
     if (key.startsWith(PREFIX.revisions)) {
       const hash = key.slice(PREFIX.revisions.length);

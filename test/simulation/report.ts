@@ -23,8 +23,10 @@ export async function reportOf(options: SimulationOptions, failing: Outcome): Pr
 }
 
 /** The command that does the same once more. */
-export function replayCommand({ seed, operations, without }: SimulationOptions): string {
-  const parts = ['npm run simulate --', `--seed ${seed}`];
+export function replayCommand({ seed, masters = 1, operations, without }: SimulationOptions): string {
+  const parts = ['npm run simulate --'];
+  if (masters > 1) parts.push(`--masters ${masters}`);
+  parts.push(`--seed ${seed}`);
   if (operations !== undefined) parts.push(`--operations ${operations}`);
   if (without !== undefined && without.size > 0)
     parts.push(`--without ${[...without].toSorted((a, b) => a - b).join(',')}`);

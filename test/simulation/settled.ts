@@ -5,7 +5,7 @@ import { hashConfiguration } from '../../src/model/configuration.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord, makerOf } from '../../src/model/instance.js';
 import { isRestarted } from '../../src/model/stopping.js';
 import { PREFIX } from '../../src/store/keys.js';
-import { type Fleet, MASTER } from './fleet.js';
+import type { Fleet } from './fleet.js';
 import { programOf } from './machine/program.js';
 
 /** A handle of an instance that ended without being asked to. */
@@ -25,6 +25,7 @@ export function unsettledOf(fleet: Fleet): string[] {
     ...endedOf(fleet),
     ...nodesOf(fleet),
     ...recordsOf(fleet),
+    ...followersOf(fleet),
   ];
 }
 
@@ -178,7 +179,7 @@ function* nodesOf(fleet: Fleet): Generator<string> {
 
 /** The store is what the files say, nothing unused is kept, and the master's copies show what is on its disk. */
 function* recordsOf(fleet: Fleet): Generator<string> {
-  const { configurations, instances, revisions, nodes } = fleet.invariants.book;
+  const { configurations, instances, revisions, histories, nodes } = fleet.invariants.book;
   const state = fleet.master?.master?.state;
   for (const [name, configuration] of fleet.files) {
     const held = configurations.get(name);
@@ -188,17 +189,29 @@ function* recordsOf(fleet: Fleet): Generator<string> {
   for (const name of configurations.keys()) if (!fleet.files.has(name)) yield `${name} has no file any more`;
   const used = new Set([...configurations.values()].map(hashConfiguration));
   for (const { revision } of instances.values()) used.add(revision);
+  for (const { contents } of histories.values()) for (const { revision } of contents) used.add(revision);
+  if ([...histories.keys()].some((name) => !configurations.has(name))) yield 'a history is left over';
   if ([...used].toSorted().join() !== [...revisions.keys()].toSorted().join())
     yield 'revisions are not those in use';
   const stale =
     state?.instances.size !== instances.size ||
     state.nodes.size !== nodes.size ||
     state.revisions.size !== revisions.size;
-  if (stale) yield `the master of ${MASTER} does not show what is on its disk`;
-  for (const [key, { revision }] of fleet.masterDisk.entries)
+  if (stale) yield 'the master does not show what is durable';
+  for (const [key, { revision }] of fleet.state.entries)
     if (
       key.startsWith(PREFIX.instances) &&
       state?.instances.get(key.slice(PREFIX.instances.length))?.revision !== revision
     )
       yield `the master has another ${key} in mind`;
+}
+
+/** Every master is up, and has in memory what the leader has written. */
+function* followersOf({ masters, daemons, invariants }: Fleet): Generator<string> {
+  for (const nodeId of masters?.masterIds ?? []) {
+    const state = daemons.get(nodeId)?.master?.state;
+    const { instances, nodes } = invariants.book;
+    if (state?.instances.size !== instances.size || state.nodes.size !== nodes.size)
+      yield `${nodeId} does not follow the state`;
+  }
 }

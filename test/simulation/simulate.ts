@@ -1,6 +1,6 @@
 /** Runs one simulation from its seed to its end: operations and faults, then a calm in which the fleet must settle. */
 import { Metrics } from '../../src/telemetry/metrics.js';
-import { Fleet, MASTER, textOf } from './fleet.js';
+import { Fleet, textOf } from './fleet.js';
 import type { Machine } from './machine/machine.js';
 import type { Disorder } from './network/path.js';
 import { Clients } from './operator/clients.js';
@@ -20,6 +20,8 @@ const RESYNC_MS = 320_000;
 
 export interface SimulationOptions {
   readonly seed: string;
+  /** Default: one. */
+  readonly masters?: number | undefined;
   readonly metrics: Metrics;
   readonly disorder?: Disorder;
   readonly size?: Size;
@@ -38,6 +40,8 @@ export interface Outcome {
   readonly instances: number;
   readonly events: number;
   readonly virtualMs: number;
+  /** Terms of several masters. */
+  readonly terms?: number;
   readonly trace: readonly string[];
 }
 
@@ -58,11 +62,11 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
   const { seed, metrics, isTraced = false } = options;
   const random = new Random(seed);
   const disorder = options.disorder ?? drawDisorder(random.fork('disorder'));
-  const size = options.size ?? drawSize(random.fork('size'));
+  const size = options.size ?? drawSize(random.fork('size'), options.masters);
   const script = drawScript(random.fork('script'), size).filter(
     (_step, index) => index < (options.operations ?? size.operations) && options.without?.has(index) !== true,
   );
-  const fleet = new Fleet({ seed, disorder, isTraced, metrics });
+  const fleet = new Fleet({ seed, disorder, isTraced, metrics, masters: options.masters });
   let violation: string | undefined;
   try {
     await play(fleet, size, script);
@@ -82,6 +86,7 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
     instances: fleet.invariants.book.everSeen.length,
     events: fleet.scheduler.count,
     virtualMs: fleet.scheduler.now,
+    ...(fleet.masters !== undefined && { terms: fleet.masters.terms.count }),
     trace: fleet.trace.lines,
   };
 }
@@ -107,6 +112,7 @@ async function settle(fleet: Fleet): Promise<string | undefined> {
     await fleet.scheduler.advance(LOOK_EVERY_MS);
     if (fleet.invariants.violation !== undefined) return fleet.invariants.violation;
     revive(fleet);
+    if (fleet.masters !== undefined) fleet.applyFiles();
     goOnForgetting(fleet);
     missing = unsettledOf(fleet);
   } while (missing.length > 0 && fleet.scheduler.now < until);
@@ -125,7 +131,7 @@ function endFaults(fleet: Fleet): void {
     machine.disk.latencyMs = 2;
     machine.runtime.failWith = undefined;
     machine.runtime.isAvailable = true;
-    fleet.network.path(machine.nodeId).latencyMs = 2;
+    for (const path of fleet.network.pathsOf(machine.nodeId)) path.latencyMs = 2;
     fleet.heal(machine);
     fleet.powerOn(machine);
   }
@@ -180,7 +186,7 @@ async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
 function busyness(fleet: Fleet): string {
   const disks = ownMachines(fleet).reduce((sum, { disk }) => sum + disk.commits, 0);
   const { changes } = fleet.invariants.book;
-  return `${changes} changes of ${MASTER}, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${startsOf(fleet)} starts`;
+  return `${changes} changes of the state, ${disks} writes of the nodes, ${fleet.network.sent} messages, ${startsOf(fleet)} starts`;
 }
 
 function startsOf(fleet: Fleet): number {

@@ -6,6 +6,7 @@ import { newSharedMetrics, simulate } from './simulate.js';
 const port = parentPort;
 const metrics = newSharedMetrics();
 const isOfRollouts = workerData?.isOfRollouts === true;
+const masters = Number(workerData?.masters ?? 1);
 
 port?.on('message', async (seeds: readonly string[] | undefined) => {
   if (seeds === undefined) {
@@ -13,6 +14,6 @@ port?.on('message', async (seeds: readonly string[] | undefined) => {
     return;
   }
   for (const seed of seeds)
-    port.postMessage(await (isOfRollouts ? simulateRollouts(seed) : simulate({ seed, metrics })));
+    port.postMessage(await (isOfRollouts ? simulateRollouts(seed) : simulate({ seed, masters, metrics })));
   port.postMessage('more');
 });

@@ -11,8 +11,8 @@ import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/m
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { type Removal, type RemovalFacts, removalsOf } from './removals.js';
 
-/** Changes in one transaction: each is two operations at most. */
-const CHANGES_AT_ONCE = MAX_OPERATIONS / 2;
+/** Changes in one transaction: each is a record, its revision and its history. */
+const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
 const NO_REMOVALS = { now: [], toWithhold: [], waiting: [] } as const;
 /** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;

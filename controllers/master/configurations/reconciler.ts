@@ -1,15 +1,19 @@
 /** The configurations controller: brings the records up to what one node's files say. Key: that node's id. */
 
 import { FaultReport } from '../../../src/configuration-files/faults/fault-report.js';
+import { historyOperations } from '../../../src/configuration-files/history/history-operations.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import {
   type ConfigurationFileError,
   type ConfigurationRecord,
   isBroughtBy,
 } from '../../../src/model/configuration.js';
+import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
 import { leftOfConfiguration } from '../../../src/store/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -21,7 +25,11 @@ import { type ConfigurationFacts, type ConfigurationStep, decide, plan, type Rec
 export interface ConfigurationsOptions {
   readonly source: ConfigurationSource;
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly histories: MirrorReader<ConfigurationHistory>;
+  /** They say how a content ends that another one replaces. */
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly store: Store;
+  readonly clock: Pick<Clock, 'now'>;
   readonly logger: Logger;
 }
 
@@ -92,18 +100,33 @@ export class Configurations implements Reconciler<ConfigurationFacts, Configurat
   }
 
   async #write(changes: readonly RecordChange[]): Promise<void> {
-    const { store, configurations, logger } = this.#options;
+    const { store, configurations, histories, clock, logger } = this.#options;
+    const at = clock.now();
     try {
-      await configurations.until(await store.transact(operationsOf(changes)));
+      const written = await store.transact(changes.flatMap((change) => this.#operationsOf(change, at)));
+      await Promise.all([configurations.until(written), histories.until(written)]);
       this.#refusal = undefined;
     } catch (error) {
       const isConflict = DroverError.is(error, 'DRV_STORE_CONFLICT');
       this.#refusal = isConflict ? undefined : error;
       // The next round decides with the record of the writer that was faster.
-      if (isConflict) await untilShown(store, configurations);
+      if (isConflict) await Promise.all([untilShown(store, configurations), untilShown(store, histories)]);
       throw error;
     }
     for (const change of changes) logger.info({ configuration: change.name }, sentenceOf(change));
+  }
+
+  /** The record, its revision and its history change together. */
+  #operationsOf(change: RecordChange, at: number): Operation[] {
+    const operations = operationsOf(change);
+    const { name } = change;
+    if (change.do === 'remove')
+      return [...operations, ...historyOperations(this.#options, { name, content: undefined, at })];
+    if (change.do === 'withhold' || !change.isNewContent) return operations;
+    const { file, nodeId: node, parsed } = change;
+    const source = this.#options.source.originOf(name, file);
+    const content = { revision: parsed.hash, source, node };
+    return [...operations, ...historyOperations(this.#options, { name, content, at })];
   }
 }
 
@@ -113,26 +136,24 @@ function fileOf(value: unknown, nodeId: string): string | null {
   return left !== undefined && isBroughtBy(left, nodeId) ? left.sourceFile : null;
 }
 
-function operationsOf(changes: readonly RecordChange[]): Operation[] {
-  return changes.flatMap((change): Operation[] => {
-    const key = configurationKey(change.name);
-    const { expectedRevision } = change;
-    if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
-    if (change.do === 'withhold')
-      return [{ do: 'update', key, value: { ...change.record, removalWaits: true }, expectedRevision }];
-    const { configuration, hash } = change.parsed;
-    const value: ConfigurationRecord = {
-      configuration,
-      sourceFile: change.file,
-      sourceNode: change.nodeId,
-      hash,
-    };
-    const record: Operation =
-      expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
-    return change.isNewContent
-      ? [record, { do: 'put', key: revisionKey(hash), value: configuration }]
-      : [record];
-  });
+function operationsOf(change: RecordChange): Operation[] {
+  const key = configurationKey(change.name);
+  const { expectedRevision } = change;
+  if (change.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
+  if (change.do === 'withhold')
+    return [{ do: 'update', key, value: { ...change.record, removalWaits: true }, expectedRevision }];
+  const { configuration, hash } = change.parsed;
+  const value: ConfigurationRecord = {
+    configuration,
+    sourceFile: change.file,
+    sourceNode: change.nodeId,
+    hash,
+  };
+  const record: Operation =
+    expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
+  return change.isNewContent
+    ? [record, { do: 'put', key: revisionKey(hash), value: configuration }]
+    : [record];
 }
 
 function sentenceOf(change: RecordChange): string {

@@ -5,6 +5,7 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { durationText } from '../../../src/model/words.js';
@@ -23,7 +24,9 @@ export interface InstanceCleanupOptions {
   readonly rollouts: MirrorReader<RolloutRecord>;
   readonly revisions: MirrorReader<Configuration>;
   readonly instancesByRevision: LookupReader<string>;
+  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'until'>;
   readonly configurationsByHash: LookupReader<string>;
+  readonly historiesByRevision: LookupReader<string>;
   readonly rolloutsByRevision: LookupReader<string>;
   readonly replacements: LookupReader<string>;
   readonly endedByConfiguration: LookupReader<string>;
@@ -88,9 +91,10 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   #observeRevision(hash: string): CleanupFacts | undefined {
-    const { revisions, instancesByRevision, configurationsByHash, rolloutsByRevision } = this.#options;
+    const { revisions, instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision } =
+      this.#options;
     if ((revisions.get(hash) ?? revisions.setAside.get(hash)) === undefined) return undefined;
-    const users = [instancesByRevision, configurationsByHash, rolloutsByRevision];
+    const users = [instancesByRevision, configurationsByHash, historiesByRevision, rolloutsByRevision];
     const isUsed = users.some((lookup) => lookup.get(hash).size > 0);
     return { kind: 'revision', hash, isUsed };
   }
@@ -138,10 +142,11 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
    * failed. A later one fails its check of the configuration, because none names this revision any more.
    */
   async #removeRevision(hash: string): Promise<void> {
-    const { store, instances, configurations, rollouts, revisions } = this.#options;
+    const { store, instances, configurations, histories, rollouts, revisions } = this.#options;
     const content = revisions.get(hash) ?? revisions.setAside.get(hash);
     const shown = await store.barrier();
-    await Promise.all([instances, configurations, rollouts].map((mirror) => mirror.until(shown)));
+    const users = [instances, configurations, histories, rollouts];
+    await Promise.all(users.map((mirror) => mirror.until(shown)));
     const facts = this.#observeRevision(hash);
     if (content === undefined || facts?.kind !== 'revision' || facts.isUsed)
       throw new Conflict(`revision ${hash} is in use`);

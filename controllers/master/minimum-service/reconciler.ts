@@ -174,8 +174,9 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
     const { writer } = this.#options;
     if (how === 'remove') {
-      if (!(await writer.removeWhile(id, ({ desired }) => desired.goal === 'run')))
-        throw new Conflict(`instance ${id} was stopped or removed meanwhile`);
+      // It may have taken a static content in place since: then it is stopped, and keeps its files.
+      if (!(await writer.removeWhile(id, (record) => record.desired.goal === 'run' && !record.static)))
+        throw new Conflict(`instance ${id} was stopped, removed or made static meanwhile`);
       return;
     }
     try {

@@ -1,5 +1,6 @@
 /** The wakes of a change of a configuration, or of the content of a revision. */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { revisionKey } from '../../../src/store/keys.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount } from './shared-wakes.js';
@@ -24,6 +25,13 @@ export function* wakesOfConfiguration(
   if (before !== undefined && before.hash !== after?.hash)
     yield { controller: 'instance-cleanup', key: revisionKey(before.hash), when: 0 };
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: 0 };
+}
+
+/** A content that is not in the history any more may have been used by nothing else. */
+export function* wakesOfHistory({ before, after }: Change<ConfigurationHistory>): Generator<Wake> {
+  const kept = new Set(after?.contents.map(({ revision }) => revision));
+  for (const { revision } of before?.contents ?? [])
+    if (!kept.has(revision)) yield { controller: 'instance-cleanup', key: revisionKey(revision), when: 0 };
 }
 
 export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: WakeFacts): Generator<Wake> {

@@ -259,6 +259,11 @@ export function actorLabel(actor: Actor): string {
   return actor.kind === 'key' ? actor.name : `instance ${actor.instanceId}`;
 }
 
+/** Who asks for what the request changes, by the name in the audit trail. For a route that needs a key. */
+export function callerOf({ actor }: Pick<FastifyRequest, 'actor'>): string {
+  return actor === null ? 'nobody' : actorLabel(actor);
+}
+
 /** The caller's access; undefined: it is an instance, or nobody. */
 export function accessOf({ actor }: Pick<FastifyRequest, 'actor'>): Access | undefined {
   return actor?.kind === 'key' ? actor : undefined;

@@ -28,6 +28,9 @@ import { configurationReloadSchema } from '../../operations/configuration-reload
 import { instanceDetailsSchema } from '../../operations/instance-details.js';
 import { joinTokenSchema } from '../../operations/join-tokens.js';
 import { changePlanSchema } from '../../operations/plan/change-plan.js';
+import { pastContentSchema } from '../../operations/rollouts/configuration-history.js';
+import { rollbackSchema } from '../../operations/rollouts/configuration-rollback.js';
+import { shownRolloutSchema } from '../../operations/rollouts/rollouts.js';
 import { listedSessionSchema, whoamiSchema } from '../../operations/sessions.js';
 import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
@@ -55,6 +58,9 @@ export const COMPONENTS: ZodOpenApiComponentsObject = {
     ConfigurationDiff: configurationDiffSchema,
     ConfigurationFileError: configurationFileErrorSchema,
     ConfigurationReload: configurationReloadSchema,
+    PastContent: pastContentSchema,
+    Rollback: rollbackSchema,
+    Rollout: shownRolloutSchema,
     ConfigurationSummary: configurationSummarySchema,
     PortRange: portRangeSchema,
     ClusterNode: summarySchema,

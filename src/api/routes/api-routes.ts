@@ -3,8 +3,11 @@ import type { KeyNeeds } from '../../operations/api-keys.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
 import type { ChangePlanNeeds } from '../../operations/plan/change-plan.js';
+import type { ConfigurationRollbackNeeds } from '../../operations/rollouts/configuration-rollback.js';
 import type { SessionNeeds, WhoamiNeeds } from '../../operations/sessions.js';
 import type { Route } from '../http/route.js';
+import { configurationHistoryRoutes } from '../rollouts/configuration-history-routes.js';
+import { type RolloutNeeds, rolloutRoutes } from '../rollouts/rollout-routes.js';
 import { type AuditNeeds, auditRoutes } from './audit-routes.js';
 import { type ClusterNeeds, clusterRoutes } from './cluster-routes.js';
 import { type CommandNeeds, commandRoutes } from './command-routes.js';
@@ -29,12 +32,14 @@ export type RouteNeeds = AuditNeeds &
   CommandNeeds &
   ConfigurationFileNeeds &
   ConfigurationNeeds &
+  ConfigurationRollbackNeeds &
   ExtensionNeeds &
   InstanceNeeds &
   JoinTokenNeeds &
   KeyNeeds &
   NodeNeeds &
   NodeOperationNeeds &
+  RolloutNeeds &
   SessionNeeds &
   TemplateNeeds &
   WhoamiNeeds &
@@ -50,6 +55,8 @@ export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
     ...nodeRoutes(dependencies),
     ...instanceRoutes({ dependencies, view }),
     ...configurationRoutes(dependencies),
+    ...configurationHistoryRoutes(dependencies),
+    ...rolloutRoutes(dependencies),
     ...configurationFileRoutes(dependencies),
     ...planRoutes(dependencies),
     ...clusterRoutes({ dependencies, view }),

@@ -22,7 +22,7 @@ import {
   diffOf,
 } from '../../operations/configuration-diff.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { accessOf, seesConfiguration } from '../access/auth.js';
+import { accessOf, callerOf, seesConfiguration } from '../access/auth.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -119,7 +119,8 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
     handle: async ({ params, body, request }, reply) => {
-      const { warnings } = await configurationFiles.put(params.name, body, preconditionOf(request));
+      const options = { precondition: preconditionOf(request), by: { key: callerOf(request) } };
+      const { warnings } = await configurationFiles.put(params.name, body, options);
       addWarnings(
         reply,
         warnings.map(({ field, message }) => `${field}: ${message}`),

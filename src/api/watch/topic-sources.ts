@@ -3,7 +3,9 @@ import type { MeasuredInstance, UsageBook } from '../../channel/master/usage-boo
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
+import type { RolloutRecord } from '../../model/rollout.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
+import { type RolloutReadNeeds, rolloutOf } from '../../operations/rollouts/rollouts.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { drainShown, type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';
@@ -12,6 +14,8 @@ import type { Traits } from './change-order.js';
 import type { TopicSource } from './topic.js';
 
 export interface TopicNeeds extends NodeStateNeeds {
+  readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly histories: RolloutReadNeeds['histories'];
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly nodes: MirrorReader<NodeRecord>;
@@ -25,6 +29,7 @@ export function topicSources(needs: TopicNeeds, view: InstanceView): Readonly<Re
     configurations: configurationSource(needs),
     nodes: nodeSource(needs),
     templates: templateSource(needs),
+    rollouts: rolloutSource(needs),
     usage: usageSource(needs),
   };
 }
@@ -139,6 +144,21 @@ function templateSource({ templates }: TopicNeeds): TopicSource {
         else remove(`${group}/${name}`);
       });
     },
+  };
+}
+
+function rolloutSource(needs: TopicNeeds): TopicSource {
+  return {
+    filters: ['configuration', 'state'],
+    isWhole: false,
+    textOf: (name) => {
+      const rollout = rolloutOf(needs, name);
+      return rollout && JSON.stringify(rollout);
+    },
+    follow: ({ put, remove }) =>
+      followMirror(needs.rollouts, (name, rollout) =>
+        rollout === undefined ? remove(name) : put(name, { configuration: name, state: rollout.state }),
+      ),
   };
 }
 

@@ -15,7 +15,7 @@ const names = namesSchema.optional();
 export const filterSchema = z.strictObject({
   configuration: names.describe('names of configurations; `*` stands for any characters'),
   node: names.describe('ids of nodes'),
-  state: names.describe('states of instances, conditions of nodes'),
+  state: names.describe('states of instances and of rollouts, conditions of nodes'),
 });
 
 export const positionSchema = z.strictObject({

@@ -9,7 +9,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type SecureContextOptions, TLSSocket } from 'node:tls';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Leadership, MasterPeer } from '../../leadership/leadership.js';
+import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import type { AuditTrail } from '../../model/audit.js';
@@ -34,6 +34,7 @@ import {
 } from '../trust/join-messages.js';
 import type { Members, Peer } from '../trust/members.js';
 import { ClusterPort, type ClusterPortOptions, wrongDoor } from './cluster-port.js';
+import { elsewhere, pointElsewhere } from './elsewhere.js';
 import { type PortRefusal, PortRefusals } from './port-refusals.js';
 
 /** The largest message of a node: reports travel in batches, logs in chunks. */
@@ -186,7 +187,7 @@ export class ClusterServer implements Part {
       const body = await readJson(request);
       if (!this.#leads) {
         this.#port.excuse(socket);
-        sendJson(response, ELSEWHERE, this.#elsewhere());
+        sendJson(response, ELSEWHERE, elsewhere(this.#options.leadership));
         return;
       }
       const answer = await answerTo(body, socket.remoteAddress ?? '');
@@ -247,15 +248,6 @@ export class ClusterServer implements Part {
     return this.#options.leadership?.isLeader() ?? true;
   }
 
-  /** What this master says to whoever needs the leader. */
-  #elsewhere(): { readonly error: string; readonly leader: MasterPeer | null } {
-    const leader = this.#options.leadership?.leader() ?? null;
-    const { nodeId, clusterAddress } = leader ?? {};
-    return nodeId === undefined || clusterAddress === undefined
-      ? { error: 'no master leads at this moment: try again', leader: null }
-      : { error: `master ${nodeId} leads, at ${clusterAddress}`, leader: { nodeId, clusterAddress } };
-  }
-
   /** Another master's connection becomes one to the API. It shows that it is one by its certificate. */
   async #openTunnel(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
     const { takeTunnel } = this.#options;
@@ -263,7 +255,7 @@ export class ClusterServer implements Part {
     if (takeTunnel === undefined) throw noMaster(nodeId);
     this.#port.letIn(socket);
     if (!this.#leads) {
-      refuseUpgrade(socket, `${ELSEWHERE} Misdirected Request`, this.#elsewhere());
+      refuseUpgrade(socket, `${ELSEWHERE} Misdirected Request`, elsewhere(this.#options.leadership));
       return;
     }
     switchOver(socket);
@@ -299,7 +291,7 @@ export class ClusterServer implements Part {
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = this.#open(webSocket, socket, peer);
       if (isLeader) accept(transport, peer);
-      else this.#pointElsewhere(transport);
+      else pointElsewhere(transport, this.#options.leadership);
       // The node may have been forgotten since it was authenticated, when there was no connection to end yet.
       if (isLeader && peer.isMaster !== true) this.#endIfForgotten(transport, peer);
     });
@@ -310,15 +302,6 @@ export class ClusterServer implements Part {
     this.#port.letIn(socket);
     socket.setNoDelay(true);
     return new WebSocketTransport({ webSocket, socket, silenceMs, peer: `node ${peer.nodeId}`, clock });
-  }
-
-  #pointElsewhere(transport: Transport): void {
-    transport.onFrame(() => {
-      const { error: reason, leader } = this.#elsewhere();
-      const masters = [...(this.#options.leadership?.masters() ?? [])];
-      transport.send({ type: 'refused', reason, leader, masters });
-      transport.close(reason);
-    });
   }
 
   #endIfForgotten(transport: Transport, { nodeId }: Peer): void {

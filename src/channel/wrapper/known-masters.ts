@@ -8,7 +8,7 @@ import { messageOf } from '../../model/errors.js';
 import { type HostPort, hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Service } from '../protocol/calls.js';
-import { type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../protocol/messages.js';
+import { BOUNDS, type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../protocol/messages.js';
 import type { SecretFile } from '../trust/authority.js';
 
 const keptSchema = z.object({
@@ -83,20 +83,32 @@ export class KnownMasters {
       this.failed(at ?? { host: master.address, port: master.port });
       return `master ${master.nodeId} led in term ${epoch}, and this node has seen term ${known}: it is not the leader any more`;
     }
-    this.#keep({ epoch, masters: masters ?? [] });
+    this.#keep({ epoch, masters: masters === undefined ? [] : this.#withFormer(masters) });
     const own = masters?.find(({ nodeId }) => nodeId === master.nodeId);
     if (own !== undefined) this.#first(own.clusterAddress);
     return undefined;
   }
 
-  /** Takes the whole list of masters. An empty one changes nothing: none of them would be left to ask. */
+  /** Takes the list of the masters that are up. An empty one changes nothing. */
   learn(masters: readonly MasterPeer[]): void {
-    if (masters.length > 0) this.#keep({ epoch: this.#kept.epoch, masters: [...masters] });
+    if (masters.length > 0) this.#keep({ epoch: this.#kept.epoch, masters: this.#withFormer(masters) });
   }
 
   /** Resolves when what was learned is on disk, or could not be written. */
   written(): Promise<void> {
     return this.#writing;
+  }
+
+  /**
+   * Those that are up, and after them those that were before: a master that is away for a moment may be the only one that
+   * is left later. The oldest are forgotten.
+   */
+  #withFormer(masters: readonly MasterPeer[]): MasterPeer[] {
+    const isKnown = (former: MasterPeer): boolean =>
+      masters.some(
+        ({ nodeId, clusterAddress }) => nodeId === former.nodeId || clusterAddress === former.clusterAddress,
+      );
+    return [...masters, ...this.#kept.masters.filter((former) => !isKnown(former))].slice(0, BOUNDS.masters);
   }
 
   #first(address: string): void {

@@ -18,6 +18,7 @@ import { generatePrivateKey } from '../trust/certificates.js';
 import { type JoinRequest, joinStatement } from '../trust/join-messages.js';
 import type { JoinToken } from '../trust/join-token.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
+import { askMasters } from './ask-masters.js';
 import type { KnownMasters } from './known-masters.js';
 import { MasterDialer } from './master-dialer.js';
 
@@ -145,24 +146,11 @@ export class Membership {
     return this.#askMasters(signal, (dialer) => dialer.open({ key, certificate }, trusted, signal));
   }
 
-  /**
-   * Asks one master after the other until one answers. A refusal is an answer; which of them leads is not known yet.
-   * Throws what the last one was asked in vain with.
-   */
-  async #askMasters<T>(signal: AbortSignal, question: (dialer: MasterDialer) => Promise<T>): Promise<T> {
+  #askMasters<T>(signal: AbortSignal, question: (dialer: MasterDialer) => Promise<T>): Promise<T> {
     const { masters, silenceMs, clock } = this.#options;
-    const candidates = masters.candidates();
-    for (const [index, at] of candidates.entries()) {
-      const isOnly = candidates.length === 1;
-      try {
-        return await question(new MasterDialer({ ...at, silenceMs, clock, isOnly }));
-      } catch (error) {
-        signal.throwIfAborted();
-        masters.failed(at);
-        if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
-      }
-    }
-    throw new DroverError('DRV_CHANNEL_CLOSED', 'no master is known');
+    return askMasters(masters, signal, (at, isOnly) =>
+      question(new MasterDialer({ ...at, silenceMs, clock, isOnly })),
+    );
   }
 
   async #joinAndOpen(signal: AbortSignal): Promise<Transport> {

@@ -7,6 +7,7 @@ import { addCopyCommand } from './copy-command.js';
 import { addEdit } from './edit-command.js';
 import { addApply, addDelete, addDiff, addPlan, addValidate } from './file-commands.js';
 import { addLogs } from './logs-command.js';
+import { addRolloutWatch } from './rollout-watch-command.js';
 import { addTop } from './top-command.js';
 import { addUi } from './ui-command.js';
 import { addWait } from './wait-command.js';
@@ -24,6 +25,7 @@ const OWN_COMMANDS: readonly AddCommand[] = [
   addLogs,
   addAttach,
   addWait,
+  addRolloutWatch,
   addTop,
   addCopyCommand,
   addUi,

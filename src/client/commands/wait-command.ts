@@ -18,11 +18,15 @@ export function addWait(program: Command, host: ClientHost): void {
   const command = program
     .command('wait')
     .description(
-      'wait until instances, configurations or nodes are as wanted; also for what is not there yet',
+      'wait until instances, configurations, nodes or rollouts are as wanted; also for what is not there yet',
     )
     .addArgument(new Argument('<kind>', 'what they are').choices(KINDS))
     .argument('<name...>')
-    .addOption(new Option('--for <state>', 'minimum: of a configuration').choices(GOALS).default('online'))
+    .addOption(
+      new Option('--for <state>', 'minimum: of a configuration; complete, ended: of a rollout')
+        .choices(GOALS)
+        .default('online'),
+    )
     .option(
       '--timeout <time>',
       'then it says why, and ends with exit code 6; default 60s',

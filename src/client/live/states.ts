@@ -1,11 +1,13 @@
 /** What can be waited for, and when it is so. */
 import type { InstanceInfo } from '../../model/instance.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 
 /** What the conditions look at, as the change stream tells it. */
 export interface WaitedWorld {
   instances(): readonly InstanceInfo[];
   configuration(name: string): WatchedConfiguration | undefined;
   node(id: string): WatchedNode | undefined;
+  rollout(name: string): ShownRollout | undefined;
 }
 
 export interface WatchedConfiguration {
@@ -18,9 +20,9 @@ export interface WatchedNode {
   readonly condition: string;
 }
 
-export const KINDS = ['instance', 'config', 'node'] as const;
+export const KINDS = ['instance', 'config', 'node', 'rollout'] as const;
 export type Kind = (typeof KINDS)[number];
-export const GOALS = ['online', 'minimum', 'stopped', 'gone'] as const;
+export const GOALS = ['online', 'minimum', 'stopped', 'gone', 'complete', 'ended'] as const;
 export type Goal = (typeof GOALS)[number];
 
 type Condition = (world: WaitedWorld, name: string) => boolean;
@@ -54,6 +56,13 @@ export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Con
       return node !== undefined && node.condition !== 'connected';
     },
     gone: (world, id) => world.node(id) === undefined,
+  },
+  rollout: {
+    complete: (world, name) => world.rollout(name)?.state === 'complete',
+    ended: (world, name) => {
+      const rollout = world.rollout(name);
+      return rollout !== undefined && rollout.endedAt !== null;
+    },
   },
 };
 

@@ -11,6 +11,7 @@ import {
 } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { durationText } from '../../model/words.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import { WatchConnection } from '../connection/watch-connection.js';
@@ -64,11 +65,13 @@ async function* worlds(api: ApiClient, question: WaitQuestion, late: AbortSignal
   const instances = new WatchedEntries<InstanceInfo>(({ id }) => id);
   const configurations = new WatchedEntries<WatchedConfiguration>(({ name }) => name);
   const nodes = new WatchedEntries<WatchedNode>(({ nodeId }) => nodeId);
-  const entries = { instances, configurations, nodes };
+  const rollouts = new WatchedEntries<ShownRollout>(({ configurationName }) => configurationName);
+  const entries = { instances, configurations, nodes, rollouts };
   const world = {
     instances: () => instances.values(),
     configuration: (name: string) => configurations.get(name),
     node: (id: string) => nodes.get(id),
+    rollout: (name: string) => rollouts.get(name),
   };
   for await (const message of watch.messages(AbortSignal.any([late, output.signal]))) {
     if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
@@ -90,6 +93,8 @@ function topicsOf({ kind, names }: WaitQuestion): Topics {
     }
     case 'node':
       return { nodes: { filter: { node: names } } };
+    case 'rollout':
+      return { rollouts: { filter: { configuration: names } } };
   }
 }
 
@@ -113,6 +118,8 @@ async function whyText(api: ApiClient, kind: Kind, name: string): Promise<string
         return renderConfigurationExplanation(await ask<ConfigurationExplanation>('/configurations'));
       case 'node':
         return renderNodeExplanation(await ask<NodeExplanation>('/cluster/nodes'));
+      case 'rollout':
+        return renderConfigurationExplanation(await ask<ConfigurationExplanation>('/configurations'));
     }
   } catch (error) {
     if (error instanceof ClientError) return error.message;

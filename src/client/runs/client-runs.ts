@@ -4,6 +4,7 @@ import { type ApiClient, pathPart } from '../api-client.js';
 import { configurationRuns } from './configuration-runs.js';
 import { instanceRuns } from './instance-runs.js';
 import { nodeRuns } from './node-runs.js';
+import { rolloutRuns } from './rollout-runs.js';
 import { templateRuns } from './template-runs.js';
 
 export function clientRuns(api: ApiClient): CommandRuns {
@@ -12,6 +13,7 @@ export function clientRuns(api: ApiClient): CommandRuns {
   return {
     ...instanceRuns(api),
     ...configurationRuns(api),
+    ...rolloutRuns(api),
     ...templateRuns(api),
     ...nodeRuns(api),
     'cluster token create': (token) => api.send('POST', '/cluster/tokens', token),

@@ -21,7 +21,18 @@ export function configurationRuns(api: ApiClient): ConfigurationRuns {
     'config show': ({ name }) => api.get(`/configurations/${pathPart(name)}`),
     'config reload': ({ confirm }) => api.send('POST', `/configuration-files/reload?confirm=${confirm}`),
     'config why': ({ name }) => api.get(`/configurations/${pathPart(name)}/why`),
-    'config diff': ({ name }) => api.get(`/configurations/${pathPart(name)}/diff`),
+    'config diff': ({ name, from, to }) => {
+      const path = `/configurations/${pathPart(name)}`;
+      if (from === undefined) return api.get(`${path}/diff`);
+      const newer = to === undefined ? '' : `&to=${to}`;
+      return api.get(`${path}/history/diff?from=${from}${newer}`);
+    },
+    'config history': ({ name }) => api.get(`/configurations/${pathPart(name)}/history`),
+    'config rollback': ({ name, to, reason, write }) => {
+      const path = `/configurations/${pathPart(name)}/rollback`;
+      return api.send('POST', write ? `${path}/file` : path, { to, reason });
+    },
+    'config restart': ({ name }) => api.send('POST', `/configurations/${pathPart(name)}/restart`),
     'config scale': async ({ name, count }) => {
       const { content, revision } = await readContent(api, name);
       const scaled = withMinimum(content, count);

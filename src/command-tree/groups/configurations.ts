@@ -1,4 +1,5 @@
 /** `config ...`: what should run, which content is in force, and which files are broken. */
+import { Option } from 'commander';
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
@@ -10,10 +11,15 @@ import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
 import type { ConfigurationReload } from '../../operations/configuration-reload.js';
+import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
+import type { RolledBack } from '../../operations/rollouts/configuration-rollback.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { describe, messageText, noInput, tableOf, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import { describeDiff } from './configuration-diff-text.js';
+import { describeContentDiff, describeHistory, describeRollback } from './configuration-history-text.js';
+import { rolloutSentence } from './rollouts.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
@@ -35,6 +41,15 @@ export interface ListedConfigurations {
 export interface ConfigurationMessage {
   readonly message: string;
   readonly name: string;
+}
+
+/** Contents of a history are counted from 1. */
+const contentNumber = wholeNumber(999_999_999);
+
+interface RollbackOptions {
+  readonly to?: number;
+  readonly reason: string;
+  readonly write?: boolean;
 }
 
 const byName = (name: string): { readonly name: string } => ({ name });
@@ -68,10 +83,49 @@ export const CONFIGURATION_COMMANDS = {
     text: (explanation: ConfigurationExplanation) => renderConfigurationExplanation(explanation),
   }),
   'config diff': describe({
+    about:
+      'the file and the instances against what is in force; or one content of the history against another',
+    declare: (command) =>
+      void command
+        .argument('<name>')
+        .argument('[from]', 'number of `config history`', contentNumber)
+        .argument('[to]', 'default: the newest', contentNumber),
+    input: (name: string, from?: number, to?: number) => ({ name, from, to }),
+    text: (diff: ConfigurationDiff | ContentDiff) =>
+      'differences' in diff ? describeContentDiff(diff) : describeDiff(diff),
+  }),
+  'config history': describe({
     usage: '<name>',
-    about: 'the file and the instances against what is in force',
+    about: 'the last 10 contents: since when, from whom, and how each of them ended',
     input: byName,
-    text: (diff: ConfigurationDiff) => describeDiff(diff),
+    text: (contents: readonly PastContent[], view) => describeHistory(contents, view),
+  }),
+  'config rollback': describe({
+    about: 'bring an older content back: new instances are made from it, and running ones go back to it',
+    declare: (command) =>
+      void command
+        .argument('<name>')
+        .addOption(
+          new Option(
+            '--to <number>',
+            'of `config history`; default: the last one before that did not fail',
+          ).argParser(contentNumber),
+        )
+        .requiredOption('--reason <text>', 'why, for those who look later')
+        .option(
+          '--write',
+          'write the older content into the file, instead of holding the content of the file back',
+        ),
+    input: (name: string, { to, reason, write = false }: RollbackOptions) => ({ name, to, reason, write }),
+    text: (rolledBack: RolledBack) => describeRollback(rolledBack),
+    names: ({ name }) => [name],
+  }),
+  'config restart': describe({
+    usage: '<name>',
+    about: 'make all its instances anew from the same content, step by step',
+    input: byName,
+    text: (rollout: ShownRollout) => rolloutSentence(rollout),
+    names: ({ configurationName }) => [configurationName],
   }),
   'config scale': describe({
     about: 'set minimumServiceCount: so many instances are kept; 0 keeps none',

@@ -7,12 +7,15 @@ import { configurationRuns } from './configuration-runs.js';
 import { instanceRuns } from './instance-runs.js';
 import { keyRuns } from './key-runs.js';
 import { nodeRuns } from './node-runs.js';
+import { rolloutRuns } from './rollout-runs.js';
 import { templateRuns } from './template-runs.js';
 
-export function commandRuns(dependencies: CommandDependencies): CommandRuns {
+/** `actor`: the caller's name in the audit trail. */
+export function commandRuns(dependencies: CommandDependencies, actor: string): CommandRuns {
   return {
     ...instanceRuns(dependencies),
-    ...configurationRuns(dependencies),
+    ...configurationRuns(dependencies, actor),
+    ...rolloutRuns(dependencies, actor),
     ...templateRuns(dependencies),
     ...nodeRuns(dependencies),
     ...keyRuns(dependencies),

@@ -6,12 +6,19 @@ import { diffOf } from '../../operations/configuration-diff.js';
 import { listConfigurations, listRemoved } from '../../operations/configuration-list.js';
 import { reloadConfigurations } from '../../operations/configuration-reload.js';
 import { scaleConfiguration } from '../../operations/configuration-scale.js';
+import { configurationHistory, contentDiffOf } from '../../operations/rollouts/configuration-history.js';
+import {
+  rollBack,
+  rollbackRequestSchema,
+  writeBack,
+} from '../../operations/rollouts/configuration-rollback.js';
+import { restartConfiguration } from '../../operations/rollouts/rollouts.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, unknownConfiguration } from '../find.js';
 
 type ConfigurationRuns = Pick<CommandRuns, keyof typeof CONFIGURATION_COMMANDS>;
 
-export function configurationRuns(dependencies: CommandDependencies): ConfigurationRuns {
+export function configurationRuns(dependencies: CommandDependencies, actor: string): ConfigurationRuns {
   return {
     'config list': () => ({
       configurations: listConfigurations(dependencies),
@@ -26,13 +33,28 @@ export function configurationRuns(dependencies: CommandDependencies): Configurat
           ? unknownConfiguration(dependencies, name)
           : error;
       }),
-    'config diff': ({ name }) => {
+    'config diff': ({ name, from, to }) => {
       findConfiguration(dependencies, name);
-      return diffOf(dependencies, name);
+      return from === undefined
+        ? diffOf(dependencies, name)
+        : contentDiffOf(dependencies, name, { from, to });
+    },
+    'config history': ({ name }) => {
+      findConfiguration(dependencies, name);
+      return configurationHistory(dependencies, name);
+    },
+    'config rollback': ({ name, to, reason, write }) => {
+      findConfiguration(dependencies, name);
+      const rollback = { to, reason: checkedReason(reason), by: actor };
+      return write ? writeBack(dependencies, name, rollback) : rollBack(dependencies, name, rollback);
+    },
+    'config restart': ({ name }) => {
+      findConfiguration(dependencies, name);
+      return restartConfiguration(dependencies, name, actor);
     },
     'config scale': ({ name, count }) => {
       findConfiguration(dependencies, name);
-      return scaleConfiguration(dependencies, name, count);
+      return scaleConfiguration(dependencies, name, { count, by: actor });
     },
     'config delete': async ({ name }) => {
       findConfiguration(dependencies, name);
@@ -40,4 +62,14 @@ export function configurationRuns(dependencies: CommandDependencies): Configurat
       return { message: deletedText(name), name };
     },
   };
+}
+
+/** The same reasons that the API takes. Throws DRV_COMMAND_INVALID. */
+function checkedReason(text: string): string {
+  const result = rollbackRequestSchema.shape.reason.safeParse(text);
+  if (result.success) return result.data;
+  throw new DroverError(
+    'DRV_COMMAND_INVALID',
+    `--reason: ${result.error.issues[0]?.message ?? 'is no reason'}`,
+  );
 }

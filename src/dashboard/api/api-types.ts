@@ -384,6 +384,29 @@ export interface CompareConfigurationContentData {
 
 export type CompareConfigurationData = ConfigurationDiff;
 
+export interface ComparePastConfigurationsData {
+  configurationName: string;
+  /** from the one to the other */
+  differences: {
+    /** as JSON; null: not there */
+    after: string | null;
+    /** as JSON; null: not there */
+    before: string | null;
+    /** path such as `availablePorts.min` */
+    field: string;
+  }[];
+  /**
+   * number of the older content
+   * @format int64
+   */
+  from: number;
+  /**
+   * number of the newer content
+   * @format int64
+   */
+  to: number;
+}
+
 export interface CompleteCommandData {
   /** what may stand in its place, 50 at most; a single one ends with a space */
   candidates: string[];
@@ -1212,6 +1235,8 @@ export interface GetConfigurationFileData {
   revision: string;
 }
 
+export type GetConfigurationHistoryData = PastContent[];
+
 export type GetConfigurationSchemaData = Partial<Record<string, any>>;
 
 export interface GetDescriptionData {
@@ -1332,6 +1357,8 @@ export interface GetNodeData {
   /** human readable, of the daemon */
   uptime: string;
 }
+
+export type GetRolloutData = Rollout;
 
 export interface GetTemplateData {
   exists: boolean;
@@ -1736,6 +1763,8 @@ export type ListRemovedConfigurationsData = {
   name: string;
 }[];
 
+export type ListRolloutsData = Rollout[];
+
 export type ListSessionsData = Session[];
 
 export interface ListTemplateFilesData {
@@ -1986,6 +2015,49 @@ export interface NodeConfiguration {
       };
 }
 
+export interface PastContent {
+  /** when it came into force, Unix milliseconds; null: before a history was kept */
+  at: number | null;
+  /** of git, where the directory is a work tree; null: it is none, or not known */
+  commit: string | null;
+  /** Unix milliseconds; null: the file says it */
+  endedAt: number | null;
+  /** under `configurations/` of its node */
+  file: string;
+  /**
+   * that are made from it now
+   * @format int64
+   */
+  instances: number;
+  /** the file was not as that commit has it; null: there is no commit, or that cannot be known */
+  isDirty: boolean | null;
+  /** new instances are made from it */
+  isInForce: boolean;
+  /** who wrote the file through the API or a command, as in the audit trail; null: an edit of the file */
+  key: string | null;
+  /** the node of the file; null: not known */
+  node: string | null;
+  /**
+   * counts up with each content of the configuration
+   * @format int64
+   * @min 1
+   */
+  number: number;
+  /** in-force: instances are made from it, and no rollout says more */
+  outcome:
+    | "in-force"
+    | "rolling"
+    | "rolled-out"
+    | "failed"
+    | "rolled-back"
+    | "replaced";
+  /** in words, of a failure or a rollback */
+  reason: string | null;
+  revision: string;
+}
+
+export type PauseRolloutData = Rollout;
+
 export interface PingData {
   clusterName: string;
   /** the node whose master leads; null: none does at the moment */
@@ -2028,6 +2100,8 @@ export interface PortRange {
    */
   min: number;
 }
+
+export type PromoteRolloutData = Rollout;
 
 export type PutConfigurationData = any;
 
@@ -2099,10 +2173,114 @@ export interface ReportInstanceStatePayload {
   [key: string]: any;
 }
 
+export type RestartConfigurationData = Rollout;
+
+export type ResumeRolloutData = Rollout;
+
+export type RetryRolloutData = Rollout;
+
 export interface RevokeJoinTokenData {
   /** not secret */
   id: string;
   message: string;
+}
+
+export type RollBackConfigurationData = Rollback;
+
+export interface RollBackConfigurationPayload {
+  /**
+   * why, for the history and for those who look later
+   * @minLength 1
+   * @maxLength 500
+   */
+  reason: string;
+  /**
+   * number of a content; default: the last one before that did not fail
+   * @format int64
+   * @min 1
+   */
+  to?: number;
+}
+
+export interface Rollback {
+  name: string;
+  revision: string;
+  /** that holds the content of the file back; null: the older content was written into the file */
+  rollout: Rollout | null;
+  /**
+   * number of the content that is brought back
+   * @format int64
+   */
+  to: number;
+}
+
+export interface Rollout {
+  by: string | null;
+  cause: "content" | "templates" | "restart" | "rollback" | "retry";
+  configurationName: string;
+  counts: {
+    /**
+     * of these: ready for minReadySeconds without a restart
+     * @format int64
+     * @min 0
+     */
+    good: number;
+    /**
+     * still to be replaced
+     * @format int64
+     * @min 0
+     */
+    outdated: number;
+    /**
+     * instances that are wanted
+     * @format int64
+     * @min 0
+     */
+    total: number;
+    /**
+     * of the content that the rollout brings
+     * @format int64
+     * @min 0
+     */
+    updated: number;
+    /**
+     * of these: waiting for their players to leave
+     * @format int64
+     * @min 0
+     */
+    waiting: number;
+  };
+  endedAt: number | null;
+  from: string | null;
+  /** of `from` in the history; null: it is not there any more, or never was */
+  fromNumber: number | null;
+  /** new instances are made from `from`, until the file changes or a retry */
+  isHeldBack: boolean;
+  isPromoted: boolean;
+  message: string | null;
+  paused: {
+    at: number;
+    by: string;
+    was: "rolling" | "awaiting-promotion" | "rolling-back";
+  } | null;
+  reason:
+    | "no-progress"
+    | "not-placeable"
+    | "rollback"
+    | "rollback-failed"
+    | null;
+  since: number;
+  state:
+    | "rolling"
+    | "awaiting-promotion"
+    | "paused"
+    | "failed"
+    | "rolling-back"
+    | "rolled-back"
+    | "complete";
+  to: string;
+  /** of `to` in the history */
+  toNumber: number | null;
 }
 
 export interface RunExtensionCommandData {
@@ -2383,3 +2561,20 @@ export interface UpdateInstancePayload {
 }
 
 export type WatchStateData = string;
+
+export type WriteBackConfigurationData = Rollback;
+
+export interface WriteBackConfigurationPayload {
+  /**
+   * why, for the history and for those who look later
+   * @minLength 1
+   * @maxLength 500
+   */
+  reason: string;
+  /**
+   * number of a content; default: the last one before that did not fail
+   * @format int64
+   * @min 1
+   */
+  to?: number;
+}

@@ -54,12 +54,7 @@ export class Election {
   /** Names the next term in the leader key. */
   #session = randomUUID();
   #held: Held | undefined;
-  /** What another master has said while etcd was silent here. */
-  #heard: Held | undefined;
-  /** The number of the latest term that is known. */
   #latest = 0;
-  /** The term that this master has won, from before it leads. */
-  #won: ElectedTerm | undefined;
   #campaign: Campaign | undefined;
   #term: ElectedTerm | undefined;
   #claiming: Promise<void> | undefined;
@@ -72,22 +67,17 @@ export class Election {
 
   /** Undefined: nobody holds the leader key. The last that was heard while etcd is silent. */
   get held(): Held | undefined {
-    return this.#heard ?? this.#held;
+    return this.#held;
   }
 
-  /** True: etcd has not renewed the lease of this master for a while, and may have told others what it does not tell here. */
-  get isSilent(): boolean {
-    return !this.#options.lease.isCurrent;
+  /** The latest term that the stream has shown; 0: none. */
+  get latest(): number {
+    return this.#latest;
   }
 
-  /** Takes what another master knows of who leads. It counts while etcd is silent here, and of a later term than is known. */
-  hear(said: Held): void {
-    if (!this.isSilent || this.#stopping.signal.aborted || said.epoch <= this.#latest) return;
-    this.#heard = said;
-    this.#latest = said.epoch;
-    this.#sayWhoLeads(said.holder);
-    this.#won?.end(`${said.holder?.nodeId} leads, as other masters say`);
-    this.#tell();
+  /** False while etcd does not answer: what this says may be of the past. */
+  get isInTouch(): boolean {
+    return this.#options.lease.isCurrent;
   }
 
   /** The term that this master leads now. */
@@ -162,7 +152,6 @@ export class Election {
   /** Leads until the term ends. Resolves with the revision of etcd up to which the store has everything. */
   async #lead(term: ElectedTerm): Promise<number> {
     const { store, lease, etcd, keys, logger } = this.#options;
-    this.#won = term;
     const writer = new TermWriter({ etcd, keys, term, summaryRevision: store.etcdRevision });
     if (this.#stopping.signal.aborted) term.end('it has handed over');
     await this.#begin(term, writer);
@@ -179,7 +168,6 @@ export class Election {
       this.#tell();
       logger?.warn({ epoch: term.epoch }, term.end('').message);
     }
-    this.#won = undefined;
     this.#held = undefined;
     this.#session = randomUUID();
     await store.leave();
@@ -211,12 +199,13 @@ export class Election {
     const last = entries.findLast(({ key }) => key === keys.leader);
     if (last === undefined && news.kind === 'events') return;
     const isHeld = last?.value !== undefined;
-    const before = this.held?.epoch;
-    this.#heard = undefined;
-    this.#latest = Math.max(this.#latest, last?.createRevision ?? 0);
+    const before = this.#held?.epoch;
     this.#held = isHeld ? { epoch: last.createRevision, holder: holderOf(last) } : undefined;
     if (this.#held?.epoch === before) return;
-    if (this.#held !== undefined) this.#sayWhoLeads(this.#held.holder);
+    if (this.#held !== undefined) {
+      this.#latest = this.#held.epoch;
+      this.#sayWhoLeads(this.#held.holder);
+    }
     this.#tell();
   }
 

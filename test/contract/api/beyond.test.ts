@@ -7,12 +7,32 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
+import { rolloutKey } from '../../../src/store/keys.js';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { OperationsWorld } from '../../support/control-plane/operations-world.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 import { until } from '../../support/until.js';
 
 const DOCUMENT = join(REPOSITORY, 'docs/api.md');
+const A_ROLLOUT: RolloutRecord = {
+  name: 'lobby',
+  from: null,
+  to: '',
+  generation: 0,
+  state: 'rolling',
+  cause: 'content',
+  reason: null,
+  message: null,
+  by: null,
+  since: 1000,
+  endedAt: null,
+  progressAt: null,
+  isPromoted: true,
+  paused: null,
+  counts: NO_COUNTS,
+  templates: {},
+};
 const anError = { error: expect.any(String) };
 
 let world: OperationsWorld;
@@ -330,6 +350,162 @@ describe('Sessions', () => {
       id: other.id,
     });
     expect((await world.call('GET /whoami', { token: other.token })).status).toBe(401);
+  });
+});
+
+describe('Rollouts and history', () => {
+  /** A rollout of a second content, which waits for good: players are on the one instance that it has to replace. */
+  async function rollout(fields: Partial<RolloutRecord> = {}): Promise<void> {
+    const update = { strategy: 'rolling', canary: 1, promote: 'manual' } as const;
+    const both = { minimumServiceCount: 1, maximumServiceCount: 1, update };
+    const { plane } = world.commands;
+    const { configurations, rollouts } = plane.master.state;
+    await world.commands.configure('lobby', { ...both, ramMB: 100 });
+    const [instance] = await world.commands.untilOnline('lobby', 1);
+    await plane.master.writer.reportState(instance?.id ?? '', { state: 'ONLINE', players: 2 });
+    const from = configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
+    await world.commands.configure('lobby', { ...both, ramMB: 120 });
+    const to = configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
+    const record: RolloutRecord = { ...A_ROLLOUT, from, to, ...fields };
+    const put = { do: 'put', key: rolloutKey('lobby'), value: record } as const;
+    await rollouts.until(await plane.store.transact([put]));
+    // Nothing changes it from then on.
+    if (record.endedAt === null)
+      await until(() =>
+        expect(rollouts.get('lobby')?.value).toMatchObject({ counts: { outdated: 1, waiting: 1 } }),
+      );
+  }
+
+  it('GET /rollouts: 200, what rollout list prints, by name', async () => {
+    expect((await world.call('GET /rollouts')).json).toEqual([]);
+    await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
+    const { status, json } = await world.call('GET /rollouts');
+    expect([status, json]).toEqual([200, await printed('rollout list')]);
+    expect(json).toMatchObject([
+      { configurationName: 'lobby', state: 'failed', fromNumber: 1, toNumber: 2, isHeldBack: true },
+    ]);
+  });
+
+  it('GET /rollouts/{name}: 200, what rollout status prints; 404 without one, and without a configuration', async () => {
+    await world.commands.configure('arena');
+    await rollout({ state: 'awaiting-promotion', isPromoted: false });
+    const { status, json } = await world.call('GET /rollouts/lobby');
+    expect([status, json]).toEqual([200, await printed('rollout status lobby')]);
+    expect((await world.call('GET /rollouts/arena')).json).toMatchObject({
+      error: expect.stringContaining('has had no rollout'),
+    });
+    expect((await world.call('GET /rollouts/nope')).status).toBe(404);
+  });
+
+  it('POST /rollouts/{name}/pause: 200, the rollout; repeatable; 409 when it has ended', async () => {
+    await rollout({ state: 'awaiting-promotion', isPromoted: false });
+    const first = await world.call('POST /rollouts/lobby/pause');
+    expect([first.status, first.json]).toMatchObject([200, { state: 'paused', paused: { by: 'boss' } }]);
+    expect(await printed('rollout pause lobby')).toEqual(first.json);
+    await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
+    expect((await world.call('POST /rollouts/lobby/pause')).status).toBe(409);
+  });
+
+  it('POST /rollouts/{name}/resume: 200, the rollout; repeatable; 409 when it has ended', async () => {
+    await rollout({ state: 'awaiting-promotion', isPromoted: false });
+    await world.call('POST /rollouts/lobby/pause');
+    const first = await world.call('POST /rollouts/lobby/resume');
+    expect([first.status, first.json]).toMatchObject([200, { state: 'awaiting-promotion', paused: null }]);
+    expect(await printed('rollout resume lobby')).toMatchObject({ state: 'awaiting-promotion' });
+    await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
+    expect((await world.call('POST /rollouts/lobby/resume')).status).toBe(409);
+  });
+
+  it('POST /rollouts/{name}/promote: 200, the rollout; 409 when no canaries wait', async () => {
+    await rollout({ state: 'awaiting-promotion', isPromoted: false });
+    const { status, json } = await world.call('POST /rollouts/lobby/promote');
+    expect([status, json]).toMatchObject([200, { state: 'rolling', isPromoted: true }]);
+    await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
+    expect((await world.call('POST /rollouts/lobby/promote')).status).toBe(409);
+  });
+
+  it('POST /rollouts/{name}/retry: 200, the rollout; 409 when nothing is held back', async () => {
+    await rollout({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 });
+    const { status, json } = await world.call('POST /rollouts/lobby/retry');
+    expect([status, json]).toMatchObject([200, { cause: 'retry', by: 'boss', isHeldBack: false }]);
+    await rollout({ state: 'awaiting-promotion', isPromoted: false });
+    expect((await world.call('POST /rollouts/lobby/retry')).status).toBe(409);
+  });
+
+  it('POST /configurations/{name}/restart: 200, the rollout; 409 while one is paused', async () => {
+    await world.commands.configure('lobby', { update: { strategy: 'rolling' } });
+    const { status, json } = await world.call('POST /configurations/lobby/restart');
+    expect([status, json]).toMatchObject([200, { configurationName: 'lobby', cause: 'restart', by: 'boss' }]);
+    expect(await printed('config restart lobby')).toMatchObject({ cause: 'restart', by: 'tester' });
+    await rollout({ state: 'awaiting-promotion', isPromoted: false });
+    await world.call('POST /rollouts/lobby/pause');
+    expect((await world.call('POST /configurations/lobby/restart')).status).toBe(409);
+  });
+
+  it('POST /configurations/{name}/rollback: 200, the file is held back; 404 for a content that is gone, 409 for that of the file', async () => {
+    await world.commands.configure('lobby', { ramMB: 100 });
+    await world.commands.configure('lobby', { ramMB: 120 });
+    const file = join(world.commands.root, 'configurations/lobby.json');
+    const text = readFileSync(file, 'utf8');
+    const body = { reason: 'players fall through the floor' };
+    const { status, json } = await world.call('POST /configurations/lobby/rollback', { body });
+    expect([status, json]).toMatchObject([
+      200,
+      {
+        name: 'lobby',
+        to: 1,
+        rollout: { isHeldBack: true, message: body.reason, fromNumber: 1, toNumber: 2 },
+      },
+    ]);
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(await printed('config history lobby')).toMatchObject([
+      { number: 2, outcome: 'rolled-back', reason: body.reason, isInForce: false },
+      { number: 1, outcome: 'in-force', isInForce: true },
+    ]);
+    const tried = async (to: number) =>
+      (await world.call('POST /configurations/lobby/rollback', { body: { ...body, to } })).status;
+    expect([await tried(7), await tried(2)]).toEqual([404, 409]);
+    expect((await world.call('POST /configurations/lobby/rollback', { body: {} })).status).toBe(400);
+    expect(await printed('config rollback lobby --to 1 --reason again')).toMatchObject({ to: 1 });
+  });
+
+  it('POST /configurations/{name}/rollback/file: 200, the older content is in the file and in force', async () => {
+    await world.commands.configure('lobby', { ramMB: 100 });
+    await world.commands.configure('lobby', { ramMB: 120 });
+    const body = { reason: 'too large' };
+    const { status, json } = await world.call('POST /configurations/lobby/rollback/file', { body });
+    expect([status, json]).toMatchObject([200, { name: 'lobby', to: 1, rollout: null }]);
+    const file = join(world.commands.root, 'configurations/lobby.json');
+    expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ name: 'lobby', ramMB: 100 });
+    expect(await printed('config history lobby')).toMatchObject([
+      { number: 3, key: 'boss', outcome: 'in-force' },
+      { number: 2, outcome: 'rolled-back', reason: 'too large' },
+      { number: 1 },
+    ]);
+  });
+
+  it('GET /configurations/{name}/history: 200, what config history prints; 404 for an unknown one', async () => {
+    await oneInstance();
+    const ram = { runtime: 'process', command: 'run', ramMB: 128, cpu: 10 };
+    expect((await world.call('PUT /configurations/lobby', { body: ram })).status).toBe(204);
+    const { status, json } = await world.call('GET /configurations/lobby/history');
+    expect([status, json]).toEqual([200, await printed('config history lobby')]);
+    expect(json).toMatchObject([
+      { number: 2, file: 'lobby.json', node: 'master', key: 'boss', outcome: 'in-force', instances: 0 },
+      { number: 1, file: 'lobby.json', key: null, outcome: 'replaced', instances: 1 },
+    ]);
+    expect((await world.call('GET /configurations/nope/history')).status).toBe(404);
+  });
+
+  it('GET /configurations/{name}/history/diff: 200, what config diff prints of two contents', async () => {
+    await world.commands.configure('lobby', { ramMB: 128 });
+    await world.commands.configure('lobby', { ramMB: 256 });
+    await world.commands.configure('lobby', { ramMB: 512 });
+    const { status, json } = await world.call('GET /configurations/lobby/history/diff?from=1&to=2');
+    expect([status, json]).toEqual([200, await printed('config diff lobby 1 2')]);
+    expect(json).toMatchObject({ differences: [{ field: 'ramMB', before: '128', after: '256' }] });
+    expect((await world.call('GET /configurations/lobby/history/diff?from=1')).json).toMatchObject({ to: 3 });
+    expect((await world.call('GET /configurations/lobby/history/diff?from=9')).status).toBe(404);
   });
 });
 

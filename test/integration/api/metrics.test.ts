@@ -1,6 +1,7 @@
 /** `/metrics`: what it says to whom, and how often it counts anew. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeRecordSchema } from '../../../src/model/node.js';
+import { NO_COUNTS } from '../../../src/model/rollout.js';
 import { usageLabels } from '../../../src/telemetry/usage-exposition.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 
@@ -30,6 +31,7 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
     instances: () => [{ configuration, state: 'ONLINE', count: 1 }],
     minimums: () => [{ configuration, minimum: 1 }],
     actualOf: () => 1,
+    rollouts: () => [{ name: configuration, state: 'failed', counts: NO_COUNTS }],
     configurationFileErrors: () => ++counted,
     unreadableRecords: () => new Map(),
     usages: () => [

@@ -24,6 +24,8 @@ READ GET /configurations filtered
 READ GET /configurations/:name configuration
 READ GET /configurations/:name/diff configuration
 READ GET /configurations/:name/file configuration
+READ GET /configurations/:name/history configuration
+READ GET /configurations/:name/history/diff configuration
 READ GET /configurations/:name/why configuration
 READ GET /extensions -
 READ GET /extensions/commands -
@@ -39,6 +41,8 @@ READ GET /instances/:id/why instance
 READ GET /keys -
 READ GET /node -
 READ GET /node/config -
+READ GET /rollouts filtered
+READ GET /rollouts/:name configuration
 READ GET /schemas/configuration.json filtered
 READ GET /sessions filtered
 READ GET /templates -
@@ -65,6 +69,12 @@ OPERATE POST /instances/:id/execute instance
 OPERATE POST /instances/:id/stop instance
 OPERATE POST /instances/:id/update instance
 OPERATE PUT /instances/:id/state instance
+OPERATE POST /configurations/:name/restart configuration
+OPERATE POST /configurations/:name/rollback configuration
+OPERATE POST /rollouts/:name/pause configuration
+OPERATE POST /rollouts/:name/promote configuration
+OPERATE POST /rollouts/:name/resume configuration
+OPERATE POST /rollouts/:name/retry configuration
 ALL DELETE /cluster/nodes/:id -
 ALL DELETE /cluster/nodes/:id/cordon -
 ALL DELETE /cluster/tokens/:id -
@@ -79,6 +89,7 @@ ALL POST /cluster/nodes/:id -
 ALL POST /cluster/tokens -
 ALL POST /commands/execute -
 ALL POST /configuration-files/reload -
+ALL POST /configurations/:name/rollback/file configuration
 ALL POST /extensions/commands/:command -
 ALL POST /keys -
 ALL POST /node/reload -
@@ -130,10 +141,12 @@ async function ask({ method, path }: Row, token: string, subject = 'hello') {
   const id = path.startsWith('/cluster') ? 'n1' : path.startsWith('/instances') ? idOf(subject) : 'x';
   const url = path
     .replace(':id', id)
-    .replace(':name', path.startsWith('/configurations') ? subject : 't')
+    .replace(':name', /^\/(?:configurations|rollouts)\//.test(path) ? subject : 't')
     .replace(/:\w+/g, 'x')
     .replace('*', 'file');
-  const response = await world.call(method, url, method === 'GET' ? undefined : {}, token);
+  // Without a reason it would be refused before anybody looks whether the configuration is there.
+  const body = path.includes('/rollback') ? { reason: 'because' } : {};
+  const response = await world.call(method, url, method === 'GET' ? undefined : body, token);
   return { status: response.status, body: await response.text() };
 }
 

@@ -225,7 +225,7 @@ describe('a subscription', () => {
       ['error', expect.stringMatching(/^this is no JSON/)],
       [
         'error',
-        'there is no topic cats: there are instances, configurations, nodes, templates, usage, log:ID',
+        'there is no topic cats: there are instances, configurations, nodes, templates, rollouts, usage, log:ID',
       ],
       ['error', 'nodes cannot be filtered by configuration: it takes node, state'],
       ['error', expect.stringContaining('field filter.node: ')],
@@ -347,7 +347,8 @@ describe('lines over a plain GET', () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
     const errors = await Promise.all(answers.map((answer) => answer.json()));
     expect(errors[0]).toEqual({
-      error: 'query field subscribe: name what to follow: instances, configurations, nodes, templates, usage',
+      error:
+        'query field subscribe: name what to follow: instances, configurations, nodes, templates, rollouts, usage',
     });
     expect(errors[3]).toEqual({
       error: 'query field configuration: none of the topics of subscribe can be filtered by it',

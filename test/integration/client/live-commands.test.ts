@@ -2,11 +2,14 @@
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/client/client-error.js';
+import { watchRollout } from '../../../src/client/live/rollout-watch.js';
+import type { Goal, Kind } from '../../../src/client/live/states.js';
 import { top } from '../../../src/client/live/top.js';
 import { wait } from '../../../src/client/live/wait.js';
 import { watchList } from '../../../src/client/live/watch-list.js';
 import type { CommandPath } from '../../../src/command-tree/commands.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { LiveRun } from '../../support/client/live-run.js';
 import { until } from '../../support/until.js';
@@ -56,16 +59,62 @@ function put(id: string, status: Partial<InstanceRecord['status']> = {}): Promis
   return world.putInstance({ ...record, status: { ...record.status, ...status } });
 }
 
+function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
+  const none = { reason: null, message: null, by: null, endedAt: null, progressAt: null, paused: null };
+  const counts = { total: 2, updated: 1, good: 1, outdated: 1, waiting: 0 };
+  const revisions = { from: 'old', to: 'new', generation: 0, templates: {} };
+  const state = { state: 'rolling', cause: 'content', since: 1, isPromoted: true } as const;
+  return { name: 'hello', ...revisions, ...none, ...state, counts, ...fields };
+}
+
 const ONLINE = { state: 'ONLINE', reason: null, message: null } as const;
 const STOPPED = { state: 'STOPPED', reason: 'stopped', pid: null } as const;
 
+describe('rollout watch', () => {
+  const watch = (isJson = false): Promise<void> =>
+    inBackground(watchRollout(run.api, { name: 'hello', isJson }, run.output));
+
+  it('prints each step over a cut, and ends with the rollout', async () => {
+    await world.addConfiguration('hello');
+    await world.putRollout(rolloutRecord());
+    const end = watch();
+    await untilSeen(() =>
+      expect(run.lines).toEqual([
+        'the rollout of hello is under way: 1 of 2 instances good, 1 to be replaced',
+      ]),
+    );
+    run.proxy.cut();
+    const counts = { total: 2, updated: 2, good: 2, outdated: 0, waiting: 0 };
+    await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 5, counts }));
+    await settled(end);
+    expect(run.lines.slice(1)).toEqual(['the rollout of hello is complete: 2 of 2 instances good']);
+  });
+
+  it('ends with 1 when the rollout fails, and says why', async () => {
+    await world.addConfiguration('hello');
+    await world.putRollout(
+      rolloutRecord({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 }),
+    );
+    await expect(settled(watch())).rejects.toMatchObject({
+      exitCode: EXIT.failed,
+      message: 'the rollout of hello failed: none became good',
+    });
+  });
+
+  it('prints a line of JSON for each step, and refuses what has had no rollout', async () => {
+    await world.addConfiguration('hello');
+    await expect(settled(watch(true))).rejects.toThrow('configuration hello has had no rollout');
+    await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 5 }));
+    await settled(watch(true));
+    expect(run.lines.map((line) => JSON.parse(line))).toMatchObject([
+      { configurationName: 'hello', state: 'complete' },
+    ]);
+  });
+});
+
 describe('wait', () => {
-  const waitFor = (
-    kind: 'instance' | 'config' | 'node',
-    goal: 'online' | 'minimum' | 'stopped' | 'gone',
-    names: readonly string[],
-    timeoutMs = 60_000,
-  ): Promise<void> => inBackground(wait(run.api, { kind, names, goal, timeoutMs }, run.output));
+  const waitFor = (kind: Kind, goal: Goal, names: readonly string[], timeoutMs = 60_000): Promise<void> =>
+    inBackground(wait(run.api, { kind, names, goal, timeoutMs }, run.output));
 
   it('ends when an instance that was not there is online, over a cut', async () => {
     const end = waitFor('instance', 'online', ['aaaaaa', 'bbbbbb']);
@@ -109,6 +158,18 @@ describe('wait', () => {
     expect(run.lines).not.toContain('config hello is online');
     await put('bbbbbb', ONLINE);
     await settled(online);
+  });
+
+  it('follows rollouts', async () => {
+    await world.addConfiguration('hello');
+    const complete = waitFor('rollout', 'complete', ['hello']);
+    const ended = waitFor('rollout', 'ended', ['hello']);
+    await world.putRollout(rolloutRecord());
+    await world.putRollout(rolloutRecord({ state: 'failed', endedAt: 5 }));
+    await settled(ended);
+    expect(run.lines).toEqual(['rollout hello is ended']);
+    await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 6 }));
+    await settled(complete);
   });
 
   it('says why of each when the time is over, and ends with 6', async () => {

@@ -514,6 +514,31 @@ describe('config diff', () => {
   });
 });
 
+describe('config history', () => {
+  it('shows who brought each content, and how it ended', async () => {
+    await world.configure('lobby', { ramMB: 100 });
+    await world.run('config scale lobby 1', { actor: 'terminal' });
+    await world.untilOnline('lobby', 1);
+    const [head, newest, first, ...rest] = (await world.run('config history lobby')).trimEnd().split('\n');
+    expect(head).toMatch(/^# +AGE +FROM +OUTCOME +INSTANCES +REVISION$/);
+    expect(newest).toMatch(/^2 \* +[\d.]+ s +lobby\.json, key terminal +in force +1 +[0-9a-f]{8}$/);
+    expect(first).toMatch(/^1 +[\d.]+ s +lobby\.json +replaced +0 +[0-9a-f]{8}$/);
+    expect(rest).toEqual([]);
+  });
+
+  it('lets two contents be compared, and names those that are kept', async () => {
+    await world.configure('lobby', { ramMB: 100 });
+    await world.configure('lobby', { ramMB: 200 });
+    await world.configure('lobby', { ramMB: 100 });
+    expect(await world.run('config diff lobby 1 2')).toBe('lobby: content 1 -> 2\n  ramMB: 100 -> 200\n');
+    expect(await world.run('config diff lobby 2')).toBe('lobby: content 2 -> 3\n  ramMB: 200 -> 100\n');
+    expect(await world.run('config diff lobby 1')).toBe('lobby: content 1 -> 3: the same\n');
+    expect(await world.run('config diff lobby 4')).toBe(
+      'error: configuration lobby has no content 4 in its history: there are 1, 2, 3\n',
+    );
+  });
+});
+
 describe('template list and sync', () => {
   beforeEach(() => {
     world.groups.set('games', ['lobby', 'arena']);
@@ -784,7 +809,10 @@ describe('help', () => {
       'instance why <id>',
       'config reload',
       'config why <name>',
-      'config diff <name>',
+      'config diff <name> [from] [to]',
+      'config history <name>',
+      'config rollback <name>',
+      'config restart <name>',
       'config scale <name> <count>',
       'config delete <name>',
       'template sync <pattern>',
@@ -806,7 +834,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(41);
+    expect(await world.json('help')).toHaveLength(50);
   });
 
   it('explains a group and a single command', async () => {

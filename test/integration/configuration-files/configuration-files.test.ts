@@ -4,9 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { chmod, mkdir, readdir, rename, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { PREFIX, revisionKey } from '../../../src/store/keys.js';
 import { ConfigurationWorld } from '../../support/control-plane/configuration-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 import { until } from '../../support/until.js';
 
 let world: ConfigurationWorld;
@@ -280,8 +282,8 @@ describe('while it runs', () => {
     for (let index = 0; index < 200; index++)
       writeFileSync(world.path(`c${index}.json`), JSON.stringify({ command: 'x', cpu: index }));
     await until(async () => expect(await world.stored()).toHaveLength(200));
-    // A record and its revision each, 100 operations a transaction, and the batch may be seen in two looks.
-    expect(world.store.transactions.length).toBeLessThanOrEqual(5);
+    // Record, revision and history each, 100 operations a transaction, and the batch may be seen in two looks.
+    expect(world.store.transactions.length).toBeLessThanOrEqual(8);
     for (const operations of world.store.transactions) expect(operations.length).toBeLessThanOrEqual(100);
   });
 
@@ -292,7 +294,7 @@ describe('while it runs', () => {
     world.store.takes = 1;
     const starting = (await world.open()).start();
     await untilErrors('*.json:null null not stored yet, trying again: disk full');
-    expect(await world.stored()).toHaveLength(50);
+    expect(await world.stored()).toHaveLength(33);
     world.store.failure = undefined;
     await starting;
     expect(await world.stored()).toHaveLength(120);
@@ -497,7 +499,9 @@ describe('put and remove', () => {
     try {
       const files = await still.start();
       await still.write('other.json', { name: 'lobby', command: 'theirs' });
-      await expect(files.put('lobby', { command: 'mine' }, { is: 'absent' })).rejects.toMatchObject({
+      await expect(
+        files.put('lobby', { command: 'mine' }, { precondition: { is: 'absent' } }),
+      ).rejects.toMatchObject({
         code: 'DRV_CONFIGURATION_CHANGED',
       });
       expect(await still.stored()).toEqual([]);
@@ -552,6 +556,59 @@ describe('put and remove', () => {
     const files = await world.start({ 'a.json': { command: 'one' } });
     await files.put('a', { command: 'one', cpu: 100 });
     expect(world.store.transactions).toHaveLength(1);
+  });
+
+  test('are noted in the history by their writer, an edit of the file by nobody', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    await files.put('web', { command: 'two' }, { by: { key: 'deploy' } });
+    await world.write('web.json', { name: 'web', command: 'three' });
+    await files.reload();
+    expect(await world.history('web')).toEqual([
+      '1 one web.json: replaced',
+      '2 two web.json by deploy: replaced',
+      '3 three web.json',
+    ]);
+    await files.remove('web');
+    expect(await world.history('web')).toEqual([]);
+  });
+
+  test.skipIf(!HAS_GIT)('are noted with the commit that the directory is at', async () => {
+    const repository = new GitRepository();
+    try {
+      repository.write('configurations/web.json', JSON.stringify({ name: 'web', command: 'one' }));
+      const commit = repository.commit();
+      const files = await world.open({ directory: join(repository.top, 'configurations') });
+      await files.start();
+      repository.write('configurations/web.json', JSON.stringify({ name: 'web', command: 'two' }));
+      await files.reload();
+      const { contents } = configurationHistorySchema.parse((await world.store.get('history/web'))?.value);
+      expect(contents.map((content) => [content.commit, content.isDirty])).toEqual([
+        [commit, false],
+        [commit, true],
+      ]);
+      await files.stop();
+    } finally {
+      repository.remove();
+    }
+  });
+
+  test('that the store refuses are noted when it takes them', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    world.store.failure = new Error('disk full');
+    await expect(files.put('web', { command: 'two' }, { by: { key: 'deploy' } })).rejects.toThrow(
+      'disk full',
+    );
+    world.store.failure = undefined;
+    await files.reload();
+    expect(await world.history('web')).toEqual(['1 one web.json: replaced', '2 two web.json by deploy']);
+  });
+
+  test('of another source leave the history alone', async () => {
+    const files = await world.start({ 'web.json': { name: 'web', command: 'one' } });
+    await world.rename('web.json', 'site.json');
+    await files.reload();
+    expect(await world.stored()).toEqual(['web one site.json']);
+    expect(await world.history('web')).toEqual(['1 one web.json']);
   });
 
   test('overwrite the file that the configuration came from', async () => {

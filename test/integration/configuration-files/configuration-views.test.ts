@@ -47,9 +47,11 @@ describe('configurations of several masters', () => {
   it('keep to preconditions of the API', async () => {
     const { a, b } = await three();
     const changed = { code: 'DRV_CONFIGURATION_CHANGED' };
-    await expect(a.files.put('lobby', { command: 'x' }, { is: 'absent' })).rejects.toMatchObject(changed);
     await expect(
-      b.files.put('lobby', { command: 'x' }, { is: 'existing', revisions: ['other'] }),
+      a.files.put('lobby', { command: 'x' }, { precondition: { is: 'absent' } }),
+    ).rejects.toMatchObject(changed);
+    await expect(
+      b.files.put('lobby', { command: 'x' }, { precondition: { is: 'existing', revisions: ['other'] } }),
     ).rejects.toMatchObject(changed);
     expect(await world.records()).toEqual(['lobby one']);
   });

@@ -1,18 +1,14 @@
 /** Masters ask each other through the cluster port, with certificates that only masters have. */
 
 import { createPublicKey } from 'node:crypto';
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLeaderTunnel } from '../../../src/channel/master/leader-tunnel.js';
-import { LeaderNews, type Listener } from '../../../src/channel/masters/leader-news.js';
 import { MasterCalls } from '../../../src/channel/masters/master-calls.js';
 import { generatePrivateKey } from '../../../src/channel/trust/certificates.js';
 import { DESK_PATH } from '../../../src/channel/trust/join-messages.js';
 import { MasterDialer } from '../../../src/channel/wrapper/master-dialer.js';
-import type { Leader } from '../../../src/leadership/leadership.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { MastersWorld, type TestMaster } from '../../support/masters/masters-world.js';
-import { until } from '../../support/until.js';
 
 const SILENCE_MS = 6000;
 
@@ -101,37 +97,4 @@ describe('the desk of a master', () => {
     await b.stop();
     await expect(calls.ask(peer, 'who', {}, signal())).rejects.toMatchObject({ code: 'DRV_CHANNEL_CLOSED' });
   });
-});
-
-it('a master that etcd is silent for asks the others who leads', async () => {
-  const heard: Leader[] = [];
-  const { clock } = a;
-  const listenerOf = (isSilent: () => boolean, leader: Leader | null): Listener => ({
-    leader: () => leader,
-    masters: () => [a.peer, b.peer, { nodeId: 'gone', clusterAddress: '127.0.0.1:1' }],
-    isSilent,
-    hear: (said) => heard.push(said),
-  });
-  const leader = { ...b.peer, epoch: 7, since: 1 };
-  let isSilent = false;
-  const logger = pino({ level: 'silent' });
-  const common = { calls, clock, logger };
-  const ofA = new LeaderNews({
-    ...common,
-    nodeId: 'a',
-    listener: listenerOf(() => isSilent, null),
-    desk: a.desk,
-  });
-  const ofB = new LeaderNews({
-    ...common,
-    nodeId: 'b',
-    listener: listenerOf(() => false, leader),
-    desk: b.desk,
-  });
-  ofA.start();
-  ofB.start();
-  isSilent = true;
-  await until(() => expect(heard).toContainEqual(leader));
-  expect(new Set(heard.map(({ nodeId }) => nodeId))).toEqual(new Set(['b']));
-  await Promise.all([ofA.stop(), ofB.stop()]);
 });

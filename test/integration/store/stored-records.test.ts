@@ -16,7 +16,7 @@ import { REPOSITORY } from '../../support/repository-root.js';
 const DIRECTORY = join(REPOSITORY, 'test/fixtures/records');
 /** The kinds of records that came after a version. */
 const LATER_KINDS: Readonly<Record<string, readonly string[]>> = {
-  '0.1.0': [PREFIX.sessions, PREFIX.rollouts, PREFIX.secrets, PREFIX.templates],
+  '0.1.0': [PREFIX.sessions, PREFIX.histories, PREFIX.rollouts, PREFIX.secrets, PREFIX.templates],
 };
 const VERSIONS = readdirSync(DIRECTORY, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

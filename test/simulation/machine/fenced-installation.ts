@@ -29,6 +29,7 @@ export interface MachineFiles {
 
 /** Variables of a fake start by which the world knows what it was made from. */
 export const RESTART_TOKEN = 'RESTART_TOKEN';
+export const HAS_READINESS = 'HAS_READINESS';
 
 const SLOW_MS = 20;
 
@@ -75,6 +76,7 @@ export class FencedInstallation implements Installation {
         [RESTART_TOKEN]: String(assignment.restartToken),
         [HAS_STOP_COMMAND]: String(command !== null),
         [STOP_TIMEOUT_MS]: String(timeoutMs),
+        [HAS_READINESS]: String(configuration.readiness !== undefined),
       },
       ramMB: configuration.ramMB,
       cpu: configuration.cpu,

@@ -28,6 +28,8 @@ export class Machine implements MachineFiles {
   readonly logs = new MachineLogs();
   /** Ports that foreign programs hold. */
   readonly foreignPorts = new Set<number>();
+  /** What the node keeps of the masters, where there are several. */
+  keptMasters: string | undefined;
   skewMs: number;
   /** Virtual time at which its wall clock was last set. */
   jumpedAt = Number.NEGATIVE_INFINITY;

@@ -1,6 +1,6 @@
 /** Both ends of a connection and the two pipes between them, each named for the direction in which it sends. */
 import { ConnectionEnd } from './connection-end.js';
-import type { ConnectionOptions, Direction } from './path.js';
+import type { ConnectionOptions, Direction, Path } from './path.js';
 import { Pipe } from './pipe.js';
 
 export class Connection {
@@ -20,8 +20,8 @@ export class Connection {
     this.#join('down', this.ends.down, this.ends.up);
   }
 
-  get nodeId(): string {
-    return this.#options.path.nodeId;
+  get path(): Path {
+    return this.#options.path;
   }
 
   onEnd(action: () => void): void {

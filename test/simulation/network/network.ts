@@ -9,16 +9,18 @@ import type { Life } from '../machine/life.js';
 import { Connection } from './connection.js';
 import type { Direction, Path, PathOptions } from './path.js';
 
-/** How long a connecting node waits for an answer, and when it knocks again until then, as a kernel does. */
+/** How long a connecting node waits for an answer, also where it may ask another master. */
 const DIAL_MS = 10_000;
+const DIAL_ONE_OF_MANY_MS = 3000;
+/** When it knocks again until then, as a kernel does. */
 const KNOCK_AGAIN_MS: readonly number[] = [1000, 3000, 7000];
 
 export interface NetworkOptions extends PathOptions {
-  /** The machine of the master. */
-  readonly masterId: string;
+  /** The machines of the masters. */
+  readonly masterIds: readonly string[];
 }
 
-/** Who takes connections; absent: nobody listens, and a connection is refused. */
+/** Who takes connections at a master's machine; absent: nobody listens, and a connection is refused. */
 export interface Listener {
   readonly life: Life;
   /** `nodeId`: whose certificate the peer has shown; absent: it is in the same process. */
@@ -26,10 +28,11 @@ export interface Listener {
 }
 
 export class Network {
-  listener: Listener | undefined;
+  /** By the id of the master's machine. */
+  readonly listeners = new Map<string, Listener>();
   /** Machines without power: they neither refuse nor reset. */
   readonly off = new Set<string>();
-  /** Nodes whose certificates the master has revoked. */
+  /** Nodes whose certificates a master has revoked. */
   readonly shutOut = new Set<string>();
   /** Messages sent, beats apart. */
   sent = 0;
@@ -42,21 +45,28 @@ export class Network {
     this.#options = options;
   }
 
-  path(nodeId: string): Path {
-    let path = this.#paths.get(nodeId);
+  path(nodeId: string, masterId: string): Path {
+    const name = `${nodeId} ${masterId}`;
+    let path = this.#paths.get(name);
     if (path === undefined) {
-      path = { nodeId, cut: { up: false, down: false }, latencyMs: 2 };
-      this.#paths.set(nodeId, path);
+      path = { nodeId, masterId, cut: { up: false, down: false }, latencyMs: 2 };
+      this.#paths.set(name, path);
     }
     return path;
   }
 
-  /** For a node's `connect`. Rejects when nobody answers. */
-  connect(nodeId: string, life: Life): Promise<Transport> {
+  /** The paths of a node to all masters. */
+  pathsOf(nodeId: string): Path[] {
+    return this.#options.masterIds.map((masterId) => this.path(nodeId, masterId));
+  }
+
+  /** For a node's `connect`. `own`: the master in the same process takes it. Rejects when nobody answers. */
+  connect(path: Path, life: Life, own?: Listener['accept']): Promise<Transport> {
     return new Promise((resolve, reject) => {
       if (!life.effect('a connect')) return;
-      if (this.listener?.life === life) resolve(this.#join(nodeId, life, this.listener));
-      else this.#dial(nodeId, life, resolve, reject);
+      const listener = own === undefined ? this.listeners.get(path.masterId) : { life, accept: own };
+      if (listener?.life === life) resolve(this.#join(path, life, listener));
+      else this.#dial(path, life, { resolve, reject });
     });
   }
 
@@ -70,41 +80,45 @@ export class Network {
     for (const connection of [...this.#connections]) connection.refresh();
   }
 
-  cut(nodeId: string, directions: readonly Direction[]): void {
-    for (const direction of directions) this.path(nodeId).cut[direction] = true;
+  cut(paths: readonly Path[], directions: readonly Direction[]): void {
+    for (const path of paths) for (const direction of directions) path.cut[direction] = true;
     this.refresh();
   }
 
-  heal(nodeId: string): void {
-    const { cut } = this.path(nodeId);
-    cut.up = false;
-    cut.down = false;
-    for (const connection of [...this.#connections]) if (connection.nodeId === nodeId) connection.resend();
+  heal(paths: readonly Path[]): void {
+    for (const { cut } of paths) {
+      cut.up = false;
+      cut.down = false;
+    }
+    for (const connection of [...this.#connections]) if (paths.includes(connection.path)) connection.resend();
     this.refresh();
   }
 
-  /** Something on the way breaks the connection: each side loses the end of what was under way to it. */
-  reset(nodeId: string): void {
-    for (const connection of [...this.#connections]) if (connection.nodeId === nodeId) connection.breakOff();
+  /** Something on the way breaks the connections: each side loses the end of what was under way to it. */
+  reset(paths: readonly Path[]): void {
+    for (const connection of [...this.#connections])
+      if (paths.includes(connection.path)) connection.breakOff();
   }
 
   /** The machine loses its power: what it said and had not been delivered is gone, and nobody is told. */
   powerOff(machineId: string): void {
     this.off.add(machineId);
     for (const connection of [...this.#connections]) {
-      if (connection.nodeId === machineId) connection.silence('up');
-      if (this.#options.masterId === machineId) connection.silence('down');
+      if (connection.path.nodeId === machineId) connection.silence('up');
+      if (connection.path.masterId === machineId) connection.silence('down');
     }
     this.refresh();
   }
 
   #dial(
-    nodeId: string,
+    path: Path,
     life: Life,
-    resolve: (transport: Transport) => void,
-    reject: (error: unknown) => void,
+    {
+      resolve,
+      reject,
+    }: { readonly resolve: (transport: Transport) => void; readonly reject: (error: unknown) => void },
   ): void {
-    const path = this.path(nodeId);
+    const { nodeId, masterId } = path;
     let isOver = false;
     const fail = (why: string): void => {
       isOver = true;
@@ -119,25 +133,27 @@ export class Network {
         );
         return;
       }
-      const transport = this.#join(nodeId, life, listener);
+      const transport = this.#join(path, life, listener);
       life.after(this.#latencyOf(path), () => resolve(transport));
     };
     const knock = (): void => {
-      if (isOver || path.cut.up || path.cut.down || this.off.has(this.#options.masterId)) return;
-      const { listener } = this;
+      if (isOver || path.cut.up || path.cut.down || this.off.has(masterId)) return;
+      const listener = this.listeners.get(masterId);
       if (listener === undefined) fail('was refused');
       else listener.life.after(0, () => answer(listener));
     };
     for (const ms of [0, ...KNOCK_AGAIN_MS]) life.after(ms + this.#latencyOf(path), knock);
-    life.after(DIAL_MS, () => {
+    const isOnly = this.#options.masterIds.length === 1;
+    life.after(isOnly ? DIAL_MS : DIAL_ONE_OF_MANY_MS, () => {
       if (!isOver) fail('timed out');
     });
   }
 
-  #join(nodeId: string, node: Life, listener: Listener): Transport {
+  #join(path: Path, node: Life, listener: Listener): Transport {
+    const { nodeId, masterId } = path;
     const connection = new Connection({
       ...this.#options,
-      path: this.path(nodeId),
+      path,
       isLocal: listener.life === node,
       node,
       master: listener.life,
@@ -147,7 +163,7 @@ export class Network {
         if (lose?.kind === type && !this.#isWhole && this.#options.random.chance(lose.probability))
           connection.breakOff();
       },
-      isOff: (direction) => this.off.has(direction === 'up' ? this.#options.masterId : nodeId),
+      isOff: (direction) => this.off.has(direction === 'up' ? masterId : nodeId),
     });
     this.#connections.add(connection);
     connection.onEnd(() => this.#connections.delete(connection));

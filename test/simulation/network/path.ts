@@ -8,9 +8,10 @@ import type { Trace } from '../trace.js';
 /** `up`: from the node to the master. */
 export type Direction = 'up' | 'down';
 
-/** What the path between one node and the master does to packets. */
+/** What the path between one node and one master does to packets. */
 export interface Path {
   readonly nodeId: string;
+  readonly masterId: string;
   readonly cut: Record<Direction, boolean>;
   /** Packets take from half of this to all of it; now and then much longer. */
   latencyMs: number;

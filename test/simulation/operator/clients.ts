@@ -8,6 +8,7 @@ import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
 import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';
 import { TEMPLATE_GROUP } from '../machine/templates.js';
+import { UNKNOWN_OUTCOME } from '../masters/masters.js';
 import type { Wish } from './intents.js';
 import type { Lifecycle, Operation, ServiceShape } from './operations.js';
 
@@ -20,6 +21,7 @@ const EXPECTED: readonly ErrorCode[] = [
   'DRV_NODE_UNKNOWN',
   'DRV_STORE_WRITE_FAILED',
   'DRV_STORE_CLOSED',
+  'DRV_NOT_LEADER',
   'DRV_NOT_READY',
 ];
 
@@ -155,9 +157,11 @@ export class Clients {
     return ids[pick % ids.length];
   }
 
+  /** One of several masters may refuse it: who applies files tries again. */
   #syncFiles(): void {
-    const daemon = this.#fleet.master;
-    this.#refusable(daemon?.syncFiles());
+    const { masters, master } = this.#fleet;
+    if (masters === undefined) this.#refusable(master?.syncFiles());
+    else this.#fleet.applyFiles();
   }
 
   #ask(id: string, wish: Wish, answer: Promise<unknown>): void {
@@ -167,16 +171,15 @@ export class Clients {
   /** It may be refused, but not break. */
   #refusable(answer: Promise<unknown> | undefined): void {
     answer?.catch((error: unknown) => {
-      if (!(error instanceof DroverError) || !EXPECTED.includes(error.code))
+      const expected = this.#fleet.masters === undefined ? EXPECTED : [...EXPECTED, ...UNKNOWN_OUTCOME];
+      if (!(error instanceof DroverError) || !expected.includes(error.code))
         this.#fleet.invariants.report(textOf(error));
     });
   }
 
   #withMaster(action: (master: Master) => void): void {
-    const daemon = this.#fleet.master;
-    // Stopped, it answers nobody; the request is as good as not made.
-    if (daemon?.isReady === true && !daemon.life.isStalled && daemon.master !== undefined)
-      action(daemon.master);
+    const master = this.#fleet.reached?.master;
+    if (master !== undefined) action(master);
   }
 
   #onPicked(pick: number, action: (id: string, master: Master) => void): void {

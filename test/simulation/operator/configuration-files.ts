@@ -1,5 +1,7 @@
 /** The configuration files of the master's machine without files: a map that the real controller observes. */
+
 import type { Reading } from '../../../src/configuration-files/directory.js';
+import type { ContentSource } from '../../../src/configuration-files/history/content-origins.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
@@ -36,6 +38,10 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     const reading = this.#files?.get(file);
     const content = this.#contents.get(file.replace(/\.json$/, ''));
     return reading?.kind !== 'valid' || reading.parsed.configuration === content;
+  }
+
+  originOf(_name: string, file: string): ContentSource {
+    return { origin: { file, key: null, commit: null, isDirty: null }, rollback: undefined };
   }
 
   /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */

@@ -5,6 +5,7 @@
 import type { InstanceState } from '../../../src/model/instance.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';
 import type { Outage } from '../machine/templates.js';
+import { drawMasterDeed, type MasterDeed } from '../masters/master-deeds.js';
 import type { Direction } from '../network/path.js';
 import type { Random } from '../random.js';
 
@@ -101,7 +102,8 @@ export type Operation =
   | { readonly do: 'reset-connection'; readonly node: number }
   | { readonly do: 'slow-network'; readonly node: number; readonly latencyMs: number }
   | { readonly do: 'fill-disk' | 'slow-disk'; readonly node: number; readonly forMs: number }
-  | { readonly do: 'jump-clock'; readonly node: number; readonly byMs: number };
+  | { readonly do: 'jump-clock'; readonly node: number; readonly byMs: number }
+  | { readonly do: 'to-masters'; readonly deed: MasterDeed };
 
 export interface Step {
   readonly operation: Operation;
@@ -113,6 +115,8 @@ export interface Step {
 export interface Size {
   readonly nodes: number;
   readonly operations: number;
+  /** Default: one. */
+  readonly masters?: number;
 }
 
 const NAMES = ['lobby', 'game', 'proxy'] as const;
@@ -120,7 +124,8 @@ const TEMPLATES = ['base', 'world'] as const;
 const HOUR_MS = 3_600_000;
 
 /** Mostly small fleets: what two nodes can do to each other, three show sooner. */
-export function drawSize(random: Random): Size {
+export function drawSize(random: Random, masters = 1): Size {
+  if (masters > 1) return { masters, nodes: masters + 1 + random.below(3), operations: 8 + random.below(24) };
   const kind = random.next();
   if (kind < 0.002) return { nodes: 200, operations: 8 };
   if (kind < 0.012) return { nodes: 50, operations: 12 };
@@ -147,6 +152,8 @@ function drawPause(random: Random): number {
 }
 
 function drawOperation(random: Random, size: Size): Operation {
+  if (size.masters !== undefined && random.chance(0.4))
+    return { do: 'to-masters', deed: drawMasterDeed(random, size) };
   const draw = random.weighted<(random: Random, size: Size) => Operation>([
     [6, drawPut],
     [4, drawWish],

@@ -1,7 +1,8 @@
 /** Carries out operations on a fleet: the actions of clients, applications, machines and networks. */
 
-import { type Fleet, MASTER } from '../fleet.js';
+import type { Fleet } from '../fleet.js';
 import type { Machine } from '../machine/machine.js';
+import { MasterFaults } from '../masters/master-faults.js';
 import { Clients } from './clients.js';
 import type { Operation } from './operations.js';
 
@@ -12,11 +13,14 @@ const SLOW_DISK_MS = 500;
 export class Operator {
   readonly #fleet: Fleet;
   readonly #clients: Clients;
+  /** Undefined: there is one master. */
+  readonly #masterFaults: MasterFaults | undefined;
   #joined = 0;
 
   constructor(fleet: Fleet) {
     this.#fleet = fleet;
     this.#clients = new Clients(fleet);
+    this.#masterFaults = fleet.masters && new MasterFaults(fleet, fleet.masters);
   }
 
   perform(operation: Operation): void {
@@ -73,6 +77,9 @@ export class Operator {
       case 'join':
         if (this.#joined++ < MOST_JOINS) this.#fleet.addMachine();
         return;
+      case 'to-masters':
+        this.#masterFaults?.perform(operation.deed);
+        return;
       default:
         this.#performOn(this.#machine(operation.node), operation);
         return;
@@ -115,7 +122,7 @@ export class Operator {
         machine.jumpedAt = this.#fleet.scheduler.now;
         return;
       case 'leave':
-        if (nodeId === MASTER) return;
+        if (this.#fleet.isMaster(nodeId)) return;
         machine.isGone = true;
         this.#fleet.powerOff(machine);
         return;
@@ -174,22 +181,22 @@ export class Operator {
   ): void {
     const fleet = this.#fleet;
     const { nodeId } = machine;
-    const disks = nodeId === MASTER ? [fleet.masterDisk, machine.disk] : [machine.disk];
+    const disks = fleet.disksOf(machine);
     switch (operation.do) {
       case 'cut':
         fleet.cut(machine, operation.directions);
-        fleet.later(operation.forMs, () => fleet.heal(machine));
+        fleet.later(operation.forMs, () => fleet.heal(machine, operation.directions));
         return;
       case 'flap':
         this.#flap(machine, operation);
         return;
       case 'reset-connection':
         fleet.troubles.jolt(nodeId);
-        fleet.network.reset(nodeId);
+        fleet.network.reset(fleet.network.pathsOf(nodeId));
         return;
       case 'slow-network':
         fleet.troubles.jolt(nodeId);
-        fleet.network.path(nodeId).latencyMs = operation.latencyMs;
+        for (const path of fleet.network.pathsOf(nodeId)) path.latencyMs = operation.latencyMs;
         return;
       case 'fill-disk':
         fleet.fill(machine, true);
@@ -229,7 +236,7 @@ export class Operator {
   }
 
   #forget(machine: Machine, backAfterMs: number | null): void {
-    if (machine.nodeId === MASTER) return;
+    if (this.#fleet.isMaster(machine.nodeId)) return;
     this.#clients.forget(machine);
     if (backAfterMs !== null) this.#fleet.later(backAfterMs, () => this.#fleet.letIn(machine));
   }

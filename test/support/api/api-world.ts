@@ -55,13 +55,22 @@ import {
   nodeRecordSchema,
 } from '../../../src/model/node.js';
 import type { DrainProgress } from '../../../src/model/node-drain.js';
+import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/rollout.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { Forecaster } from '../../../src/operations/plan/forecast.js';
 import type { StateReport } from '../../../src/store/instances/instance-changes.js';
-import { apiKeyKey, configurationKey, instanceKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
+import {
+  apiKeyKey,
+  configurationKey,
+  instanceKey,
+  nodeKey,
+  PREFIX,
+  rolloutKey,
+} from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
 import { NodeWriter } from '../../../src/store/node-writes.js';
+import { RolloutWriter } from '../../../src/store/rollout-writes.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { testAuthority } from '../cluster/cluster-files.js';
 import { FakeClock } from '../fake-clock.js';
@@ -160,6 +169,16 @@ export class ApiWorld {
     sessions: this.sessions,
     clock: this.clock,
   });
+  readonly rollouts = new Mirror({
+    store: this.store,
+    prefix: PREFIX.rollouts,
+    decode: (value) => rolloutRecordSchema.parse(value),
+  });
+  readonly #revisions = new Mirror({
+    store: this.store,
+    prefix: PREFIX.revisions,
+    decode: (value) => configurationSchema.parse(value),
+  });
   readonly #nodes = new Mirror({
     store: this.store,
     prefix: PREFIX.nodes,
@@ -177,6 +196,7 @@ export class ApiWorld {
     instances: this.instances,
     configurations: this.configurations,
     nodes: this.#nodes,
+    rollouts: this.rollouts,
     instancesByConfiguration: this.instances.lookup(({ configurationName }) => [configurationName]),
     files: { errors: () => [], warnings: () => [] },
     decisions: {
@@ -356,12 +376,24 @@ export class ApiWorld {
     return record;
   }
 
+  async putRollout(record: RolloutRecord): Promise<void> {
+    const written = await this.store.transact([{ do: 'put', key: rolloutKey(record.name), value: record }]);
+    await this.rollouts.until(written);
+  }
+
   async dropInstance(id: string): Promise<void> {
     await this.instances.until(await this.store.transact([{ do: 'remove', key: instanceKey(id) }]));
   }
 
+  #rolloutWrites(): RolloutWriter {
+    const { store, configurations, rollouts: mirror, clock } = this;
+    const rolloutRecords = { store, mirror, keyOf: rolloutKey, turns: new KeyedTurns() };
+    return new RolloutWriter({ store, configurations, revisions: this.#revisions, rolloutRecords, clock });
+  }
+
   #mirrors(): Pick<Mirror<unknown>, 'start' | 'stop'>[] {
-    return [this.instances, this.configurations, this.keys, this.sessions, this.#nodes];
+    const { instances, configurations, keys, sessions, rollouts } = this;
+    return [instances, configurations, keys, sessions, rollouts, this.#revisions, this.#nodes];
   }
 
   #dependencies(
@@ -385,8 +417,10 @@ export class ApiWorld {
       isReady: () => this.isReady,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       instanceWrites: this.#instanceWrites(),
-      revisions: { get: () => undefined },
-      rollouts: { entries: () => [].values() },
+      revisions: this.#revisions,
+      histories: { get: () => undefined },
+      rollouts: this.rollouts,
+      rolloutWrites: this.#rolloutWrites(),
       configurationFiles: {
         put: async (name, input) => {
           this.written.push({ name, input });

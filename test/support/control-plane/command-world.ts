@@ -164,7 +164,7 @@ export class CommandWorld {
 
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
-    const { instances, configurations, revisions, rollouts, nodes, keys, sessions } = master.state;
+    const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
@@ -174,12 +174,14 @@ export class CommandWorld {
       instances,
       configurations,
       revisions,
+      histories,
       rollouts,
       nodes,
       keys,
       sessions,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
+      rolloutWrites: master.rolloutWriter,
       joinTokens: this.#joinTokens,
       configurationFiles: this.files,
       streams: {

@@ -15,7 +15,12 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Controller } from '../../../src/loop/controller.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { type ConfigurationRecord, configurationRecordSchema } from '../../../src/model/configuration.js';
+import {
+  type ConfigurationRecord,
+  configurationRecordSchema,
+  configurationSchema,
+} from '../../../src/model/configuration.js';
+import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -39,11 +44,11 @@ export class NotingStore extends MemoryStore {
     return super.transact(operations);
   }
 
-  /** `put`, `remove` and so on with the key, without revisions. */
+  /** `put`, `remove` and so on with the key, of configurations. */
   operations(): string[] {
     return this.transactions
       .flat()
-      .filter(({ key }) => !key.startsWith(PREFIX.revisions))
+      .filter(({ key }) => key.startsWith(PREFIX.configurations))
       .map((operation) => `${operation.do} ${operation.key.slice(PREFIX.configurations.length)}`);
   }
 }
@@ -78,11 +83,25 @@ export class ConfigurationWorld {
       prefix: PREFIX.configurations,
       decode: (value) => configurationRecordSchema.parse(value),
     });
-    const reconciler = new Configurations({ source, configurations, store, logger });
+    const histories = new Mirror({
+      store,
+      prefix: PREFIX.histories,
+      decode: (value) => configurationHistorySchema.parse(value),
+    });
+    const reconciler = new Configurations({
+      source,
+      configurations,
+      histories,
+      rollouts: { get: () => undefined },
+      store,
+      clock,
+      logger,
+    });
     const controller = new Controller({ reconciler, clock, random: () => 0.5, trace: () => undefined });
     const follower = new ConfigurationFollower(reconciler, controller, nodeId);
     configurations.onChange(() => follower.wake());
     await this.#running.start(configurations);
+    await this.#running.start(histories);
     await this.#running.start(follower);
     this.#files = new ConfigurationFiles({ source, follower, configurations, logger, clock });
     return this.#files;
@@ -130,6 +149,20 @@ export class ConfigurationWorld {
       const { configuration, sourceFile } = configurationRecordSchema.parse(value);
       return `${configuration.name} ${configuration.command} ${sourceFile}`;
     });
+  }
+
+  /** `number command file`, who wrote it, and how it ended, of every content that is kept. */
+  async history(name: string): Promise<string[]> {
+    const entry = await this.store.get(PREFIX.histories + name);
+    if (entry === undefined) return [];
+    const { contents } = configurationHistorySchema.parse(entry.value);
+    const lines = contents.map(async ({ number, revision, file, key, end }) => {
+      const content = await this.store.get(PREFIX.revisions + revision);
+      const { command } = configurationSchema.parse(content?.value);
+      const who = key === null ? '' : ` by ${key}`;
+      return `${number} ${command} ${file}${who}${end === undefined ? '' : `: ${end.outcome}`}`;
+    });
+    return Promise.all(lines);
   }
 
   /** `file:line field message` of every error. */

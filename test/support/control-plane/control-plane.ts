@@ -36,6 +36,10 @@ const NEVER_READ: ConfigurationSource = {
   fault: undefined,
   isConfirmed: () => false,
   isAsRead: async () => true,
+  originOf: (_name, file) => ({
+    origin: { file, key: null, commit: null, isDirty: null },
+    rollback: undefined,
+  }),
 };
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 

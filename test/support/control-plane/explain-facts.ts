@@ -124,6 +124,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     name: 'lobby',
     record: configurationRecord(),
     unreadable: [],
+    rollout: undefined,
     fileErrors: [],
     fileWarnings: [],
     service: serviceView(),

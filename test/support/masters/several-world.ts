@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
 import { SeveralMasters } from '../../../src/daemon/several-masters.js';
-import type { Leader, Leadership, MasterPeer } from '../../../src/leadership/leadership.js';
+import type { AskingLeadership } from '../../../src/leadership/candidate.js';
+import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
@@ -45,7 +46,7 @@ export class SeveralWorld {
     for (const listener of this.#listeners) listener();
   }
 
-  leadershipOf(nodeId: string): Leadership {
+  leadershipOf(nodeId: string): AskingLeadership {
     const peer = (id: string): MasterPeer => ({ nodeId: id, clusterAddress: `${id}:6000` });
     const leader = (): Leader | null =>
       this.#leader === null ? null : { ...peer(this.#leader), epoch: 1, since: 0 };
@@ -53,6 +54,8 @@ export class SeveralWorld {
       leader,
       isLeader: () => this.#leader === nodeId,
       term: () => (this.#leader === nodeId ? { epoch: 1, signal: new AbortController().signal } : null),
+      isInTouch: true,
+      heard: () => undefined,
       masters: () => [...this.masters].filter(([, { isUp }]) => isUp).map(([id]) => peer(id)),
       onChange: (listener) => {
         this.#listeners.add(listener);

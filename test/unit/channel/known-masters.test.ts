@@ -88,6 +88,22 @@ describe('a node of several masters', () => {
     await expect(async () => take?.([{ nodeId: '', clusterAddress: 'x' }], context)).rejects.toThrow();
   });
 
+  it('goes on to ask a master that was away for a moment, after those that are up', async () => {
+    const { masters, file } = await known();
+    masters.welcomed(welcome('m1', 5));
+    await mastersServices(masters).get('take-masters')?.(MASTERS.slice(0, 2), {
+      body: undefined,
+      signal: new AbortController().signal,
+    });
+    expect(hosts(masters)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
+    await masters.written();
+    const { masters: again } = await known(file);
+    expect(hosts(again)).toContain('10.0.0.3');
+    const moved = { nodeId: 'm3', clusterAddress: '10.0.0.9:6000' };
+    again.learn([...MASTERS.slice(0, 2), moved]);
+    expect(hosts(again).toSorted()).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.9']);
+  });
+
   it('goes on without what it kept when the file is damaged', async () => {
     const { masters } = await known(new MemoryFile('data/cluster/masters.json', '{'));
     expect(hosts(masters)).toEqual(['10.0.0.1']);

@@ -214,10 +214,10 @@ describe('many changes', () => {
     expect(sizes).toEqual([4, 4, 1]);
   });
 
-  test('are written in transactions of at most 50, additions and edits before removals', () => {
+  test('are written in transactions of at most 33, additions and edits before removals', () => {
     const { steps } = planSteps(factsOf({ files, records }));
     const batches = steps.map((step) => (step.do === 'write' ? step.changes.map((change) => change.do) : []));
-    expect(batches.map((changes) => changes.length)).toEqual([50, 50, 50, 30]);
+    expect(batches.map((changes) => changes.length)).toEqual([33, 33, 33, 33, 33, 15]);
     const order = batches.flat();
     expect(order.indexOf('remove')).toBe(120);
     expect(order.lastIndexOf('put')).toBe(119);
@@ -225,7 +225,7 @@ describe('many changes', () => {
 
   test('may end after any transaction: the next round makes the rest, and then nothing', () => {
     const facts = factsOf({ files, records });
-    for (let written = 0; written <= 4; written++) {
+    for (let written = 0; written <= 6; written++) {
       const after = written === 0 ? facts : afterBatches(facts, written);
       const rest = afterBatches(after, Number.POSITIVE_INFINITY);
       expect([...rest.records.keys()].sort()).toEqual(

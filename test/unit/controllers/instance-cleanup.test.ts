@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { InstanceCleanup } from '../../../controllers/master/instance-cleanup/reconciler.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { InstanceWriter } from '../../../src/store/instance-writes.js';
-import { instanceKey, revisionKey } from '../../../src/store/keys.js';
+import { historyKey, instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { create } from '../../../src/store/store.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
@@ -41,6 +41,13 @@ it('keeps a revision that an instance names whose creation is under way', async 
   await clock.advance(500);
   await Promise.all([creating, removing]);
   expect(await store.get(revisionKey('f00'))).toBeDefined();
+});
+
+it('keeps a revision that stands in a history', async () => {
+  const origin = { file: 'lobby.json', node: null, key: null, commit: null, isDirty: null };
+  const contents = [{ ...origin, number: 1, revision: 'f00', at: 1 }];
+  await state.histories.until(await create(store, historyKey('lobby'), { contents }));
+  await expect(cleanup.perform({ do: 'remove-revision', hash: 'f00' })).rejects.toThrow(Conflict);
 });
 
 it('removes a revision that nothing names, also while other writes are under way', async () => {

@@ -4,6 +4,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   wakesOfConfiguration,
+  wakesOfHistory,
   wakesOfRevision,
 } from '../../../controllers/master/wake/configuration-wakes.js';
 import { wakesOfInstance } from '../../../controllers/master/wake/instance-wakes.js';
@@ -17,7 +18,7 @@ import {
 } from '../../../controllers/master/wake/wake.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import { configurationKey, instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
+import { configurationKey, historyKey, instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
@@ -46,6 +47,19 @@ const putInstance = (id: string, fields?: Fields) => put(instanceKey(id), instan
 const putNode = (id: string, fields?: Partial<NodeRecord>) => put(nodeKey(id), nodeRecord(id, fields));
 const putConfiguration = (name: string, hash: string) =>
   put(configurationKey(name), { configuration: configurationOf(name), hash, sourceFile: `${name}.json` });
+const putHistory = (name: string, ...revisions: string[]) =>
+  put(historyKey(name), {
+    contents: revisions.map((revision, index) => ({
+      number: index + 1,
+      revision,
+      at: 1,
+      file: 'a.json',
+      node: null,
+      key: null,
+      commit: null,
+      isDirty: null,
+    })),
+  });
 const remove = (key: string): Operation => ({ do: 'remove', key });
 
 const up = (nodeId: string, fields: Fields = {}): Fields => ({
@@ -70,6 +84,7 @@ const WORLD: readonly Operation[] = [
   putConfiguration('lobby', 'f00'),
   putConfiguration('game', 'f01'),
   put(revisionKey('f00'), configurationOf('lobby')),
+  putHistory('game', 'f00', 'f01'),
   putInstance('up1aaa', up('alpha')),
   putInstance('wait1a', { status: { reason: 'no-node-fits', message: '0/3 nodes fit' } }),
   putInstance('lost1a', up('gamma', { status: { state: 'OFFLINE', reason: 'node-lost' } })),
@@ -102,7 +117,7 @@ async function wakesOf(...operations: Operation[]): Promise<string[]> {
   woken = [];
   const revision = await store.transact(operations);
   await Promise.all(
-    [state.instances, state.nodes, state.configurations, state.revisions].map((mirror) =>
+    [state.instances, state.nodes, state.configurations, state.revisions, state.histories].map((mirror) =>
       mirror.until(revision),
     ),
   );
@@ -117,6 +132,7 @@ beforeEach(async () => {
   follow(state.nodes, wakesOfNode);
   follow(state.configurations, wakesOfConfiguration);
   follow(state.revisions, wakesOfRevision);
+  follow(state.histories, wakesOfHistory);
   await state.start();
   await wakesOf(...WORLD);
 });
@@ -349,6 +365,16 @@ describe('a change of anything else wakes', () => {
       ['instance-cleanup revisions/f00 +50', 'placement wait1a first'],
     ],
     ['a content that goes: nothing', remove(revisionKey('f00')), []],
+    [
+      'a history that loses a content: the cleanup of that content',
+      putHistory('game', 'f01', 'f02'),
+      ['instance-cleanup revisions/f00'],
+    ],
+    [
+      'a history that goes: the cleanup of all its contents',
+      remove(historyKey('game')),
+      ['instance-cleanup revisions/f00', 'instance-cleanup revisions/f01'],
+    ],
   ])('%s', async (_what, operation, wakes) => {
     expect(await wakesOf(operation)).toEqual(wakes.toSorted());
   });

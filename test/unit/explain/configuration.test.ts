@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { explainConfiguration } from '../../../src/explain/configuration.js';
 import type { ConfigurationFacts } from '../../../src/explain/facts.js';
 import { faultsOf } from '../../../src/explain/files.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import {
   configurationFacts,
   configurationRecord,
@@ -132,6 +133,49 @@ describe('a configuration', () => {
       'note: 1 static instance was stopped on request and counts all the same.',
       'note: 1 instance is made from an older content (`config diff lobby`) and keeps it: `instance update <id>` gives an instance what is in force, in place.',
     ]);
+  });
+});
+
+describe('a rollout', () => {
+  const counts = { total: 3, updated: 1, good: 1, outdated: 2, waiting: 2 };
+  const rollout: RolloutRecord = {
+    name: 'lobby',
+    from: 'old',
+    to: 'f00',
+    generation: 0,
+    state: 'rolling',
+    cause: 'content',
+    reason: null,
+    message: null,
+    by: null,
+    since: 1,
+    endedAt: null,
+    progressAt: null,
+    isPromoted: true,
+    paused: null,
+    counts,
+    templates: {},
+  };
+
+  it('is part of the sentence while it goes on, with what it waits for', () => {
+    const older = instanceFacts({ record: recordWith({}, { revision: 'old' }) });
+    expect(tell({ rollout, instances: [older] })).toEqual([
+      'not well: lobby has 1 instance ONLINE, 1 asked for; its rollout is under way: 1 of 3 instances good, 2 to be replaced, 2 of these wait for their players to leave.',
+      'next: It goes on as soon as players leave.',
+    ]);
+  });
+
+  it('that failed says which content new instances are made from, and what to do', () => {
+    const failed = { reason: 'no-progress', message: 'no instance became good within 600 s' } as const;
+    expect(tell({ rollout: { ...rollout, ...failed, state: 'failed', endedAt: 5 } })).toEqual([
+      'not well: lobby has 1 instance ONLINE, 1 asked for; its rollout failed: no instance became good within 600 s. New instances are made from the content before.',
+      'do: Mend the file, or try the same content again: `rollout retry lobby`.',
+    ]);
+  });
+
+  it('that is complete is not mentioned', () => {
+    const [verdict] = tell({ rollout: { ...rollout, state: 'complete', endedAt: 5 } });
+    expect(verdict).toBe('well: lobby is as it should be: 1 instance ONLINE, 1 asked for.');
   });
 });
 

@@ -47,6 +47,7 @@ describe('the metrics', () => {
     instances: () => [],
     minimums: () => [],
     actualOf: () => 0,
+    rollouts: () => [],
     configurationFileErrors: () => 0,
     unreadableRecords: () => new Map(),
     usages: () => [],

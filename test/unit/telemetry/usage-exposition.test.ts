@@ -14,6 +14,7 @@ async function textOf(usages: readonly ShownUsage[]): Promise<string> {
     instances: () => [],
     minimums: () => [],
     actualOf: () => 0,
+    rollouts: () => [],
     configurationFileErrors: () => 0,
     unreadableRecords: () => new Map(),
     usages: () => usages,

@@ -1,0 +1,26 @@
+/** Puts a question to the masters that a node knows, one after the other. */
+import { DroverError } from '../../model/errors.js';
+import type { HostPort } from '../../model/host-port.js';
+import type { KnownMasters } from './known-masters.js';
+
+/**
+ * Asks until one answers. A refusal is an answer; which of them leads is not known yet. `isOnly`: there is no other one
+ * to ask. Throws what the last one was asked in vain with: DRV_CHANNEL_CLOSED goes on to the next, and nothing else.
+ */
+export async function askMasters<T>(
+  masters: Pick<KnownMasters, 'candidates' | 'failed'>,
+  signal: AbortSignal,
+  question: (at: HostPort, isOnly: boolean) => Promise<T>,
+): Promise<T> {
+  const candidates = masters.candidates();
+  for (const [index, at] of candidates.entries()) {
+    try {
+      return await question(at, candidates.length === 1);
+    } catch (error) {
+      signal.throwIfAborted();
+      masters.failed(at);
+      if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+    }
+  }
+  throw new DroverError('DRV_CHANNEL_CLOSED', 'no master is known');
+}

@@ -1,0 +1,45 @@
+/** `drover rollout watch`: prints each change of a rollout until it ends. */
+import { rolloutSentence } from '../../command-tree/groups/rollouts.js';
+import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
+import { type ApiClient, pathPart } from '../api-client.js';
+import { ClientError, EXIT } from '../client-error.js';
+import { WatchConnection } from '../connection/watch-connection.js';
+import type { LiveOutput } from './live-output.js';
+import { WatchedEntries } from './watched-entries.js';
+
+export interface RolloutQuestion {
+  readonly name: string;
+  /** A line of JSON for each change, for programs. */
+  readonly isJson: boolean;
+}
+
+/**
+ * Resolves when the rollout is complete, or nobody reads any more. Throws a ClientError, with 1 when it ends otherwise,
+ * and what the API says of a name without a rollout.
+ */
+export async function watchRollout(
+  api: ApiClient,
+  { name, isJson }: RolloutQuestion,
+  output: LiveOutput,
+): Promise<void> {
+  await api.get<ShownRollout>(`/rollouts/${pathPart(name)}`);
+  const watch = new WatchConnection(api.connection, { say: output.say });
+  watch.subscribe('rollouts', () => ({ filter: { configuration: [name] } }));
+  const rollouts = new WatchedEntries<ShownRollout>(({ configurationName }) => configurationName);
+  let said = '';
+  for await (const message of watch.messages(output.signal)) {
+    if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
+    if (message.type !== 'snapshot' && message.type !== 'changes') continue;
+    rollouts.take(message);
+    if (!rollouts.isWhole) continue;
+    const rollout = rollouts.get(name);
+    if (rollout === undefined) throw new ClientError(EXIT.failed, `the configuration ${name} is gone`);
+    const text = isJson ? jsonLine(rollout) : plainLines(rolloutSentence(rollout));
+    if (text !== said && !(await output.write(text))) return;
+    said = text;
+    if (rollout.endedAt === null) continue;
+    if (rollout.state === 'complete') return;
+    throw new ClientError(EXIT.failed, rolloutSentence(rollout));
+  }
+}

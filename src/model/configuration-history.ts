@@ -1,0 +1,110 @@
+/**
+ * The last contents of a configuration: which they were, who brought them, and how each of them ended. The controller
+ * `configurations` writes it with the record; `config history`, `config diff` and `config rollback` read it.
+ */
+import { z } from 'zod';
+import type { ConfigurationRecord } from './configuration.js';
+import { phaseOf, type RolloutRecord } from './rollout.js';
+
+/** Older contents are forgotten, and collected unless an instance was made from them. */
+export const MAX_CONTENTS = 10;
+
+/** Where a content came from. */
+export const contentOriginSchema = z.object({
+  file: z.string().describe('under `configurations/` of its node'),
+  node: z.string().nullable().describe('the node of the file; null: not known'),
+  key: z
+    .string()
+    .nullable()
+    .describe(
+      'who wrote the file through the API or a command, as in the audit trail; null: an edit of the file',
+    ),
+  commit: z
+    .string()
+    .nullable()
+    .describe('of git, where the directory is a work tree; null: it is none, or not known'),
+  isDirty: z
+    .boolean()
+    .nullable()
+    .describe('the file was not as that commit has it; null: there is no commit, or that cannot be known'),
+});
+export type ContentOrigin = z.output<typeof contentOriginSchema>;
+
+/** How a content ended that is no longer the one of the file. */
+export const contentEndSchema = z.object({
+  outcome: z
+    .enum(['rolled-out', 'failed', 'rolled-back', 'replaced'])
+    .describe('replaced: another content came before anything else is known of it'),
+  reason: z.string().nullable().describe('in words, of a failure or a rollback'),
+  at: z.number().describe('Unix milliseconds'),
+});
+export type ContentEnd = z.output<typeof contentEndSchema>;
+
+export const keptContentSchema = contentOriginSchema.extend({
+  number: z.int().min(1).describe('counts up with each content of the configuration'),
+  revision: z.string(),
+  at: z
+    .number()
+    .nullable()
+    .describe('when it came into force, Unix milliseconds; null: before a history was kept'),
+  end: contentEndSchema.optional().describe('absent: the file says it'),
+});
+export type KeptContent = z.output<typeof keptContentSchema>;
+
+/** Store value of `history/<name>`. */
+export const configurationHistorySchema = z.object({
+  /** The oldest first; the last one is the content of the file. */
+  contents: z.array(keptContentSchema).readonly(),
+});
+export type ConfigurationHistory = z.output<typeof configurationHistorySchema>;
+
+/** The contents of a configuration, the oldest first. A record from before a history was kept is the only one. */
+export function contentsOf(
+  history: ConfigurationHistory | undefined,
+  record: ConfigurationRecord | undefined,
+): readonly KeptContent[] {
+  const kept = history?.contents ?? [];
+  if (record === undefined || kept.at(-1)?.revision === record.hash) return kept;
+  const { hash: revision, sourceFile: file, sourceNode: node = null } = record;
+  const number = (kept.at(-1)?.number ?? 0) + 1;
+  return [...kept, { number, revision, at: null, file, node, key: null, commit: null, isDirty: null }];
+}
+
+/** How a content ends that another one replaces now, by the rollout of its configuration. */
+export function endOf(rollout: RolloutRecord | undefined, revision: string): Omit<ContentEnd, 'at'> {
+  if (rollout?.to !== revision) return REPLACED;
+  const { reason, message } = rollout;
+  switch (phaseOf(rollout)) {
+    case 'rolling':
+    case 'awaiting-promotion':
+      return REPLACED;
+    case 'complete':
+      return { outcome: 'rolled-out', reason: null };
+    case 'failed':
+    case 'rolling-back':
+    case 'rolled-back':
+      return { outcome: reason === 'rollback' ? 'rolled-back' : 'failed', reason: message };
+  }
+}
+
+const REPLACED = { outcome: 'replaced', reason: null } as const;
+
+export interface NewContent {
+  readonly revision: string;
+  readonly origin: ContentOrigin;
+  /** Unix milliseconds. */
+  readonly at: number;
+  /** How the one before it ended. */
+  readonly end: Omit<ContentEnd, 'at'>;
+}
+
+/** The history when a new content comes into force: the one before it has ended, and the oldest one may go. */
+export function withContent(
+  contents: readonly KeptContent[],
+  { revision, origin, at, end }: NewContent,
+): ConfigurationHistory {
+  const last = contents.at(-1);
+  const before = last === undefined ? [] : [...contents.slice(0, -1), { ...last, end: { ...end, at } }];
+  const content: KeptContent = { ...origin, number: (last?.number ?? 0) + 1, revision, at };
+  return { contents: [...before, content].slice(-MAX_CONTENTS) };
+}

@@ -1,0 +1,141 @@
+/** The last contents of a configuration, and what differs between two of them: `config history`, `config diff` and routes. */
+import { z } from 'zod';
+import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
+import {
+  type ConfigurationHistory,
+  contentEndSchema,
+  contentsOf,
+  endOf,
+  type KeptContent,
+  keptContentSchema,
+} from '../../model/configuration-history.js';
+import { DroverError } from '../../model/errors.js';
+import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
+import { unknownConfiguration } from '../../model/unknown.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import { visibleInstances } from '../instance-details.js';
+
+export interface ConfigurationHistoryNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
+  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+}
+
+export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
+  outcome: z
+    .enum(['in-force', 'rolling', ...contentEndSchema.shape.outcome.options])
+    .describe('in-force: instances are made from it, and no rollout says more'),
+  reason: contentEndSchema.shape.reason,
+  endedAt: z.number().nullable().describe('Unix milliseconds; null: the file says it'),
+  isInForce: z.boolean().describe('new instances are made from it'),
+  instances: z.int().describe('that are made from it now'),
+});
+export type PastContent = z.output<typeof pastContentSchema>;
+
+export const contentDiffSchema = z.object({
+  configurationName: z.string(),
+  from: z.int().describe('number of the older content'),
+  to: z.int().describe('number of the newer content'),
+  differences: z.array(fieldDifferenceSchema).describe('from the one to the other'),
+});
+export type ContentDiff = z.output<typeof contentDiffSchema>;
+
+/** The last contents, the newest first. Throws DRV_CONFIGURATION_UNKNOWN. */
+export function configurationHistory(needs: ConfigurationHistoryNeeds, name: string): PastContent[] {
+  const contents = keptContents(needs, name);
+  const rollout = needs.rollouts.get(name)?.value;
+  const current = rollout === undefined ? contents.at(-1)?.revision : revisionForNew(rollout);
+  const inForce = contents.findLast(({ revision }) => revision === current);
+  const counts = countByRevision(needs, name);
+  return contents
+    .map((content) => {
+      const { end, ...rest } = content;
+      const isInForce = content === inForce;
+      return {
+        ...rest,
+        ...outcomeOf(content, rollout, isInForce),
+        endedAt: end?.at ?? null,
+        isInForce,
+        instances: counts.get(content.revision) ?? 0,
+      };
+    })
+    .toReversed();
+}
+
+/** `to` absent: the newest. Throws DRV_CONFIGURATION_UNKNOWN, or DRV_REVISION_UNKNOWN. */
+export function contentDiffOf(
+  needs: ConfigurationHistoryNeeds,
+  name: string,
+  { from, to }: { readonly from: number; readonly to?: number | undefined },
+): ContentDiff {
+  const contents = keptContents(needs, name);
+  const newest = to ?? contents.at(-1)?.number ?? 1;
+  const before = revisionContent(needs, contentNumbered(contents, { name, number: from }));
+  const after = revisionContent(needs, contentNumbered(contents, { name, number: newest }));
+  return { configurationName: name, from, to: newest, differences: differencesOf(before, after) };
+}
+
+/** Throws DRV_REVISION_UNKNOWN. */
+export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
+  contents: readonly T[],
+  { name, number }: { readonly name: string; readonly number: number },
+): T {
+  const content = contents.find((one) => one.number === number);
+  if (content !== undefined) return content;
+  const numbers = contents.map((one) => one.number).toSorted((a, b) => a - b);
+  throw new DroverError(
+    'DRV_REVISION_UNKNOWN',
+    `configuration ${name} has no content ${number} in its history: there are ${numbers.join(', ')}`,
+  );
+}
+
+/** Throws DRV_REVISION_UNKNOWN. */
+export function revisionContent(
+  { revisions }: Pick<ConfigurationHistoryNeeds, 'revisions'>,
+  { number, revision }: Pick<KeptContent, 'number' | 'revision'>,
+): Configuration {
+  const content = revisions.get(revision)?.value;
+  if (content !== undefined) return content;
+  throw new DroverError(
+    'DRV_REVISION_UNKNOWN',
+    `content ${number} (revision ${revision}) is not kept any more`,
+  );
+}
+
+function keptContents(
+  { configurations, histories }: ConfigurationHistoryNeeds,
+  name: string,
+): readonly KeptContent[] {
+  const record = configurations.get(name)?.value;
+  if (record === undefined) throw unknownConfiguration(name);
+  return contentsOf(histories.get(name)?.value, record);
+}
+
+function outcomeOf(
+  { revision, end }: KeptContent,
+  rollout: RolloutRecord | undefined,
+  isInForce: boolean,
+): Pick<PastContent, 'outcome' | 'reason'> {
+  // What a rollback brought back.
+  if (end !== undefined && isInForce && rollout !== undefined && isHeldBack(rollout)) return IN_FORCE;
+  if (end !== undefined) return { outcome: end.outcome, reason: end.reason };
+  if (rollout?.to !== revision) return IN_FORCE;
+  const now = endOf(rollout, revision);
+  return now.outcome === 'replaced' ? { outcome: 'rolling', reason: null } : now;
+}
+
+const IN_FORCE = { outcome: 'in-force', reason: null } as const;
+
+function countByRevision(
+  { instances }: Pick<ConfigurationHistoryNeeds, 'instances'>,
+  name: string,
+): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { configurationName, revision } of visibleInstances({ instances }))
+    if (configurationName === name) counts.set(revision, (counts.get(revision) ?? 0) + 1);
+  return counts;
+}

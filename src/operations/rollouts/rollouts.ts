@@ -1,0 +1,94 @@
+/** Rollouts as clients see them: `rollout ...`, `config restart` and their routes, the change stream and the dashboard. */
+import { z } from 'zod';
+import type { ConfigurationRecord } from '../../model/configuration.js';
+import { type ConfigurationHistory, contentsOf } from '../../model/configuration-history.js';
+import { DroverError } from '../../model/errors.js';
+import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../../model/rollout.js';
+import { unknownConfiguration } from '../../model/unknown.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { RolloutWriter } from '../../store/rollout-writes.js';
+
+export interface RolloutReadNeeds {
+  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
+  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get' | 'entries'>;
+}
+
+export interface RolloutWriteNeeds extends RolloutReadNeeds {
+  readonly rolloutWrites: Pick<
+    RolloutWriter,
+    'pause' | 'resume' | 'promote' | 'retry' | 'restart' | 'rollback'
+  >;
+}
+
+const number = z.int().nullable();
+
+export const shownRolloutSchema = rolloutRecordSchema
+  .omit({ name: true, generation: true, progressAt: true, templates: true })
+  .extend({
+    configurationName: z.string(),
+    fromNumber: number.describe('of `from` in the history; null: it is not there any more, or never was'),
+    toNumber: number.describe('of `to` in the history'),
+    isHeldBack: z.boolean().describe('new instances are made from `from`, until the file changes or a retry'),
+  });
+export type ShownRollout = z.output<typeof shownRolloutSchema>;
+
+/** What can be asked of a rollout that is there. */
+export const ROLLOUT_ACTIONS = ['pause', 'resume', 'promote', 'retry'] as const;
+export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
+
+/** All rollouts, by name of the configuration. */
+export function listRollouts(needs: RolloutReadNeeds): ShownRollout[] {
+  return [...needs.rollouts.entries()]
+    .map(([, { value }]) => shown(needs, value))
+    .sort((a, b) => (a.configurationName < b.configurationName ? -1 : 1));
+}
+
+/** Undefined: the configuration has had none. */
+export function rolloutOf(needs: RolloutReadNeeds, name: string): ShownRollout | undefined {
+  const rollout = needs.rollouts.get(name)?.value;
+  return rollout && shown(needs, rollout);
+}
+
+/** Throws DRV_CONFIGURATION_UNKNOWN, or DRV_ROLLOUT_UNKNOWN. */
+export function requireRollout(needs: RolloutReadNeeds, name: string): ShownRollout {
+  const rollout = rolloutOf(needs, name);
+  if (rollout !== undefined) return rollout;
+  if (needs.configurations.get(name) === undefined) throw unknownConfiguration(name);
+  throw new DroverError(
+    'DRV_ROLLOUT_UNKNOWN',
+    `configuration ${name} has had no rollout: its "update" has the strategy "manual", or it has none`,
+  );
+}
+
+/** Throws what `RolloutWriter` throws. `by`: the caller's name in the audit trail. */
+export async function actOnRollout(
+  needs: RolloutWriteNeeds,
+  name: string,
+  { action, by }: { readonly action: RolloutAction; readonly by: string },
+): Promise<ShownRollout> {
+  return shown(needs, await needs.rolloutWrites[action](name, by));
+}
+
+/** Makes all instances anew in the way of a rollout. Throws what `RolloutWriter` throws. */
+export async function restartConfiguration(
+  needs: RolloutWriteNeeds,
+  name: string,
+  by: string,
+): Promise<ShownRollout> {
+  return shown(needs, await needs.rolloutWrites.restart(name, by));
+}
+
+export function shown({ configurations, histories }: RolloutReadNeeds, rollout: RolloutRecord): ShownRollout {
+  const { name, generation: _generation, progressAt: _progress, templates: _templates, ...rest } = rollout;
+  const contents = contentsOf(histories.get(name)?.value, configurations.get(name)?.value);
+  const numberOf = (revision: string | null): number | null =>
+    contents.findLast((content) => content.revision === revision)?.number ?? null;
+  return {
+    configurationName: name,
+    ...rest,
+    fromNumber: numberOf(rollout.from),
+    toNumber: numberOf(rollout.to),
+    isHeldBack: isHeldBack(rollout),
+  };
+}

@@ -1,0 +1,75 @@
+/** The role of the only master: its state is on the disk of its machine, and it always leads. */
+import type { Transport } from '../../../src/channel/protocol/transport.js';
+import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
+import { Master } from '../../../src/master.js';
+import { SimulatedConfigurationFiles } from '../operator/configuration-files.js';
+import { type Disk, DiskStore } from './disk.js';
+import { type MasterPlace, type MasterRole, masterOptions } from './master-role.js';
+
+export interface SoleMasterPlace extends MasterPlace {
+  readonly disk: Disk;
+  /** The cluster port is open. */
+  onListening(accept: (transport: Transport, nodeId?: string) => void): void;
+  /** Revokes the certificate of a node. */
+  shutOut(nodeId: string): void;
+}
+
+export class SoleMaster implements MasterRole {
+  readonly master: Master;
+  readonly #place: SoleMasterPlace;
+  readonly #files: SimulatedConfigurationFiles;
+  #isReady = false;
+
+  constructor(place: SoleMasterPlace) {
+    const { machine, life, disk, files } = place;
+    this.#place = place;
+    this.#files = new SimulatedConfigurationFiles(machine.nodeId, files, life);
+    this.master = new Master({
+      ...masterOptions(place),
+      leadership: new SoleLeadership({
+        nodeId: machine.nodeId,
+        clusterAddress: `${machine.address}:6000`,
+        since: 0,
+      }),
+      store: new DiskStore(disk, life),
+      configurationSource: this.#files,
+      revokeNode: (nodeId) =>
+        life.request('revoking a certificate', life.random.between(0.05, disk.latencyMs), () => {
+          place.shutOut(nodeId);
+          return undefined;
+        }),
+    });
+  }
+
+  get isReady(): boolean {
+    return this.#isReady;
+  }
+
+  async begin(): Promise<void> {
+    const { master } = this;
+    await master.start();
+    master.beginTerm({ epoch: 0 });
+    this.#place.onListening((transport, nodeId) =>
+      master.accept(transport, nodeId === undefined ? undefined : { nodeId }),
+    );
+    await this.syncFiles();
+  }
+
+  async serve(untilFed: () => Promise<void>): Promise<void> {
+    await untilFed();
+    await this.master.startControllers();
+    this.#isReady = true;
+  }
+
+  async syncFiles(): Promise<void> {
+    await this.#files.sync(this.master.configurationFollower);
+  }
+
+  async interrupt(): Promise<void> {
+    await this.master.stopControllers();
+  }
+
+  async stop(): Promise<void> {
+    await this.master.stop();
+  }
+}

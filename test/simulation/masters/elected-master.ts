@@ -1,0 +1,217 @@
+/**
+ * The role of one of several masters: the real leadership, store, mirror and term over the simulated etcd. It starts and
+ * stops them in the order of `open-master-store.ts` and `start-master.ts`.
+ */
+import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
+import type { Transport } from '../../../src/channel/protocol/transport.js';
+import { unreadSource } from '../../../src/configuration-files/source.js';
+import { operationsOf, type RecordEdit } from '../../../src/configuration-files/view/record-edits.js';
+import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
+import { MasterWork } from '../../../src/daemon/master-work.js';
+import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';
+import { LeaderSearch } from '../../../src/leadership/leader-search.js';
+import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';
+import { RunningParts } from '../../../src/loop/lifecycle.js';
+import { Master } from '../../../src/master.js';
+import { hashConfiguration } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { Etcd } from '../../../src/store/etcd/etcd.js';
+import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
+import { storeKeys } from '../../../src/store/etcd/leader-key.js';
+import { Masters } from '../../../src/store/etcd/masters.js';
+import { openElected } from '../../../src/store/etcd/open.js';
+import type { MasterPlace, MasterRole } from '../machine/master-role.js';
+import { masterOptions } from '../machine/master-role.js';
+import type { Listener } from '../network/network.js';
+
+export const PREFIX_ON_ETCD = '/drover/simulated';
+/** A record of each certificate that was revoked, by node. */
+export const REVOKED = 'simulated-revoked/';
+
+export interface ElectedMasterPlace extends MasterPlace {
+  readonly etcd: Etcd;
+  /** The state is open: the node goes on. */
+  onOpen(): void;
+  /** The cluster port is open. */
+  onListening(accept: Listener['accept']): void;
+  /** Connects the wrapper of this node to the master in the same process, or to another one. */
+  connectHere(accept: Listener['accept']): Promise<Transport>;
+  connectThere(leader: Leader): Promise<Transport>;
+  isMaster(nodeId: string): boolean;
+  /** Asks another master who leads. */
+  ask(peer: MasterPeer): Promise<Leader | null>;
+  /** The state cannot be followed any more, and the process ends. */
+  onLost(error: DroverError): void;
+  /** This master leads, and answers requests from now on. */
+  onServing(store: EtcdStore): void;
+}
+
+interface Opened {
+  readonly store: EtcdStore;
+  readonly candidate: ElectedLeadership;
+  readonly master: Master;
+  readonly work: MasterWork;
+}
+
+export class ElectedMaster implements MasterRole {
+  readonly #place: ElectedMasterPlace;
+  readonly #ending = new AbortController();
+  readonly #running = new RunningParts();
+  readonly #accept: Listener['accept'] = (transport, nodeId) => this.#take(transport, nodeId);
+  #opened: Opened | undefined;
+  #serving: Promise<void> | undefined;
+  /** The last term in which this master answered requests. */
+  #served: number | undefined;
+
+  constructor(place: ElectedMasterPlace) {
+    this.#place = place;
+  }
+
+  get master(): Master | undefined {
+    return this.#opened?.master;
+  }
+
+  get isReady(): boolean {
+    return this.#opened?.work.isReady === true;
+  }
+
+  /** Undefined: its state is not open yet. */
+  get leadership(): Pick<ElectedLeadership, 'leader' | 'term'> | undefined {
+    return this.#opened?.candidate;
+  }
+
+  /** What this master has in memory. */
+  get store(): EtcdStore | undefined {
+    return this.#opened?.store;
+  }
+
+  async begin(): Promise<void> {
+    const opened = await this.#open();
+    this.#opened = opened;
+    this.#place.onOpen();
+    const { candidate, master, work } = opened;
+    await this.#running.start(master);
+    this.#running.onStop(() => candidate.stop());
+    candidate.onChange(() => {
+      if (!work.isReady || candidate.term()?.epoch === this.#served) return;
+      this.#served = candidate.term()?.epoch;
+      this.#place.onServing(opened.store);
+    });
+    this.#serving = candidate.serve(work);
+  }
+
+  async serve(untilFed: () => Promise<void>): Promise<void> {
+    const opened = this.#opened;
+    if (opened === undefined) return;
+    if (opened.candidate.isLeader()) await untilFed();
+    opened.work.nodeIsUp();
+    await this.#serving;
+    this.#openDoor();
+    await opened.work.startFiles();
+  }
+
+  /** For the wrapper of this node. */
+  readonly connect = async (signal: AbortSignal): Promise<Transport> => {
+    const { machine, connectHere, connectThere } = this.#place;
+    const candidate = this.#opened?.candidate;
+    if (candidate === undefined) throw new DroverError('DRV_CHANNEL_CLOSED', 'the state is not open yet');
+    return connectToLeader({
+      candidate,
+      nodeId: machine.nodeId,
+      here: () => connectHere(this.#accept),
+      there: connectThere,
+      signal,
+    });
+  };
+
+  /** As a client does that applies all of its files. */
+  async syncFiles(): Promise<void> {
+    const { files, machine } = this.#place;
+    const { store, master } = this.#opened ?? {};
+    if (store === undefined || master === undefined) return;
+    const { configurations } = master.state;
+    const edits: RecordEdit[] = [];
+    for (const [name, configuration] of files) {
+      const hash = hashConfiguration(configuration);
+      const held = configurations.get(name);
+      if (held?.value.hash === hash) continue;
+      const parsed = { configuration, content: configuration, hash };
+      edits.push({ do: 'put', name, file: `${name}.json`, parsed, expectedRevision: held?.revision ?? 0 });
+    }
+    for (const [name, { revision }] of configurations.entries())
+      if (!files.has(name)) edits.push({ do: 'remove', name, expectedRevision: revision });
+    if (edits.length > 0) await store.transact(operationsOf(edits, machine.nodeId));
+  }
+
+  async interrupt(): Promise<void> {
+    const { candidate, master } = this.#opened ?? {};
+    if (candidate !== undefined && candidate.masters().length > 1) await candidate.stop();
+    await master?.stopControllers();
+  }
+
+  async stop(): Promise<void> {
+    this.#ending.abort();
+    await this.#running.stop();
+  }
+
+  async #open(): Promise<Opened> {
+    const { etcd, machine, life, logger, onLost } = this.#place;
+    const { nodeId, address } = machine;
+    const { clock } = life;
+    const own = { nodeId, clusterAddress: `${address}:6000` };
+    const { store, election } = await openElected({
+      etcd,
+      prefix: PREFIX_ON_ETCD,
+      own,
+      clock,
+      logger,
+      signal: this.#ending.signal,
+      onLost,
+    });
+    this.#running.onStop(() => store.close());
+    const masters = new Masters({
+      etcd,
+      keys: storeKeys(PREFIX_ON_ETCD),
+      clock,
+      onChange: () => candidate.changed(),
+    });
+    const candidate = new ElectedLeadership({ election, masters, own, clock, logger });
+    masters.start();
+    this.#running.onStop(() => masters.stop());
+    const master = this.#buildMaster(store, candidate);
+    const { ask } = this.#place;
+    const search = new LeaderSearch({ leadership: candidate, nodeId, ask, clock });
+    const work = new MasterWork({
+      master,
+      startFiles: () => this.#running.start(search),
+      ensureAdminKey: async () => undefined,
+      openDoor: async () => this.#openDoor(),
+    });
+    return { store, candidate, master, work };
+  }
+
+  #buildMaster(store: EtcdStore, candidate: ElectedLeadership): Master {
+    const { machine } = this.#place;
+    return new Master({
+      ...masterOptions(this.#place),
+      leadership: candidate,
+      store,
+      configurationSource: unreadSource(machine.nodeId),
+      revokeNode: async (nodeId) => {
+        await store.transact([{ do: 'put', key: REVOKED + nodeId, value: {} }]);
+        return undefined;
+      },
+    });
+  }
+
+  #openDoor(): void {
+    this.#place.onListening(this.#accept);
+  }
+
+  #take(transport: Transport, nodeId: string | undefined): void {
+    const { candidate, master } = this.#opened ?? {};
+    if (candidate?.isLeader() !== true) pointElsewhere(transport, candidate);
+    else if (nodeId === undefined) master?.accept(transport);
+    else master?.accept(transport, { nodeId, ...(this.#place.isMaster(nodeId) && { isMaster: true }) });
+  }
+}

@@ -1,0 +1,106 @@
+/** Carries out what befalls the masters of a fleet and their etcd. */
+import type { Fleet } from '../fleet.js';
+import type { Machine } from '../machine/machine.js';
+import type { MasterDeed } from './master-deeds.js';
+import type { SimulatedMasters } from './masters.js';
+
+export class MasterFaults {
+  readonly #fleet: Fleet;
+  readonly #masters: SimulatedMasters;
+
+  constructor(fleet: Fleet, masters: SimulatedMasters) {
+    this.#fleet = fleet;
+    this.#masters = masters;
+  }
+
+  perform(deed: MasterDeed): void {
+    const fleet = this.#fleet;
+    const { etcd } = this.#masters;
+    switch (deed.do) {
+      case 'etcd-down':
+        etcd.goDown();
+        fleet.later(deed.forMs, () => etcd.goUp());
+        return;
+      case 'etcd-full':
+        etcd.isFull = true;
+        fleet.later(deed.forMs, () => {
+          etcd.isFull = false;
+        });
+        return;
+      case 'compact':
+        if (etcd.isUp && etcd.revision - deed.keep > etcd.compacted) etcd.compact(etcd.revision - deed.keep);
+        return;
+      default: {
+        const machine = this.#machine(deed.master);
+        if (machine !== undefined) this.#performOn(machine, deed);
+      }
+    }
+  }
+
+  #performOn(machine: Machine, deed: Extract<MasterDeed, { master: number | null }>): void {
+    const fleet = this.#fleet;
+    const { nodeId } = machine;
+    const path = this.#masters.paths.get(nodeId);
+    switch (deed.do) {
+      case 'kill':
+        fleet.kill(machine, deed.effects);
+        fleet.later(deed.forMs, () => {
+          if (deed.effects > 0) fleet.kill(machine, 0);
+          fleet.start(machine);
+        });
+        return;
+      case 'power-off':
+        fleet.powerOff(machine);
+        fleet.later(deed.forMs, () => {
+          fleet.powerOn(machine);
+          fleet.start(machine);
+        });
+        return;
+      case 'stall':
+        fleet.stall(machine, deed.forMs);
+        return;
+      case 'stop':
+        fleet.stop(machine, deed.isInterrupt);
+        fleet.later(deed.forMs, () => fleet.start(machine));
+        return;
+      case 'cut':
+        fleet.cut(machine, deed.directions);
+        fleet.later(deed.forMs, () => fleet.heal(machine, deed.directions));
+        return;
+      case 'cut-etcd':
+        path?.cut(deed.directions);
+        fleet.later(deed.forMs, () => path?.uncut(deed.directions));
+        return;
+      case 'part': {
+        const other = [...fleet.machines.values()][deed.node];
+        if (other === undefined || other === machine) return;
+        fleet.part(other, nodeId, deed.directions);
+        fleet.later(deed.forMs, () => fleet.rejoin(other, nodeId));
+        return;
+      }
+      case 'lose-answers':
+        if (path !== undefined) path.lostAnswers = deed.probability;
+        fleet.later(deed.forMs, () => {
+          if (path !== undefined) path.lostAnswers = 0;
+        });
+        return;
+      case 'slow-etcd':
+        if (path !== undefined) path.slowMs = deed.byMs;
+        fleet.later(deed.forMs, () => {
+          if (path !== undefined) path.slowMs = 0;
+        });
+        return;
+      case 'reset-etcd':
+        path?.breakOff();
+        return;
+      default:
+        deed satisfies never;
+    }
+  }
+
+  /** Null: the one that leads; none does during an election. */
+  #machine(master: number | null): Machine | undefined {
+    const nodeId = master === null ? this.#masters.leader?.life.name : `node${master}`;
+    return this.#fleet.machines.get(nodeId ?? '');
+  }
+}
