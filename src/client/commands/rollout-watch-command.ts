@@ -7,7 +7,7 @@ import type { ClientHost, ClientOptions } from './client-host.js';
 export function addRolloutWatch(program: Command, host: ClientHost): void {
   const group =
     program.commands.find((command) => command.name() === 'rollout') ??
-    program.command('rollout').description(GROUPS['rollout'] ?? '');
+    program.command('rollout').description(GROUPS.rollout ?? '');
   const command = group
     .command('watch <name>')
     .description('say each step of a rollout until it ends; exit code 1 unless it is complete then');

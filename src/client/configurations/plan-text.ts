@@ -19,11 +19,8 @@ const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
   unchanged: ' ',
 };
 
-/** Nothing where nothing would be written. */
 export function planText(plan: ChangePlan): string {
-  const changed = changedIn(plan);
-  if (changed.length === 0) return '';
-  const lines = changed.flatMap((one) => [
+  const lines = changedIn(plan).flatMap((one) => [
     `${SIGN[one.action]} ${one.name}: ${one.action}`,
     ...one.fields.map((field) => `    ${field.path} (${field.class}): ${fromTo(field)}`),
     `    ${one.why}`,

@@ -138,7 +138,7 @@ export async function planAsBefore(
   if (plan.fingerprint === fingerprint) return plan;
   throw new DroverError(
     'DRV_PLAN_CHANGED',
-    `the plan is another one than ${quoteText(fingerprint)}: the world or the contents have changed; plan again, and look at what it says now`,
+    `the plan is another one than ${quoteText(fingerprint)}: the instances, what is in force, the contents or "prune" are not as they were; plan again, and look at what it says now`,
   );
 }
 

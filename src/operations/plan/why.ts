@@ -43,7 +43,7 @@ function* keeps({
   if (action === 'change' && fileState !== 'same' && fields.length === 0)
     yield 'Its file is written anew: the content stays as it is in force.';
   if (onPromotion > 0)
-    yield `${countText(onPromotion, 'more follows', 'more follow')} once the canaries are promoted.`;
+    yield `${countText(onPromotion, 'more instance follows', 'more instances follow')} once the canaries are promoted.`;
   if (action === 'delete' && keep > 0)
     yield `${countText(keep, 'instance goes', 'instances go')} on without a configuration until deleted.`;
   else if (older > 0)

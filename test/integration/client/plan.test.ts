@@ -72,10 +72,14 @@ describe('plan', () => {
     });
   });
 
-  it('prints nothing where nothing changes, and ends with 2 for changes when asked', async () => {
+  it('says that nothing changes, and ends with 2 for changes when asked', async () => {
     await world.commands.configure('lobby');
     const file = write('lobby.json', SMALL);
-    expect(await drover(`plan -f ${file} --detailed-exitcode`)).toMatchObject({ code: 0, out: '', err: [] });
+    expect(await drover(`plan -f ${file} --detailed-exitcode`)).toMatchObject({
+      code: 0,
+      out: expect.stringMatching(/^nothing changes; fingerprint [0-9a-f]+\n$/),
+      err: [],
+    });
     write('lobby.json', { ...SMALL, minimumServiceCount: 1 });
     expect((await drover(`plan -f ${file} --detailed-exitcode`)).code).toBe(2);
     expect((await drover(`plan -f ${file}`)).code).toBe(0);

@@ -97,7 +97,10 @@ describe('a plan as Markdown', () => {
 });
 
 describe('a plan as text', () => {
-  it('is empty where nothing would be written', () => {
-    expect(planText(planOf([planned({ action: 'unchanged' })]))).toBe('');
+  it('says so where nothing would be written, with what is wrong all the same', () => {
+    const warnings = [{ configurationName: 'lobby', field: 'ramMb', message: 'unknown field' }];
+    expect(planText(planOf([planned({ action: 'unchanged' })], { warnings }))).toBe(
+      'warning: lobby: ramMb: unknown field\nnothing changes; fingerprint f00d',
+    );
   });
 });
