@@ -5,6 +5,7 @@
  *   npm run test:mutation                      every plan.ts of controllers/ and src/views, and the pure files beside them
  *   npm run test:mutation -- FILE [FILE ...]   these files only
  *   npm run test:mutation -- --simulation [N]  plants the faults of planted-faults.mjs, each until one of N seeds fails
+ *   npm run test:mutation -- --masters [N]     those of planted-in-masters.mjs, in fleets with three masters
  *
  * Exit code 1: there are survivors that `EXPLAINED` does not name, or planted faults that no seed found.
  */
@@ -17,6 +18,7 @@ import { fileURLToPath } from 'node:url';
 import { parseAst } from 'rolldown/parseAst';
 import { transformSync } from 'rolldown/utils';
 import { PLANTED } from './planted-faults.mjs';
+import { PLANTED_IN_MASTERS } from './planted-in-masters.mjs';
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** What a test run needs; the rest of the repository is not copied. */
@@ -176,8 +178,9 @@ async function makeSimulationLane() {
 }
 
 /** Runs seeds in `lane` until one fails: `{found, done, says}`. A simulation that hangs or breaks is found as well. */
-async function simulateIn(lane, seeds) {
-  const parameters = ['test/simulation/main.js', '--bail', '--workers', '1', '--seeds', String(seeds)];
+async function simulateIn(lane, { seeds, masters }) {
+  const parameters = ['test/simulation/main.js', '--bail', '--workers', '1'];
+  parameters.push('--masters', String(masters), '--seeds', String(seeds));
   const run = spawn(process.execPath, parameters, { cwd: lane, stdio: ['ignore', 'pipe', 'ignore'] });
   let output = '';
   run.stdout.on('data', (bytes) => {
@@ -191,11 +194,11 @@ async function simulateIn(lane, seeds) {
   return { found: code !== 0, done, says };
 }
 
-async function plantAll(seeds) {
+async function plantAll(faults, options) {
   const lanes = await Promise.all(
     Array.from({ length: Math.min(availableParallelism(), 8) }, makeSimulationLane),
   );
-  const queue = [...PLANTED];
+  const queue = [...faults];
   let missed = 0;
   const runLane = async (lane) => {
     for (let fault = queue.shift(); fault !== undefined; fault = queue.shift()) {
@@ -207,7 +210,7 @@ async function plantAll(seeds) {
         path,
         source.replace(was, () => becomes),
       );
-      const { found, done, says } = await simulateIn(lane, seeds);
+      const { found, done, says } = await simulateIn(lane, options);
       await compile(lane, path, source);
       if (!found) missed++;
       console.log(
@@ -218,14 +221,14 @@ async function plantAll(seeds) {
     }
   };
   try {
-    const { found, says } = await simulateIn(lanes[0], 20);
+    const { found, says } = await simulateIn(lanes[0], { ...options, seeds: 20 });
     if (found) throw new Error(`the simulation fails without any fault: ${says}`);
     await Promise.all(lanes.map(runLane));
   } finally {
     await Promise.all(lanes.map((lane) => rm(lane, { recursive: true, force: true })));
   }
   console.log(
-    `${PLANTED.length - missed} of ${PLANTED.length} planted faults found, within ${seeds} seeds each`,
+    `${faults.length - missed} of ${faults.length} planted faults found, within ${options.seeds} seeds each`,
   );
   process.exitCode = missed > 0 ? 1 : 0;
 }
@@ -278,5 +281,7 @@ async function breakAll(named) {
 }
 
 const parameters = process.argv.slice(2);
-if (parameters[0] === '--simulation') await plantAll(Number(parameters[1] ?? 500));
+const seeds = Number(parameters[1] ?? 500);
+if (parameters[0] === '--simulation') await plantAll(PLANTED, { seeds, masters: 1 });
+else if (parameters[0] === '--masters') await plantAll(PLANTED_IN_MASTERS, { seeds, masters: 3 });
 else await breakAll(parameters);

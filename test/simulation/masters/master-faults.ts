@@ -4,6 +4,10 @@ import type { Machine } from '../machine/machine.js';
 import type { MasterDeed } from './master-deeds.js';
 import type { SimulatedMasters } from './masters.js';
 
+/** While etcd is slow, what is written may arrive when another master leads, or none. */
+const WRITES = 12;
+const WRITE_EVERY_MS = 150;
+
 export class MasterFaults {
   readonly #fleet: Fleet;
   readonly #masters: SimulatedMasters;
@@ -86,6 +90,8 @@ export class MasterFaults {
         return;
       case 'slow-etcd':
         if (path !== undefined) path.slowMs = deed.byMs;
+        for (let number = 0; number < WRITES; number++)
+          fleet.later(number * WRITE_EVERY_MS, () => this.#masters.write());
         fleet.later(deed.forMs, () => {
           if (path !== undefined) path.slowMs = 0;
         });

@@ -22,6 +22,12 @@ import { Terms } from './terms.js';
 /** Of what is refused with these nobody knows whether it was done. */
 export const UNKNOWN_OUTCOME: readonly ErrorCode[] = ['DRV_STORE_UNAVAILABLE', 'DRV_NOT_LEADER'];
 
+/** Nothing was done. */
+const REFUSALS: readonly ErrorCode[] = ['DRV_STORE_WRITE_FAILED', 'DRV_STORE_CLOSED'];
+
+/** The records that are there to be written. */
+const WRITTEN = 'simulated-written/';
+const WRITTEN_KEYS = 5;
 const PORT = 6000;
 const keptSchema = z.object({ epoch: z.int().nullable() });
 
@@ -47,6 +53,7 @@ export class SimulatedMasters {
   /** By node, the highest term of a leader that the life of its daemon has taken. */
   readonly #taken = new WeakMap<Life, number>();
   #asked = 0;
+  #written = 0;
 
   constructor(options: SimulatedMastersOptions) {
     const { masterIds, scheduler, random, network, report, onTerm } = options;
@@ -90,6 +97,24 @@ export class SimulatedMasters {
     if (leader?.isReady !== true || leader.life.isStalled) return undefined;
     const { cut } = network.path(asked, leaderId);
     return leader !== daemon && (cut.up || cut.down) ? undefined : leader;
+  }
+
+  /** A client writes one record, and checks what it is told. */
+  write(): void {
+    const store = roleOf(this.reached)?.store;
+    const number = ++this.#written;
+    const key = `${WRITTEN}${number % WRITTEN_KEYS}`;
+    store?.transact([{ do: 'put', key, value: number }]).then(
+      () => {
+        if (Number(this.terms.entries.get(key)?.value ?? 0) < number)
+          this.#options.report(`${key} was acknowledged as ${number}, and is not written`);
+      },
+      (error: unknown) => {
+        const isRefused =
+          isOutcomeUnknown(error) || (error instanceof DroverError && REFUSALS.includes(error.code));
+        if (!isRefused) this.#options.report(String(error));
+      },
+    );
   }
 
   /** The role of a life of a daemon on a master's machine. */

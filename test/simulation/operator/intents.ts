@@ -74,7 +74,7 @@ export class Intents {
     if (to.restartToken > from.restartToken && !isBegun && !isUpdated)
       return `${id} restarts although nobody asked for it`;
     const isOnlyStarted = this.isOpen(id, 'start') && !this.isOpen(id, 'restart');
-    if (to.restartToken > from.restartToken && isOnlyStarted && from.goal === 'run' && isAway)
+    if (to.restartToken > from.restartToken && !isUpdated && isOnlyStarted && from.goal === 'run' && isAway)
       return `${id} is to be restarted although it is wanted and its node is away`;
     if (to.goal === from.goal) return undefined;
     if (to.goal === 'run' && !isBegun)
