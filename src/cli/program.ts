@@ -109,11 +109,11 @@ export function buildProgram(version: string): Command {
   return program;
 }
 
-/** What is done with a master's state while the master is stopped. */
+/** What is done with a master's state beside the master: but for a backup of etcd it must be stopped. */
 function addStoreCommands(program: Command): void {
   const store = program
     .command('store')
-    .description("move, back up and restore a master's state, while it is stopped");
+    .description("move, back up and restore a master's state");
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const add = (usage: string, description: string): Command =>
     store.command(usage).description(description).option('--root <directory>', "the master's directory", '.');
@@ -124,7 +124,7 @@ function addStoreCommands(program: Command): void {
     .action(async ({ root, to }: { root: string; to: StoreKind }) =>
       print(await (await transfer()).migrateStore(root, to, say)),
     );
-  add('backup', 'write the state into a file')
+  add('backup', 'write the state into a file; a master that is not on etcd must be stopped')
     .argument('<file>')
     .action(async (file: string, { root }: { root: string }) =>
       print(await (await transfer()).backupStore(root, file, say)),

@@ -6,6 +6,7 @@ import type { Command } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand } from '../command-tree/commands.js';
 import { addAliases } from './aliases.js';
+import { ClientError, EXIT } from './client-error.js';
 import { ClientHost, type ClientOptions, type ClientSurroundings } from './commands/client-host.js';
 import { addExtensionCommands } from './commands/extension-command.js';
 import { addGlobalOptions } from './commands/global-options.js';
@@ -37,7 +38,8 @@ function treeHostOf(host: ClientHost): TreeHost {
       host.addTarget(command);
       if (path === undefined) return;
       addWatchOption(command, path);
-      if (descriptionOf(path).destroys !== undefined) host.addYes(command);
+      const { destroys, mayAsk } = descriptionOf(path);
+      if (destroys !== undefined || mayAsk === true) host.addYes(command);
     },
     perform: async (path, input, command) => {
       const options = command.optsWithGlobals<WatchOptions>();
@@ -46,16 +48,19 @@ function treeHostOf(host: ClientHost): TreeHost {
       const { clientRuns } = await import('./runs/client-runs.js');
       const api = await host.open(options);
       const destroyed = destroys?.(input as never);
-      if (destroyed !== undefined) await host.confirm(destroyed, api, options);
+      if (destroyed !== undefined) await host.confirm({ what: destroyed, list: [] }, api, options);
       if (options.watch === true) return runWatched(host, api, path, input, options);
       const said: Promise<void>[] = [];
       const shown = await runCommand(clientRuns(api), path, input, {
         // Ctrl-C ends the program.
         signal: new AbortController().signal,
         say: (text) => void said.push(host.say(text, options.output)),
+        confirm: (question) => host.confirm(question, api, options),
       });
       await Promise.all(said);
       await host.print(shown, options.output, api.now);
+      if (shown.failure === undefined) return;
+      throw new ClientError(shown.failure.exitCode ?? EXIT.failed, shown.failure.message);
     },
     show: (shown, command) => host.print(shown, command.opts<ClientOptions>().output, Date.now()),
     moreCommands: async (command) => {

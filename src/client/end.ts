@@ -16,6 +16,8 @@ export function endOf(error: unknown): End {
   if (error instanceof CommanderError)
     return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, message: parserMessage(error) };
   if (DroverError.is(error, 'DRV_COMMAND_INVALID')) return { exitCode: EXIT.usage, message: error.message };
+  if (error instanceof DroverError && error.status === 404)
+    return { exitCode: EXIT.notFound, message: error.message };
   if (error instanceof DroverError) return { exitCode: EXIT.failed, message: error.message };
   return { exitCode: EXIT.failed, message: undefined };
 }

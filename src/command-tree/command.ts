@@ -15,6 +15,13 @@ export interface View {
   readonly isWide: boolean;
 }
 
+/** How much of what a command did has failed. */
+export interface CommandFailure {
+  readonly message: string;
+  /** For the client; undefined: that of any failure. */
+  readonly exitCode: number | undefined;
+}
+
 /** One command. `Input` is what was typed, parsed; `Data` is what the command found, as JSON holds it. */
 export interface CommandDescription<Input, Data> {
   /** Arguments, such as `<id>` or `[configuration]`; '' or absent: none, or `declare` adds them. */
@@ -32,6 +39,10 @@ export interface CommandDescription<Input, Data> {
   readonly names?: (data: Data) => readonly string[];
   /** What would be destroyed, such as `instance ab12cd is deleted`; absent or undefined: nothing. */
   readonly destroys?: (input: Input) => string | undefined;
+  /** True: its run may ask before it goes on (`RunCall.confirm`). */
+  readonly mayAsk?: boolean;
+  /** What failed although the rest was done; said after the data. Absent or undefined: nothing. */
+  readonly failure?: (data: Data) => CommandFailure | undefined;
 }
 
 /** Checks the parts of a description against each other. */

@@ -1,5 +1,5 @@
 /** All commands of Drover, in the order of the help. Those of extensions exist on the master only. */
-import type { CommandDescription } from './command.js';
+import type { CommandDescription, CommandFailure } from './command.js';
 import { CLUSTER_COMMANDS } from './groups/cluster.js';
 import { CONFIGURATION_COMMANDS } from './groups/configurations.js';
 import { EXTENSION_COMMANDS } from './groups/extensions.js';
@@ -11,6 +11,7 @@ import { ROLLOUT_COMMANDS } from './groups/rollouts.js';
 import { SESSION_COMMANDS } from './groups/sessions.js';
 import { TEMPLATE_COMMANDS } from './groups/templates.js';
 import { TOKEN_COMMANDS } from './groups/tokens.js';
+import type { Asker } from './selection/act.js';
 
 /** What the first words of commands stand for. */
 export const GROUPS: Readonly<Record<string, string>> = {
@@ -54,6 +55,8 @@ export interface RunCall {
   readonly signal: AbortSignal;
   /** Prints lines for people before the command is done. Says nothing to programs. */
   say(text: string): void;
+  /** Asks before more is done than was named. Throws without a yes. */
+  readonly confirm: Asker;
 }
 
 /** What the commands do: in the daemon its operations, in the client calls of the API. */
@@ -71,6 +74,8 @@ export interface Shown {
   }): string | Promise<string>;
   /** Undefined: what was found has no names. */
   readonly names: (() => readonly string[]) | undefined;
+  /** Undefined: all was done. */
+  readonly failure?: CommandFailure | undefined;
   /** Undefined: the command does not offer it. */
   readonly markdown?: () => string;
 }
@@ -101,12 +106,13 @@ export async function runCommand(
   call: RunCall,
 ): Promise<Shown> {
   // The path ties description and run together; TypeScript sees only that there are many of each.
-  const { text, json, names } = descriptionOf(path);
+  const { text, json, names, failure } = descriptionOf(path);
   const run = runs[path] as (input: unknown, call: RunCall) => unknown;
   const data = (await run(input, call)) as never;
   return {
     json: () => (json === undefined ? data : json(data)),
     text: (view) => text(data, view, input as never),
     names: names && (() => names(data)),
+    failure: failure?.(data),
   };
 }

@@ -7,9 +7,11 @@ import { countText } from '../model/words.js';
 import type { RemovedConfiguration } from '../operations/configuration-list.js';
 
 /** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
-export function describeFileError({ file, line, column, field, message }: ConfigurationFileError): string {
+export function describeFileError(error: ConfigurationFileError): string {
+  const { file, node, line, column, field, message } = error;
   const place = line === null ? file : `${file}:${line}${column === null ? '' : `:${column}`}`;
-  return `${place}: ${field === null || message.startsWith(field) ? '' : `${field}: `}${message}`;
+  const whose = node === undefined ? '' : ` on node ${node}`;
+  return `${place}${whose}: ${field === null || message.startsWith(field) ? '' : `${field}: `}${message}`;
 }
 
 /** Lines to add below other output; none when no file is broken. */

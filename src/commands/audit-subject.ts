@@ -1,5 +1,6 @@
 /** Makes the subject of a command for the audit trail: enough to see what was done, and no secret. */
 import type { Command } from 'commander';
+import { SELECTING } from '../command-tree/selection/selection.js';
 import { pathOf } from '../command-tree/usage.js';
 import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
@@ -14,7 +15,15 @@ const EXECUTE = 'instance execute';
 export function subjectOfCommand(command: Command): string {
   const path = pathOf(command);
   const words = path === EXECUTE ? [...command.args.slice(0, 1), HIDDEN] : command.args;
-  return clean([path, ...words].join(' '));
+  return clean([path, ...words, ...choiceOf(command)].join(' '));
+}
+
+/** The options that choose instances: without them nobody could see what was done. */
+function choiceOf(command: Command): string[] {
+  const options: Readonly<Record<string, unknown>> = command.opts();
+  return SELECTING.filter((name) => options[name] !== undefined).map((name) =>
+    options[name] === true ? `--${name}` : `--${name} ${options[name]}`,
+  );
 }
 
 /** The subject of a line that is no command: only its beginning, because the rest may be anything. */

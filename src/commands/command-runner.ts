@@ -12,7 +12,7 @@ import { DroverError } from '../model/errors.js';
 import { subjectOfCommand, subjectOfUnknown } from './audit-subject.js';
 import { completionsOf } from './completion.js';
 import type { CommandDependencies } from './context.js';
-import { describeFailure, isHelp } from './failure.js';
+import { describeFailure, isHelp, PartFailed } from './failure.js';
 import { CommandOutput } from './output.js';
 import { splitLine } from './split-line.js';
 import { buildTree } from './tree.js';
@@ -89,6 +89,7 @@ export class Commands implements CommandRunner {
       if (isHelp(error)) return true;
       // The output has no reader any more.
       if (session.signal.aborted) return false;
+      if (error instanceof PartFailed && error.isTold) return false;
       const message = describeFailure(error, logger);
       if (asksForJson(words)) output.printJson({ error: message });
       else if (message !== '') output.print(`error: ${message}`);

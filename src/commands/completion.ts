@@ -1,6 +1,6 @@
 /** Completes a line that is being typed, with words of the tree, ids and names. */
 import type { Command } from 'commander';
-import { wantedWord } from '../command-tree/wanted-word.js';
+import { type WantedWord, wantedWord } from '../command-tree/wanted-word.js';
 import { visibleInstances } from '../operations/instance-details.js';
 import type { CommandDependencies } from './context.js';
 
@@ -16,14 +16,25 @@ export function completionsOf(
   const words = line.trimStart().split(/\s+/);
   const typed = words.pop() ?? '';
   const wanted = wantedWord(program, words, typed);
-  const candidates =
-    wanted.kind === 'known'
-      ? wanted.words.map(({ word }) => word)
-      : wanted.kind === 'argument'
-        ? valuesOf(wanted.argument, dependencies)
-        : [];
+  const candidates = candidatesOf(wanted, dependencies);
   const fitting = candidates.filter((candidate) => candidate.startsWith(typed)).slice(0, MAX_CANDIDATES);
   return [fitting.length === 1 ? [`${fitting[0]} `] : fitting, typed];
+}
+
+function candidatesOf(wanted: WantedWord, dependencies: CommandDependencies): readonly string[] {
+  switch (wanted.kind) {
+    case 'known':
+      return wanted.words.map(({ word }) => word);
+    case 'argument':
+      return valuesOf(wanted.argument, dependencies);
+    case 'value':
+      if (wanted.option === '--configuration') return valuesOf('configuration', dependencies);
+      return wanted.option === '--node' ? valuesOf('node', dependencies) : [];
+    case 'nothing':
+      return [];
+    default:
+      return wanted satisfies never;
+  }
 }
 
 /** Candidates for an argument, by the name that its command gives it. */

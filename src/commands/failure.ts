@@ -9,8 +9,21 @@ import type { Logger } from '../telemetry/logger.js';
 /** Longer messages only repeat what was typed. */
 const MAX_CHARS = 2000;
 
+/** A part of what a command was to do failed. Its output named which. */
+export class PartFailed extends Error {
+  override readonly name = 'PartFailed';
+  /** The output was for a program, and has no room for a sentence beside it. */
+  readonly isTold: boolean;
+
+  constructor(message: string, isTold: boolean) {
+    super(message);
+    this.isTold = isTold;
+  }
+}
+
 /** Returns one line; '' when the help that was printed says enough. Faults of Drover go to the log in full. */
 export function describeFailure(error: unknown, logger: Logger): string {
+  if (error instanceof PartFailed) return error.message;
   if (error instanceof CommanderError) return cutText(parserMessage(error), MAX_CHARS);
   if (error instanceof DroverError) {
     // The log keeps the error for the author of the extension.

@@ -1,10 +1,13 @@
 /** Builds the command tree, anew for every line, so that lines that run at once share nothing. */
 import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
-import { runCommand, type Shown } from '../command-tree/commands.js';
+import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
+import type { Asker } from '../command-tree/selection/act.js';
 import { fullUsageOf } from '../command-tree/usage.js';
+import { DroverError } from '../model/errors.js';
 import type { CommandContext } from './context.js';
 import { addExtensionCommands } from './extension-commands.js';
+import { PartFailed } from './failure.js';
 import { commandRuns } from './runs/command-runs.js';
 
 const HELP_COLUMNS = 100;
@@ -42,7 +45,9 @@ export function buildTree(context: CommandContext): Command {
   };
   const runs = commandRuns(dependencies, actor);
   addCommands(program, {
-    addOptions: (command) => {
+    addOptions: (command, path) => {
+      if (path !== undefined && descriptionOf(path).mayAsk === true)
+        command.option('-y, --yes', 'do it without having been shown first what it does');
       const format = new Option('-o, --output <format>', 'table for people, json for programs');
       command.addOption(format.choices(['table', 'json']).default('table'));
     },
@@ -50,7 +55,16 @@ export function buildTree(context: CommandContext): Command {
       const say = (text: string): void => {
         if (!isForPrograms(command)) output.print(text);
       };
-      await show(await runCommand(runs, path, input, { signal, say }), command);
+      const { yes } = command.opts<{ readonly yes?: true }>();
+      const confirm: Asker = async ({ what, list }) => {
+        if (yes === true) return;
+        // Nobody can be asked here.
+        say(list.join('\n'));
+        throw new DroverError('DRV_COMMAND_INVALID', `${what}: nothing was done yet, add --yes to do it`);
+      };
+      const shown = await runCommand(runs, path, input, { signal, say, confirm });
+      await show(shown, command);
+      if (shown.failure !== undefined) throw new PartFailed(shown.failure.message, isForPrograms(command));
       // After the answer: what reads it goes with the daemon.
       if (path === 'stop') dependencies.stopDaemon();
     },

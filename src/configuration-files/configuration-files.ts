@@ -36,12 +36,27 @@ const SAFETY_LOOK_MS = 30_000;
 /** With more hinted files than this it looks at everything: events may have been lost. */
 const MAX_HINTS = 64;
 
+export interface ReloadOptions {
+  /** So many configurations may go at once as have no file. */
+  readonly isConfirmed?: boolean;
+}
+
+/** The configuration files of the other masters that share the records. */
+export interface OtherFiles {
+  /** Those that are not in force as they stand, each with its node. */
+  faults(): readonly ConfigurationFileError[];
+  /** Resolves when those that can be reached have read theirs again. */
+  reload(options: ReloadOptions): Promise<void>;
+}
+
 export interface ConfigurationFilesOptions {
   /** Only this part reads it. */
   readonly source: DirectorySource;
   readonly follower: RecordFollower;
   /** Of a store that masters share: changes records first. Default: the files are written first. */
   readonly editor?: ConfigurationEditor;
+  /** Absent: this is the only master. */
+  readonly others?: OtherFiles;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -107,9 +122,19 @@ export class ConfigurationFiles implements Part {
     await this.#watch.stop();
   }
 
-  /** Files that are not in force as they stand. */
+  /** Files that are not in force as they stand, of all masters. */
   errors(): readonly ConfigurationFileError[] {
+    return [...this.ownErrors(), ...(this.#options.others?.faults() ?? [])];
+  }
+
+  /** Those of this node. */
+  ownErrors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
+  }
+
+  /** Configurations without a file here whose removal waits to be confirmed; others say it in their records. */
+  waiting(): ReadonlySet<string> {
+    return new Set(this.#options.follower.waiting?.());
   }
 
   /** What the files said when they were last read, by file name. */
@@ -166,10 +191,15 @@ export class ConfigurationFiles implements Part {
 
   /**
    * Reads everything anew and believes it, also an empty directory that took the place of another. Tries again to
-   * watch where that had failed. Resolves when readers see the changes. Throws what the store throws.
-   * `isConfirmed`: so many configurations may go at once as have no file.
+   * watch where that had failed; on all masters. Resolves when readers see the changes. Throws what the store throws.
    */
-  async reload({ isConfirmed = false }: { readonly isConfirmed?: boolean } = {}): Promise<void> {
+  async reload(options: ReloadOptions = {}): Promise<void> {
+    await this.reloadHere(options);
+    await this.#options.others?.reload(options);
+  }
+
+  /** As `reload`, of this master's files alone. */
+  async reloadHere({ isConfirmed = false }: ReloadOptions): Promise<void> {
     await this.#change(
       async () => {
         this.#isPolling = false;

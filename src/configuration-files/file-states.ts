@@ -44,6 +44,8 @@ export interface FileStateFacts {
   readonly files: ReadonlyMap<string, Reading>;
   readonly records: Iterable<[name: string, { readonly value: ConfigurationRecord }]>;
   readonly faults: readonly ConfigurationFileError[];
+  /** Configurations whose removal waits, beside those whose records say it. */
+  readonly waiting: ReadonlySet<string>;
   /** Why the content of a configuration is held back, by its name. */
   readonly heldBack: ReadonlyMap<string, string>;
   /** What to do about a file that was changed here and elsewhere, by its name. */
@@ -115,13 +117,13 @@ function judged(
 
 /** A file of another node, which is not read here, or one that is gone. */
 function withoutReading(
-  { nodeId, heldBack }: FileStateFacts,
+  { nodeId, heldBack, waiting }: FileStateFacts,
   record: ConfigurationRecord,
   isHere: boolean,
 ): StatedFile {
   const { name } = record.configuration;
   const reason = heldBack.get(name);
-  const removalWaits = record.removalWaits === true;
+  const removalWaits = record.removalWaits === true || (isHere && waiting.has(name));
   const gone = removalWaits
     ? 'is gone, as most others are; what it said goes with `config reload --confirm`'
     : 'is gone; what it said is in force until Drover has seen that';

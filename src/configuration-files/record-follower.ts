@@ -21,6 +21,9 @@ export interface RecordFollower {
   /** Files that were changed here and elsewhere. Only where several masters share the records. */
   conflicts(): readonly FileConflict[];
 
+  /** Configurations without a file whose removal waits to be confirmed. Absent: their records say it. */
+  waiting?(): readonly string[];
+
   /** Files that are not in force as they stand. */
   faults(): readonly ConfigurationFileError[];
 }

@@ -50,6 +50,8 @@ export class SettledFiles {
   #isConfirmed(file: string, reading: Reading | undefined): boolean {
     const signature = reading?.signature ?? ABSENT;
     const settled = this.#files.get(file);
+    // A late hint for what is known to be gone.
+    if (settled === undefined && reading === undefined) return true;
     if (settled?.kind === 'broken' && settled.signature === signature) return true;
     const suspicion = this.#suspicions.get(file);
     const looks = (suspicion?.looks ?? 0) + 1;

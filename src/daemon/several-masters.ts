@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
+import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
 import { MasterCalls } from '../channel/masters/master-calls.js';
 import { MasterDesk } from '../channel/masters/master-desk.js';
 import { openRecordDesk } from '../channel/masters/record-desk.js';
@@ -32,6 +33,8 @@ import type { Shared } from './assembly.js';
 
 const TREE = 'template-tree';
 const HOLD = 'hold-template';
+/** For a large tree. A write through the API waits for it. */
+const HOLD_MS = 30_000;
 const LEADER = 'leader';
 const treeSchema = z.object({ digest: z.string() });
 const leaderSchema = z
@@ -62,6 +65,7 @@ export class SeveralMasters implements Part {
   readonly #templateRecords: Mirror<TemplateRecord>;
   readonly #masters: Mirror<boolean>;
   readonly #view: ConfigurationView;
+  readonly #others: FilesOfMasters;
   readonly #calls: MasterCalls;
   readonly #search: LeaderSearch;
   readonly #stopping = new AbortController();
@@ -104,12 +108,20 @@ export class SeveralMasters implements Part {
       configurations,
       door,
       basesFile: join(views, 'configurations.json'),
+      onFaults: () => this.#others.changed(),
     });
     const view = this.#view;
+    this.#others = new FilesOfMasters({
+      ...deskOptions,
+      faults: () => view.faults(),
+      reload: (asked) => this.files.reloadHere(asked),
+      clock,
+    });
     this.files = new ConfigurationFiles({
       source,
       follower: view,
       editor: view,
+      others: this.#others,
       configurations,
       logger,
       clock,
@@ -146,7 +158,8 @@ export class SeveralMasters implements Part {
       leadership,
       nodeId,
       ask: async (peer, signal) =>
-        leaderSchema.safeParse(await this.#calls.ask(peer, LEADER, {}, signal)).data ?? null,
+        leaderSchema.safeParse(await this.#calls.ask(peer, { name: LEADER, content: {} }, signal)).data ??
+        null,
       clock,
     });
     desk.on(LEADER, () => leadership.leader());
@@ -164,6 +177,7 @@ export class SeveralMasters implements Part {
     this.#running.onStop(
       this.#options.leadership.onChange(() => {
         this.#view.wake();
+        this.#others.changed();
         this.templates.wake();
       }),
     );
@@ -171,6 +185,7 @@ export class SeveralMasters implements Part {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#others.stop();
     this.desk.stop();
     await this.#running.stop();
   }
@@ -193,11 +208,13 @@ export class SeveralMasters implements Part {
 
   #peers(): TemplatePeers {
     const { leadership, nodeId } = this.#options;
+    const list = (): MasterPeer[] => leadership.masters().filter((peer) => peer.nodeId !== nodeId);
     return {
-      list: () => leadership.masters().filter((peer) => peer.nodeId !== nodeId),
-      bundle: (peer, digest, signal) => this.#calls.bytes(peer, TREE, { digest }, signal),
+      list,
+      isAlone: () => list().length === 0 && ![...this.#knownMasters()].some((id) => id !== nodeId),
+      bundle: (peer, digest, signal) => this.#calls.bytes(peer, { name: TREE, content: { digest } }, signal),
       hold: async (peer, wanted: HeldTemplate, signal) => {
-        await this.#calls.ask(peer, HOLD, wanted, signal);
+        await this.#calls.ask(peer, { name: HOLD, content: wanted, limitMs: HOLD_MS }, signal);
       },
     };
   }

@@ -114,7 +114,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   await running.start(master);
   await running.start(templates);
   running.onStop(() => candidate.stop());
-  metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.errors().length });
+  metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
   metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
   metrics.addLeadership(candidate);
@@ -143,6 +143,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     providers: extensions.storages,
     maxUploadMB: configuration.maxUploadMB,
     afterWrite: async (group, name) => several?.templates.spread(group, name),
+    shared: () => several?.templates,
     nodes: {
       connected: () => master.prefetching.connected(),
       fetch: (node, digests, signal) => master.prefetching.fetch(node, digests, signal),

@@ -1,5 +1,6 @@
 /**
- * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped. What
+ * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped; one on
+ * etcd is backed up while masters run. What
  * was written is read again and compared before anything else is changed.
  */
 import { existsSync } from 'node:fs';
@@ -16,7 +17,7 @@ import { acquireRootLock } from '../node/root-lock.js';
 import { readBackup, writeBackup } from '../store/backup-file.js';
 import { raiseEpochs } from '../store/epoch-base.js';
 import { connectEtcd } from '../store/etcd/connect.js';
-import { fillEtcd, type OpenEtcdStoreOptions, openEtcdStore } from '../store/etcd/open.js';
+import { fillEtcd, type OpenEtcdStoreOptions, openEtcdStore, readEtcd } from '../store/etcd/open.js';
 import { fillStore, openStore, wasStoreMade } from '../store/lmdb/open.js';
 import type { Store, StoreState } from '../store/store.js';
 
@@ -48,10 +49,14 @@ export function migrateStore(root: string, kind: StoreKind, say: Say): Promise<s
   });
 }
 
-/** Writes the state into `file`. As `migrateStore`. */
-export function backupStore(root: string, file: string, say: Say): Promise<string> {
-  return withStopped(root, say, async (place) => {
-    const state = await readState(place, place.configuration.store.kind);
+/** Writes the state into `file`. As `migrateStore`; one on etcd is read while masters run. */
+export async function backupStore(root: string, file: string, say: Say): Promise<string> {
+  const { configuration } = await masterIn(root);
+  const read = async (place: Place): Promise<StoreState> =>
+    configuration.store.kind === 'etcd' ? readEtcd(await etcdOptions(place)) : readState(place, 'lmdb');
+  const around = configuration.store.kind === 'etcd' ? withAwake : withStopped;
+  return around(root, say, async (place) => {
+    const state = await read(place);
     await writeBackup(resolve(file), state);
     check(state, await readBackup(resolve(file)));
     return `${describe(state)} are in ${resolve(file)}`;
@@ -141,20 +146,33 @@ async function setAside(directory: string): Promise<string> {
   return name;
 }
 
+/** Throws DRV_NODE_ROOT_LOCKED while Drover runs there. */
 async function withStopped(root: string, say: Say, work: (place: Place) => Promise<string>): Promise<string> {
-  const configuration = await readMainConfiguration(join(resolve(root), 'config.json'));
-  if (configuration?.isMasterNode !== true)
-    throw invalid(`there is no master in ${resolve(root)}: name its directory with --root`);
-  const paths = await prepareRoot(root);
+  const { paths } = await masterIn(root);
   const lock = await acquireRootLock(paths);
+  try {
+    return await withAwake(root, say, work);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function withAwake(root: string, say: Say, work: (place: Place) => Promise<string>): Promise<string> {
   // Timers of the clock do not keep the process alive.
   const alive = setInterval(() => undefined, 60_000);
   try {
-    return await work({ paths, configuration, say });
+    return await work({ ...(await masterIn(root)), say });
   } finally {
     clearInterval(alive);
-    await lock.release();
   }
+}
+
+/** Throws DRV_NODE_CONFIG_INVALID where there is none. */
+async function masterIn(root: string): Promise<Omit<Place, 'say'>> {
+  const configuration = await readMainConfiguration(join(resolve(root), 'config.json'));
+  if (configuration?.isMasterNode !== true)
+    throw invalid(`there is no master in ${resolve(root)}: name its directory with --root`);
+  return { configuration, paths: await prepareRoot(root) };
 }
 
 function describe({ entries, revision }: StoreState): string {

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { type ApiCertificate, apiCertificateSchema } from '../api/tls/api-certificate.js';
 import type { BeatBook } from '../channel/master/beat-book.js';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { Leader, Leadership } from '../leadership/leadership.js';
 import type { Clock } from '../loop/clock.js';
@@ -43,6 +44,8 @@ export interface NodeListNeeds {
 export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeeds {
   readonly configuration: NodeConfiguration;
   readonly leadership: Pick<Leadership, 'leader' | 'masters'>;
+  readonly configurationFiles: ConfigurationListNeeds['configurationFiles'] &
+    Pick<ConfigurationFiles, 'errors'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly explainer: Pick<Explainer, 'configuration'>;
   /** Undefined: the API has no TLS. */

@@ -19,7 +19,10 @@ export interface ConfigurationFileListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'conflicts' | 'errors' | 'place' | 'readings'>;
+  readonly configurationFiles: Pick<
+    ConfigurationFiles,
+    'conflicts' | 'ownErrors' | 'place' | 'readings' | 'waiting'
+  >;
 }
 
 export const listedFileSchema = statedFileSchema.extend({
@@ -72,7 +75,8 @@ export function statesOfFiles(
     nodeId: configurationFiles.place().nodeId,
     files: configurationFiles.readings(),
     records: configurations.entries(),
-    faults: configurationFiles.errors(),
+    faults: configurationFiles.ownErrors(),
+    waiting: configurationFiles.waiting(),
     heldBack: heldBackIn(rollouts.entries()),
     conflicts: new Map(configurationFiles.conflicts().map(({ file, message }) => [file, message])),
   });

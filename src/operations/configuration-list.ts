@@ -15,7 +15,7 @@ export interface ConfigurationListNeeds {
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly configurationFiles: Pick<
     ConfigurationFiles,
-    'conflicts' | 'errors' | 'place' | 'readings' | 'warnings'
+    'conflicts' | 'ownErrors' | 'place' | 'readings' | 'waiting' | 'warnings'
   >;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
 }
@@ -54,7 +54,7 @@ interface Count {
 
 /** All configurations, by name. */
 export function listConfigurations(needs: ConfigurationListNeeds): ConfigurationSummary[] {
-  const broken = new Set(needs.configurationFiles.errors().map(({ file }) => file));
+  const broken = new Set(needs.configurationFiles.ownErrors().map(({ file }) => file));
   const counts = countInstances(visibleInstances(needs));
   const ages = instancesByAge(needs);
   const states = new Map(

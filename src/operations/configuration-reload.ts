@@ -10,7 +10,7 @@ import type { MirrorReader } from '../store/mirror.js';
 
 export interface ConfigurationReloadNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'reload' | 'warnings'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'reload' | 'waiting' | 'warnings'>;
 }
 
 const names = z.array(z.string()).describe('names of configurations, in order');
@@ -46,7 +46,7 @@ export async function reloadConfigurations(
       .filter((name) => before.has(name) && before.get(name) !== after.get(name))
       .sort(),
     removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
-    waiting: waitingIn(configurations.entries()),
+    waiting: [...new Set([...waitingIn(configurations.entries()), ...configurationFiles.waiting()])].sort(),
     brokenFiles: [...configurationFiles.errors()],
     warnings: [...configurationFiles.warnings()],
     configurations: after.size,

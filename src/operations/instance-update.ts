@@ -18,6 +18,8 @@ export const updateBodySchema = z.object({
     .describe('update it when nobody plays on it any more, instead of now'),
 });
 
+export type UpdateBody = z.output<typeof updateBodySchema>;
+
 export const updatedInstanceSchema = z.object({
   message: z.string(),
   instanceId: z.string(),
@@ -38,7 +40,7 @@ export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
 export async function updateInstance(
   { instances, instanceWrites }: InstanceUpdateNeeds,
   id: string,
-  { waitForPlayers }: z.output<typeof updateBodySchema>,
+  { waitForPlayers }: UpdateBody,
 ): Promise<UpdatedInstance> {
   const before = instances.get(id)?.value;
   if (before === undefined || before.desired.goal === 'remove') throw unknownInstance(id);

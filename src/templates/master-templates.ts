@@ -4,14 +4,14 @@ import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { ClusterSyncReport } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
 import { TemplateLibrary } from './library/library.js';
-import { LocalTemplates } from './library/local-templates.js';
+import { LocalTemplates, type Noted } from './library/local-templates.js';
 import { StorageDownloads } from './storage/storage-download.js';
 import { StorageLibrary } from './storage/storage-library.js';
 import type { StorageProviders } from './storage/storage-provider.js';
 import { StorageSync, type SyncedTemplate } from './storage/storage-sync.js';
 import { ClusterSync, type ClusterSyncOptions } from './sync/cluster-sync.js';
 import type { SyncRun } from './sync/sync-run.js';
-import { TemplateSources } from './template-sources.js';
+import { type SharedTemplates, TemplateSources } from './template-sources.js';
 
 export interface MasterTemplatesOptions {
   readonly paths: {
@@ -23,7 +23,9 @@ export interface MasterTemplatesOptions {
   readonly providers: StorageProviders;
   readonly maxUploadMB: number;
   /** See `LocalTemplatesOptions`. */
-  readonly afterWrite?: (group: string, name: string) => Promise<void>;
+  readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
+  /** See `TemplateSourcesOptions`. */
+  readonly shared?: () => SharedTemplates | undefined;
   /** Read at each sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
   readonly clock: Clock;
@@ -43,7 +45,7 @@ export class MasterTemplates implements Part {
   readonly #running = new RunningParts();
 
   constructor(options: MasterTemplatesOptions) {
-    const { paths, providers, maxUploadMB, afterWrite, nodes, clock, random, logger } = options;
+    const { paths, providers, maxUploadMB, afterWrite, shared, nodes, clock, random, logger } = options;
     const library = new TemplateLibrary({ directory: paths.templates, logger, clock });
     this.library = library;
     this.#afterWrite = afterWrite;
@@ -59,7 +61,12 @@ export class MasterTemplates implements Part {
     const downloads = this.#downloads;
     this.#stored = new StorageLibrary({ directory: paths.storages, downloads, clock, random, logger });
     const stored = this.#stored;
-    this.sources = new TemplateSources({ local: library, stored, providers });
+    this.sources = new TemplateSources({
+      local: library,
+      stored,
+      providers,
+      ...(shared !== undefined && { shared }),
+    });
     const digest = (group: string, name: string): Promise<string | null> => library.digest(group, name);
     this.#storageSync = new StorageSync({ downloads, stored, local: this.local.directory, digest, logger });
     this.#clusterSync = new ClusterSync({ templates: this.sources, stored, nodes, clock, logger });
@@ -82,10 +89,10 @@ export class MasterTemplates implements Part {
   }
 
   /** See `TemplateSync` of the API. */
-  async fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate> {
+  async fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate & Noted> {
     const synced = await this.#storageSync.fromStorage(group, name, storage);
-    await this.#afterWrite?.(group, name);
-    return synced;
+    const note = await this.#afterWrite?.(group, name);
+    return note === undefined ? synced : { ...synced, note };
   }
 
   /** See `TemplateSync` of the API. */

@@ -8,10 +8,23 @@ import { SharedStream } from './transfer/shared-stream.js';
 import { TreeManifests } from './transfer/tree-manifests.js';
 import type { TreePlace } from './tree/tree.js';
 
+/** What masters that share their templates have of them. */
+export interface SharedTemplates {
+  /** By `<group>/<name>`, the local templates in force. */
+  names(): Iterable<string>;
+  /** The digest in force of one of which this master's directory has `here`; null: nothing. */
+  inForce(name: string, here: string | null): string | null;
+  /** The tar stream of a tree of another master. Throws DRV_TEMPLATE_UNKNOWN, before the first byte. */
+  elsewhere(digest: string): AsyncIterable<Buffer>;
+  onChange(listener: TemplateListener): () => void;
+}
+
 export interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;
   readonly stored: StorageLibrary;
   readonly providers: StorageProviders;
+  /** Absent, or answers undefined: this is the only master. */
+  readonly shared?: () => SharedTemplates | undefined;
 }
 
 export class TemplateSources {
@@ -32,7 +45,14 @@ export class TemplateSources {
 
   /** Local groups and the names of their templates, both in order; a new map at every change. */
   groups(): ReadonlyMap<string, readonly string[]> {
-    return this.#options.local.groups();
+    const { local, shared } = this.#options;
+    const groups = new Map(local.groups());
+    const missing = [...(shared?.()?.names() ?? [])].map((key) => key.split('/'));
+    for (const [group = '', name = ''] of missing) {
+      const names = groups.get(group) ?? [];
+      if (!names.includes(name)) groups.set(group, [...names, name].sort());
+    }
+    return missing.length === 0 ? groups : new Map([...groups].sort(([a], [b]) => (a < b ? -1 : 1)));
   }
 
   /** See `TemplateLibrary.rescan`. */
@@ -47,10 +67,11 @@ export class TemplateSources {
 
   /** See `TemplateLibrary.digest` and `StorageLibrary.digest`. */
   async digest(group: string, name: string, storage: string): Promise<string | null> {
-    const { local, stored } = this.#options;
-    return storage === LOCAL_STORAGE
-      ? await local.digest(group, name)
-      : await stored.digest({ storage, group, name });
+    const { local, stored, shared } = this.#options;
+    if (storage !== LOCAL_STORAGE) return await stored.digest({ storage, group, name });
+    const here = await local.digest(group, name);
+    const others = shared?.();
+    return others === undefined ? here : others.inForce(`${group}/${name}`, here);
   }
 
   /** See `StorageLibrary.news`. A local template has none: its digest is that of its files now. */
@@ -76,17 +97,23 @@ export class TemplateSources {
   }
 
   async *#open(digest: string): AsyncGenerator<Buffer> {
-    const { local, stored } = this.#options;
-    if (!stored.hasSeen(digest)) {
+    const { local, stored, shared } = this.#options;
+    const others = shared?.();
+    const offers: ((digest: string) => AsyncIterable<Buffer>)[] = [
+      // A storage's copy that was not read since the start may have the digest.
+      ...(stored.hasSeen(digest) ? [] : [(one: string) => local.openBundle(one)]),
+      (one) => stored.openBundle(one),
+      ...(others === undefined ? [] : [(one: string) => others.elsewhere(one)]),
+    ];
+    for (const [index, open] of offers.entries()) {
       try {
-        yield* local.openBundle(digest);
+        yield* open(digest);
         return;
       } catch (error) {
-        // Thrown before the first byte. A storage's copy that was not read since the start may have the digest.
-        if (!DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) throw error;
+        // Thrown before the first byte.
+        if (index === offers.length - 1 || !DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) throw error;
       }
     }
-    yield* stored.openBundle(digest);
   }
 
   /** Ends the streams to wrappers. Idempotent. */
@@ -105,7 +132,11 @@ export class TemplateSources {
    * unsubscribes.
    */
   onChange(listener: TemplateListener): () => void {
-    const unsubscribe = [this.#options.local.onChange(listener), this.#options.stored.onChange(listener)];
+    const { local, stored, shared } = this.#options;
+    const others = shared?.();
+    const unsubscribe = [local, stored, ...(others === undefined ? [] : [others])].map((source) =>
+      source.onChange(listener),
+    );
     return () => {
       for (const end of unsubscribe) end();
     };

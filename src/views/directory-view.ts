@@ -13,11 +13,13 @@ import type { Bases, Note, Standing } from './bases.js';
 import {
   type ChangeHere,
   type ChangeThere,
+  isConflict,
   planView,
   type RemovalThere,
   type ViewConflict,
   type ViewFacts,
   type ViewStep,
+  verdictOf,
 } from './plan.js';
 
 /** What both sides have now. */
@@ -25,6 +27,11 @@ export interface Observation extends Omit<ViewFacts, 'bases' | 'deleted'> {
   readonly standing: Standing;
   /** Names whose present record this directory had brought. */
   readonly brought: (name: string) => boolean;
+  /**
+   * Whether somebody asked to remove it. Of so many that are gone at once that it is hardly meant, the others wait for
+   * that. Absent: they do not wait, and are written here again.
+   */
+  readonly isConfirmed?: (name: string) => boolean;
 }
 
 /** The files and the records of one kind. Effects throw `Conflict` or DRV_STORE_CONFLICT where a side has changed. */
@@ -53,20 +60,27 @@ interface Judged extends ViewFacts {
   readonly standing: Standing;
 }
 
+/** The last step tells what hindered a change here: it is not to hinder what goes there. */
+type Step = ViewStep | { readonly do: 'tell-hindrance' };
+
+const NOBODY: ReadonlySet<string> = new Set();
 /** So few may be deleted at once, whatever part of all they are. */
 const MOST_DELETED_AT_ONCE = 3;
 /** Each conflict is lost to a write that succeeded; far more than follow each other. */
 const MOST_CONFLICTS = 100;
 
-export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
+export class DirectoryView implements Reconciler<Judged, Step>, Part {
   readonly name: string;
   readonly #options: DirectoryViewOptions;
-  readonly #controller: Controller<Judged, ViewStep>;
+  readonly #controller: Controller<Judged, Step>;
   /** What this process saw in the directory. */
   #seen = new Set<string>();
   #seenIn: string | undefined;
+  /** Gone here with most others; what they said stays until somebody confirms it. */
+  #waiting: ReadonlySet<string> = new Set();
   #standing: Standing | undefined;
   #refusal: unknown;
+  #hindrance: { readonly error: unknown } | undefined;
   #isStopped = false;
 
   constructor(options: DirectoryViewOptions) {
@@ -109,6 +123,20 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
     return facts === undefined ? [] : planView(facts).conflicts;
   }
 
+  /** Names whose removal waits to be confirmed, in order. */
+  waiting(): readonly string[] {
+    this.observe();
+    return [...this.#waiting].sort();
+  }
+
+  /** Whether the state has something else of a name than the directory, and keeps it: that is in force. */
+  isBehind(name: string): boolean {
+    const facts = this.observe();
+    if (facts === undefined || facts.undecided.has(name)) return false;
+    const verdict = verdictOf(facts, name);
+    return verdict === 'write-here' || isConflict(verdict);
+  }
+
   /** Resolves when there is nothing to do but for conflicts. Throws what hinders it; it goes on trying all the same. */
   async follow(): Promise<void> {
     for (let tries = 0; tries < MOST_CONFLICTS; tries++) {
@@ -127,23 +155,32 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
     const { tree, bases } = this.#options;
     const observation = tree.observe();
     if (observation === undefined) return undefined;
-    const { brought, ...sides } = observation;
+    const { brought, isConfirmed, ...sides } = observation;
     const { here, standing, undecided } = sides;
     if (this.#seenIn !== standing.directory) this.#seen = new Set();
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
     const gone = [...this.#seen].filter((name) => !here.has(name) && !undecided.has(name) && brought(name));
+    const unasked = gone.filter((name) => isConfirmed?.(name) !== true);
     // So many at once are hardly meant, such as those of an emptied directory.
-    const isMeant = gone.length <= MOST_DELETED_AT_ONCE || gone.length <= here.size;
+    const isMeant = unasked.length <= MOST_DELETED_AT_ONCE || unasked.length <= here.size;
+    const kept = new Set(unasked.filter((name) => !isMeant || this.#waiting.has(name)));
+    this.#waiting = isConfirmed === undefined ? NOBODY : kept;
     this.#standing = standing;
-    return { ...sides, bases: bases.of(standing), deleted: new Set(isMeant ? gone : []) };
+    return {
+      ...sides,
+      undecided: new Set([...undecided, ...this.#waiting]),
+      bases: bases.of(standing),
+      deleted: new Set(gone.filter((name) => !kept.has(name))),
+    };
   }
 
-  plan(facts: Judged): Plan<ViewStep> {
-    return { steps: planView(facts).steps };
+  plan(facts: Judged): Plan<Step> {
+    const { steps } = planView(facts);
+    return { steps: steps.length === 0 ? steps : [...steps, { do: 'tell-hindrance' }] };
   }
 
-  async perform(step: ViewStep): Promise<void> {
+  async perform(step: Step): Promise<void> {
     try {
       await this.#perform(step);
     } catch (error) {
@@ -152,7 +189,7 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
     }
   }
 
-  async #perform(step: ViewStep): Promise<void> {
+  async #perform(step: Step): Promise<void> {
     const { tree } = this.#options;
     switch (step.do) {
       case 'note':
@@ -165,17 +202,24 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
         await tree.removeThere(step.removals);
         return this.#note(step.removals.map(({ name }) => ({ name, base: undefined })));
       case 'change-here':
-        return this.#changeHere(step.changes);
+        this.#hindrance = await this.#changeHere(step.changes);
+        return;
+      case 'tell-hindrance': {
+        const hindrance = this.#hindrance;
+        this.#hindrance = undefined;
+        if (hindrance !== undefined) throw hindrance.error;
+        return;
+      }
       default:
         return step satisfies never;
     }
   }
 
-  /** Notes what was done at once: an edit from then on is one of what was written. Throws the first failure. */
-  async #changeHere(changes: readonly ChangeHere[]): Promise<void> {
+  /** Notes what was done at once: an edit from then on is one of what was written. Resolves with the first failure. */
+  async #changeHere(changes: readonly ChangeHere[]): Promise<{ readonly error: unknown } | undefined> {
     const { logger } = this.#options;
     const done: Note[] = [];
-    const failures: unknown[] = [];
+    const failures: { readonly error: unknown }[] = [];
     for (const { name, hash, present } of changes) {
       try {
         await this.#write({ name, hash, present });
@@ -185,14 +229,11 @@ export class DirectoryView implements Reconciler<Judged, ViewStep>, Part {
           `${this.name}: ${name} ${hash === undefined ? 'removed' : 'written'} here, as the state says`,
         );
       } catch (error) {
-        failures.push(error);
+        failures.push({ error });
       }
     }
     if (done.length > 0) await this.#note(done);
-    const [failure] = failures.toSorted(
-      (a, b) => Number(a instanceof Conflict) - Number(b instanceof Conflict),
-    );
-    if (failure !== undefined) throw failure;
+    return failures.find(({ error }) => !(error instanceof Conflict)) ?? failures[0];
   }
 
   async #write({ name, hash, present }: ChangeHere): Promise<void> {

@@ -115,6 +115,15 @@ export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   return there === undefined ? 'removed-there' : 'both-changed';
 }
 
+export function verdictOf({ here, bases, there, deleted }: ViewFacts, name: string): Verdict {
+  return judge({
+    here: here.get(name),
+    base: bases.get(name),
+    there: there.get(name),
+    isDeleted: deleted.has(name),
+  });
+}
+
 export function planView(facts: ViewFacts): ViewPlan {
   const found = new Verdicts(facts);
   const agreed = found.of('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
@@ -154,20 +163,20 @@ function changeHere({ here, there }: ViewFacts, name: string): ChangeHere {
 
 const CONFLICTS: readonly ConflictKind[] = ['both-changed', 'removed-there', 'unknown-base'];
 
+export function isConflict(verdict: Verdict): verdict is ConflictKind {
+  return CONFLICTS.some((kind) => kind === verdict);
+}
+
 /** The names of each verdict, in order of names. */
 class Verdicts {
   readonly #names = new Map<Verdict, string[]>();
 
-  constructor({ here, there, bases, deleted, undecided }: ViewFacts) {
+  constructor(facts: ViewFacts) {
+    const { here, there, bases, undecided } = facts;
     const all = new Set([...here.keys(), ...there.keys(), ...bases.keys()]);
     for (const name of [...all].sort()) {
       if (undecided.has(name)) continue;
-      const verdict = judge({
-        here: here.get(name),
-        base: bases.get(name),
-        there: there.get(name),
-        isDeleted: deleted.has(name),
-      });
+      const verdict = verdictOf(facts, name);
       const names = this.#names.get(verdict);
       if (names === undefined) this.#names.set(verdict, [name]);
       else names.push(name);

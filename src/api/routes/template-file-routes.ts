@@ -12,6 +12,7 @@ import { defineRoute, nothing, type Route } from '../http/route.js';
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
 const WRITE_ERRORS: readonly ErrorCode[] = [
+  'DRV_STORE_CONFLICT',
   'DRV_PATH_UNSAFE',
   'DRV_REQUEST_TOO_LARGE',
   'DRV_DISK_WRITE_FAILED',
@@ -129,10 +130,10 @@ function createRoute({ templates }: TemplateFileNeeds): Route {
     bodyStream: true,
     answers: { 201: { description: 'created, and on disk; `ETag` is its revision', schema: writtenFile } },
     handle: async ({ params: { group, name, '*': path }, stream }, reply) => {
-      const { bytes, revision } = await templates.createFile(group, name, path, stream);
+      const { bytes, revision, note } = await templates.createFile(group, name, path, stream);
       setTag(reply, revision);
       reply.code(201);
-      return { message: `file created: ${bytes} bytes`, group, name, path, bytes };
+      return { message: withNote(`file created: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
   });
 }
@@ -154,9 +155,9 @@ function replaceRoute({ templates }: TemplateFileNeeds): Route {
     answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
     handle: async ({ params: { group, name, '*': path }, stream, request }, reply) => {
       const expected = expectedOf(request);
-      const { bytes, revision } = await templates.replaceFile(group, name, path, stream, expected);
+      const { bytes, revision, note } = await templates.replaceFile(group, name, path, stream, expected);
       setTag(reply, revision);
-      return { message: `file replaced: ${bytes} bytes`, group, name, path, bytes };
+      return { message: withNote(`file replaced: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
   });
 }
@@ -172,6 +173,7 @@ function removeRoute({ templates }: TemplateFileNeeds): Route {
       'DRV_TEMPLATE_FILE_CHANGED',
       'DRV_PATH_UNSAFE',
       'DRV_DISK_WRITE_FAILED',
+      'DRV_STORE_CONFLICT',
     ],
     headers: ifMatch,
     params: fileParams,
@@ -179,10 +181,14 @@ function removeRoute({ templates }: TemplateFileNeeds): Route {
     body: nothing,
     answers: { 200: { description: 'deleted', schema: removedFile } },
     handle: async ({ params: { group, name, '*': path }, request }) => {
-      await templates.removeFile(group, name, path, expectedOf(request));
-      return { message: 'file deleted', group, name, path };
+      const removed = await templates.removeFile(group, name, path, expectedOf(request));
+      return { message: withNote('file deleted', removed), group, name, path };
     },
   });
+}
+
+export function withNote(message: string, { note }: { readonly note?: string | undefined }): string {
+  return note === undefined ? message : `${message}; ${note}`;
 }
 
 /** What `If-Match` asks for. Throws DRV_REQUEST_INVALID for what would not be heeded. */

@@ -24,6 +24,7 @@ import {
   templateFileRoutes,
   templateName,
   templateParams,
+  withNote,
 } from './template-file-routes.js';
 
 const message = z.string().describe('what was done, for a person');
@@ -190,6 +191,7 @@ function importRoute({ templates }: TemplateNeeds): Route {
       'DRV_TEMPLATE_UNSAFE',
       'DRV_PATH_UNSAFE',
       'DRV_DISK_WRITE_FAILED',
+      'DRV_STORE_CONFLICT',
     ],
     params: templateParams,
     query: nothing,
@@ -199,8 +201,8 @@ function importRoute({ templates }: TemplateNeeds): Route {
     isUntimed: true,
     answers: { 200: { description: 'imported', schema: importedTemplate } },
     handle: async ({ params: { group, name }, stream }) => {
-      const { files, bytes } = await templates.importArchive(group, name, stream);
-      const message = `template ${group}/${name}: ${files} files imported`;
+      const { files, bytes, note } = await templates.importArchive(group, name, stream);
+      const message = withNote(`template ${group}/${name}: ${files} files imported`, { note });
       return { message, group, name, files, bytes };
     },
   });
@@ -219,6 +221,7 @@ function syncRoute({ templateSync }: TemplateNeeds): Route {
       'DRV_TEMPLATE_UNSAFE',
       'DRV_PATH_UNSAFE',
       'DRV_DISK_WRITE_FAILED',
+      'DRV_STORE_CONFLICT',
     ],
     params: templateParams,
     query: nothing,
@@ -226,8 +229,8 @@ function syncRoute({ templateSync }: TemplateNeeds): Route {
     answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
     isUntimed: true,
     handle: async ({ params: { group, name }, body: { storage } }) => {
-      const { files, bytes, digest } = await templateSync.fromStorage(group, name, storage);
-      const message = `template ${group}/${name}: ${files} files from storage ${storage}`;
+      const { files, bytes, digest, note } = await templateSync.fromStorage(group, name, storage);
+      const message = withNote(`template ${group}/${name}: ${files} files from storage ${storage}`, { note });
       return { message, group, name, storage, files, bytes, digest };
     },
   });

@@ -46,7 +46,9 @@ export class AuditOfMasters {
     const answers = await Promise.all(
       others.map(async (peer): Promise<readonly AuditEntry[]> => {
         try {
-          const entries = entriesSchema.parse(await calls.ask(peer, AUDIT, { limit }, signal));
+          const entries = entriesSchema.parse(
+            await calls.ask(peer, { name: AUDIT, content: { limit } }, signal),
+          );
           return entries.map((entry) => ({ ...entry, master: peer.nodeId }));
         } catch (error) {
           missing.push({ nodeId: peer.nodeId, why: publicMessage(error) });

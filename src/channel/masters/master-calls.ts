@@ -14,6 +14,15 @@ const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const failureSchema = z.object({ code: z.string(), error: z.string() });
 
+export interface Question {
+  /** What the other master's desk knows it by. */
+  readonly name: string;
+  /** It goes as JSON. */
+  readonly content: unknown;
+  /** How long the answer may take. Default: 10 s. */
+  readonly limitMs?: number;
+}
+
 export interface MasterCallsOptions {
   /** Opens a connection to the desk of a master. Throws DroverErrors. */
   readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
@@ -27,23 +36,20 @@ export class MasterCalls {
     this.#options = options;
   }
 
-  /** Throws what the other master says, and DRV_CHANNEL_CLOSED where it does not answer within 10 s. */
-  async ask(peer: MasterPeer, name: string, question: unknown, signal: AbortSignal): Promise<unknown> {
+  /** Throws what the other master says, and DRV_CHANNEL_CLOSED where it does not answer in time. */
+  async ask(peer: MasterPeer, question: Question, signal: AbortSignal): Promise<unknown> {
+    const { clock } = this.#options;
+    const { limitMs = ANSWER_MS } = question;
     const expired = (): DroverError =>
       new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} did not answer in time`);
-    return withDeadline({ clock: this.#options.clock, limitMs: ANSWER_MS, signal, expired }, async (inner) =>
-      readJson(await this.#send(peer, name, question, AbortSignal.any([signal, inner]))),
+    return withDeadline({ clock, limitMs, signal, expired }, async (inner) =>
+      readJson(await this.#send(peer, question, AbortSignal.any([signal, inner]))),
     );
   }
 
   /** The bytes of an answer. Throws as `ask`; a connection that says nothing for 30 s is over. */
-  async *bytes(
-    peer: MasterPeer,
-    name: string,
-    question: unknown,
-    signal: AbortSignal,
-  ): AsyncGenerator<Buffer> {
-    const response = await this.#send(peer, name, question, signal);
+  async *bytes(peer: MasterPeer, question: Question, signal: AbortSignal): AsyncGenerator<Buffer> {
+    const response = await this.#send(peer, question, signal);
     response.setTimeout(SILENCE_MS, () => response.destroy());
     try {
       yield* response;
@@ -54,14 +60,9 @@ export class MasterCalls {
     }
   }
 
-  async #send(
-    peer: MasterPeer,
-    name: string,
-    question: unknown,
-    signal: AbortSignal,
-  ): Promise<IncomingMessage> {
+  async #send(peer: MasterPeer, { name, content }: Question, signal: AbortSignal): Promise<IncomingMessage> {
     const connection = await this.#options.dial(peer, signal);
-    const body = JSON.stringify(question);
+    const body = JSON.stringify(content);
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const outgoing = request({
         createConnection: () => connection,

@@ -52,7 +52,7 @@ export function openRecordDesk<Edit extends { readonly name: string }>(
       if (leadership.isLeader()) return writeHere(edits, nodeId);
       const leader = leadership.leader();
       if (leader === null || leader.nodeId === nodeId) throw noLeader('no master leads at this moment');
-      const answer = await calls.ask(leader, kind.name, kind.encode(edits), signal);
+      const answer = await calls.ask(leader, { name: kind.name, content: kind.encode(edits) }, signal);
       return answerSchema.parse(answer).revision;
     },
   };

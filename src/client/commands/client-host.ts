@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from 'commander';
 import type { Shown } from '../../command-tree/commands.js';
+import type { Question } from '../../command-tree/selection/act.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
 import type { ApiConnection } from '../connection/connection.js';
@@ -53,7 +54,10 @@ export class ClientHost {
 
   /** Adds the option that answers the question of `confirm`. */
   addYes(command: Command): void {
-    command.option('-y, --yes', 'do not ask before something is destroyed');
+    command.option(
+      '-y, --yes',
+      'do not ask before something is destroyed, or more is done than one thing was named for',
+    );
   }
 
   /** Opens nothing yet. Throws a ClientError when no master is chosen. */
@@ -62,9 +66,14 @@ export class ClientHost {
     return new ApiClient(await this.surroundings.connect({ context, root }));
   }
 
-  /** Asks unless `--yes` was given. `what`: such as `instance ab12cd is deleted`. Throws a ClientError without a yes. */
-  async confirm(what: string, api: ApiClient, { yes }: Pick<ClientOptions, 'yes'>): Promise<void> {
+  /** Asks unless `--yes` was given. Throws a ClientError without a yes. */
+  async confirm(
+    { what, list }: Question,
+    api: ApiClient,
+    { yes }: Pick<ClientOptions, 'yes'>,
+  ): Promise<void> {
     if (yes === true) return;
+    if (list.length > 0) list.forEach(await this.sayer());
     const { confirm } = await import('../confirm.js');
     await confirm(what, api, await this.surroundings.terminal());
   }

@@ -140,7 +140,7 @@ async function confirmRemoval(
     options,
   }: { readonly api: ApiClient; readonly names: readonly string[]; readonly options: ClientOptions },
 ): Promise<void> {
-  await host.confirm(`${which(names)} deleted; instances stay`, api, options);
+  await host.confirm({ what: `${which(names)} deleted; instances stay`, list: [] }, api, options);
 }
 
 function nameOf({ name }: { readonly name: string }): string {

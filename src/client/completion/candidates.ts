@@ -70,6 +70,8 @@ async function candidatesAt(
     }
     case 'value':
       if (wanted.option === '--context') return names.contexts();
+      if (wanted.option === '--configuration') return names.configurations();
+      if (wanted.option === '--node') return names.nodes();
       return PATH_OPTIONS.has(wanted.option) ? [{ word: FILES, about: '' }] : [];
     case 'argument':
       return argument(wanted.command, wanted.argument, { before, typed, names });

@@ -36,7 +36,10 @@ export async function top(api: ApiClient, options: TopOptions, output: LiveOutpu
   // Refuses what the list of instances refuses: a configuration that is not known.
   if (configuration !== undefined) {
     const { signal } = output;
-    await clientRuns(api)['instance list']({ configuration }, { signal, say: () => undefined });
+    await clientRuns(api)['instance list'](
+      { configuration },
+      { signal, say: () => undefined, confirm: async () => undefined },
+    );
   }
   const usages = new WatchedEntries<MeasuredUsage>(({ instance }) => instance);
   const screen = terminal === undefined ? undefined : new LiveScreen(output, terminal);

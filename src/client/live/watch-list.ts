@@ -153,7 +153,11 @@ class ListWatch<P extends CommandPath, Item> {
 
   async #ask(): Promise<DataOf<P>> {
     const { signal } = this.#output;
-    return clientRuns(this.#api)[this.#path](this.#input, { signal, say: () => undefined });
+    return clientRuns(this.#api)[this.#path](this.#input, {
+      signal,
+      say: () => undefined,
+      confirm: async () => undefined,
+    });
   }
 
   async #text(data: DataOf<P>, columns: number | undefined): Promise<string> {

@@ -1,22 +1,36 @@
 /** `instance ...` in the client. */
-import type { CommandRuns, DataOf, InputOf } from '../../command-tree/commands.js';
+import type { CommandRuns, InputOf, RunCall } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
+import { actOnInstances, type InstanceMessage, type Refusal } from '../../command-tree/selection/act.js';
+import type { InstanceAction, KnownInstances } from '../../command-tree/selection/choose.js';
+import type { Selecting } from '../../command-tree/selection/selection.js';
+import type { Configuration } from '../../model/configuration.js';
 import type { InstanceInfo } from '../../model/instance.js';
+import type { UpdateBody, UpdatedInstance } from '../../operations/instance-update.js';
 import { logPointText } from '../../operations/log-point.js';
 import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError } from '../client-error.js';
+import { ClientError, EXIT, isTransient } from '../client-error.js';
 
 type InstanceRuns = Pick<CommandRuns, keyof typeof INSTANCE_COMMANDS>;
 
 export function instanceRuns(api: ApiClient): InstanceRuns {
-  const lifecycle =
-    (target: 'start' | 'stop' | 'restart') =>
-    async ({ id }: { readonly id: string }): Promise<DataOf<'instance stop'>> => {
+  const act =
+    <Input extends Selecting, Done extends InstanceMessage>(
+      action: InstanceAction,
+      perform: (id: string, input: Input) => Promise<Done>,
+    ) =>
+    (input: Input, { signal, confirm }: RunCall) => {
+      const known = (): Promise<KnownInstances> => knownTo(api, input);
+      const host = { known, perform: (id: string) => perform(id, input), refusalOf };
+      return actOnInstances(host, { action, input, signal, confirm });
+    };
+  const lifecycle = (target: 'start' | 'stop' | 'restart') =>
+    act(target, async (id): Promise<InstanceMessage & { readonly target: string }> => {
       // The route that changes it calls an unknown id a bad request.
       await api.get(instancePath(id));
       return api.send('PATCH', `${instancePath(id)}/lifecycle?target=${target}`);
-    };
+    });
   return {
     'instance list': async ({ configuration }) => {
       const all = await api.get<InstanceInfo[]>('/instances');
@@ -34,10 +48,29 @@ export function instanceRuns(api: ApiClient): InstanceRuns {
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),
     'instance restart': lifecycle('restart'),
-    'instance update': ({ id, ...how }) => api.send('POST', `${instancePath(id)}/update`, how),
-    'instance delete': ({ id }) => api.send('DELETE', instancePath(id)),
+    'instance update': act(
+      'update',
+      (id, { waitForPlayers }: Selecting & UpdateBody): Promise<UpdatedInstance> =>
+        api.send('POST', `${instancePath(id)}/update`, { waitForPlayers }),
+    ),
+    'instance delete': act('delete', (id): Promise<InstanceMessage> => api.send('DELETE', instancePath(id))),
     'instance execute': ({ id, command }) => api.send('POST', `${instancePath(id)}/execute`, { command }),
   };
+}
+
+/** Groups are asked for only where they choose. */
+async function knownTo(api: ApiClient, { selection }: Selecting): Promise<KnownInstances> {
+  const instances = (await api.get<InstanceInfo[]>('/instances')).sort(byConfiguration);
+  const isByGroup = 'filter' in selection && selection.filter.group !== undefined;
+  const configurations = isByGroup ? await api.get<Configuration[]>('/configurations') : [];
+  const groups = configurations.map(({ name, instanceGroups }) => [name, instanceGroups] as const);
+  return { instances, groups: new Map(groups) };
+}
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof ClientError)) return undefined;
+  const { message, exitCode } = error;
+  return { message, exitCode, isFinal: isTransient(error) || exitCode === EXIT.denied };
 }
 
 async function create(

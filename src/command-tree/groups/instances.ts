@@ -9,6 +9,16 @@ import type { InstanceLog } from '../../operations/instance-log.js';
 import type { UpdatedInstance } from '../../operations/instance-update.js';
 import { describe, messageText, tableOf } from '../command.js';
 import { wholeNumber } from '../parsers.js';
+import type { Acted, InstanceMessage } from '../selection/act.js';
+import { actedFailure, actedJson, actedNames, actedText } from '../selection/acted.js';
+import {
+  declareSelection,
+  SELECTION_USAGE,
+  type Selecting,
+  type SelectionOptions,
+  selectionOf,
+  singleId,
+} from '../selection/selection.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
 import {
   describeInstance,
@@ -21,11 +31,6 @@ import {
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
-
-export interface InstanceMessage {
-  readonly message: string;
-  readonly instanceId: string;
-}
 
 interface ById {
   readonly id: string;
@@ -86,29 +91,31 @@ export const INSTANCE_COMMANDS = {
     text: (created: readonly InstanceInfo[]) => created.map(sentenceOfCreation).join('\n'),
     names: (created) => created.map(({ id }) => id),
   }),
-  'instance stop': lifecycle('end the process and keep the instance'),
-  'instance start': lifecycle('start a stopped instance'),
-  'instance restart': lifecycle('end the process and start it anew'),
+  'instance stop': lifecycle('end processes and keep their instances'),
+  'instance start': lifecycle('start stopped instances'),
+  'instance restart': lifecycle('end processes and start them anew'),
   'instance update': describe({
-    usage: '<id>',
-    about: 'give an instance what its configuration says now: same id, node, directory; it is restarted',
+    ...forMany<UpdatedInstance>(),
+    about: 'give instances what their configuration says now: same id, node, directory; they are restarted',
     declare: (command) => {
+      declareSelection(command);
       command.option('--wait-for-players', 'when nobody plays on it any more, instead of now');
     },
-    input: (id: string, { waitForPlayers }: { readonly waitForPlayers?: boolean }) => ({
-      id,
-      waitForPlayers: waitForPlayers === true,
+    input: (ids: readonly string[], options: SelectionOptions & { readonly waitForPlayers?: boolean }) => ({
+      selection: selectionOf(ids, options),
+      waitForPlayers: options.waitForPlayers === true,
     }),
-    text: (answer: UpdatedInstance) => messageText(answer),
-    names: ({ instanceId }) => [instanceId],
   }),
   'instance delete': describe({
-    usage: '<id>',
-    about: 'end the process and remove the instance; its directory too, unless it is static',
-    input: byId,
-    text: (answer: InstanceMessage) => messageText(answer),
-    names: ({ instanceId }) => [instanceId],
-    destroys: ({ id }) => `instance ${id} is deleted, with its directory unless it is static`,
+    ...forMany<InstanceMessage>(),
+    about: 'end processes and remove their instances; their directories too, unless they are static',
+    destroys: ({ selection }) => {
+      const id = singleId(selection);
+      // Of any other selection the run asks, because it knows what is meant.
+      return id === undefined
+        ? undefined
+        : `instance ${id} is deleted, with its directory unless it is static`;
+    },
   }),
   'instance execute': describe({
     usage: '<id> <command...>',
@@ -119,11 +126,21 @@ export const INSTANCE_COMMANDS = {
 };
 
 function lifecycle(about: string) {
-  return describe({
-    usage: '<id>',
-    about,
-    input: byId,
-    text: (answer: InstanceMessage & { readonly target: string }) => messageText(answer),
-    names: ({ instanceId }) => [instanceId],
-  });
+  return describe({ ...forMany<InstanceMessage & { readonly target: string }>(), about });
+}
+
+/** What the actions on selected instances have in common. */
+function forMany<Done extends InstanceMessage>() {
+  return {
+    usage: SELECTION_USAGE,
+    declare: declareSelection,
+    input: (ids: readonly string[], options: SelectionOptions): Selecting => ({
+      selection: selectionOf(ids, options),
+    }),
+    text: (acted: Acted<Done>) => actedText(acted),
+    json: actedJson,
+    names: actedNames,
+    failure: actedFailure,
+    mayAsk: true,
+  };
 }

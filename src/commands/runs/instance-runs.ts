@@ -3,12 +3,16 @@ import { requireProcess, stdinCommand } from '../../channel/services/stdin-comma
 import type { CommandRuns, RunCall } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
+import type { InstanceMessage, Refusal } from '../../command-tree/selection/act.js';
+import { actOnInstances } from '../../command-tree/selection/act.js';
+import type { InstanceAction, KnownInstances } from '../../command-tree/selection/choose.js';
+import type { Selecting } from '../../command-tree/selection/selection.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-details.js';
 import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
 import { readInstanceLog } from '../../operations/instance-log.js';
-import { updateInstance } from '../../operations/instance-update.js';
+import { type UpdateBody, updateInstance } from '../../operations/instance-update.js';
 import type { LifecycleTarget } from '../../store/instances/instance-changes.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, findInstance, requireInstance } from '../find.js';
@@ -16,12 +20,24 @@ import { findConfiguration, findInstance, requireInstance } from '../find.js';
 type InstanceRuns = Pick<CommandRuns, keyof typeof INSTANCE_COMMANDS>;
 
 export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
-  const lifecycle =
-    <T extends LifecycleTarget>(target: T) =>
-    async ({ id }: { readonly id: string }) => {
+  const act =
+    <Input extends Selecting, Done extends InstanceMessage>(
+      action: InstanceAction,
+      perform: (id: string, input: Input) => Promise<Done>,
+    ) =>
+    (input: Input, { signal, confirm }: RunCall) => {
+      const host = {
+        known: () => knownTo(dependencies),
+        perform: (id: string) => perform(id, input),
+        refusalOf,
+      };
+      return actOnInstances(host, { action, input, signal, confirm });
+    };
+  const lifecycle = (target: LifecycleTarget) =>
+    act(target, async (id) => {
       findInstance(dependencies, id);
       return { message: await changeLifecycle(dependencies, id, target), instanceId: id, target };
-    };
+    });
   return {
     'instance list': ({ configuration }) => {
       const found = [...visibleInstances(dependencies)]
@@ -43,14 +59,14 @@ export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),
     'instance restart': lifecycle('restart'),
-    'instance update': ({ id, ...how }) => {
+    'instance update': act('update', (id, { waitForPlayers }: Selecting & UpdateBody) => {
       findInstance(dependencies, id);
-      return updateInstance(dependencies, id, how);
-    },
-    'instance delete': async ({ id }) => {
+      return updateInstance(dependencies, id, { waitForPlayers });
+    }),
+    'instance delete': act('delete', async (id) => {
       requireInstance(dependencies, id);
       return { message: await deleteInstance(dependencies, id), instanceId: id };
-    },
+    }),
     'instance execute': async ({ id, command }) => {
       const record = findInstance(dependencies, id);
       requireProcess(record);
@@ -58,6 +74,21 @@ export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
       return { message: `command sent to instance ${id}`, instanceId: id, command };
     },
   };
+}
+
+function knownTo(dependencies: CommandDependencies): KnownInstances {
+  const instances = [...visibleInstances(dependencies)]
+    .map((record) => infoOf(record, dependencies))
+    .sort(byConfiguration);
+  const groups = [...dependencies.configurations.entries()].map(
+    ([name, { value }]) => [name, value.configuration.instanceGroups] as const,
+  );
+  return { instances, groups: new Map(groups) };
+}
+
+function refusalOf(error: unknown): Refusal | undefined {
+  if (!(error instanceof DroverError)) return undefined;
+  return { message: error.message, exitCode: 1, isFinal: false };
 }
 
 async function create(

@@ -76,6 +76,7 @@ export class ConfigurationTree implements ViewTree {
         const record = configurations.get(name)?.value;
         return record !== undefined && isBroughtBy(record, source.nodeId);
       },
+      isConfirmed: (name) => source.isConfirmed(name),
     };
   }
 

@@ -43,6 +43,8 @@ export interface ConfigurationViewOptions {
   readonly door: RecordDoor<RecordEdit>;
   /** Absolute path of the file of bases. */
   readonly basesFile: string;
+  /** Called when `faults` may answer something else. */
+  readonly onFaults: () => void;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -73,7 +75,10 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
 
   async start(): Promise<void> {
     await this.#view.start();
-    this.#unsubscribe = this.#options.configurations.onChange(() => this.#view.wake());
+    this.#unsubscribe = this.#options.configurations.onChange(() => {
+      this.#view.wake();
+      this.#options.onFaults();
+    });
   }
 
   stop(): Promise<void> {
@@ -95,6 +100,7 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
       this.#options.logger.debug({ err: error }, `a file does not follow: ${messageOf(error)}`);
     } finally {
       this.#report.tell(this.faults());
+      this.#options.onFaults();
     }
   }
 
@@ -106,6 +112,10 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
     });
   }
 
+  waiting(): readonly string[] {
+    return this.#view.waiting();
+  }
+
   faults(): readonly ConfigurationFileError[] {
     const { source } = this.#options;
     const faults = faultsOf({
@@ -113,8 +123,7 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
       suspects: new Set(source.suspects),
       directoryFault: source.fault,
       owners: this.#tree.owners(),
-      // A view removes what this directory had brought, and nothing else: no removal waits.
-      waiting: [],
+      waiting: this.waiting(),
       isStored: true,
       refusal: undefined,
       told: this.#report.told,

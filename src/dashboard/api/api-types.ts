@@ -707,6 +707,8 @@ export interface ConfigurationFileError {
   message: string;
   /** name that the file gives its configuration, where that can be read */
   name?: string;
+  /** the node whose file it is, where that is not the one that leads */
+  node?: string;
 }
 
 export interface ConfigurationInput {

@@ -35,9 +35,12 @@ export interface ElectionOptions {
   readonly onWait?: ((line: string) => void) | undefined;
 }
 
-/** Who holds the leader key, and since which revision of etcd. */
+/** Who holds the leader key. */
 export interface Held {
+  /** The number of the term. */
   readonly epoch: number;
+  /** Of the leader key: since which revision of this etcd. */
+  readonly createRevision: number;
   /** Undefined: something else than Drover wrote it. */
   readonly holder: LeaderHolder | undefined;
 }
@@ -141,9 +144,9 @@ export class Election {
     for await (const news of followRange(options, from)) {
       store.take(news);
       this.#note(news);
-      const { epoch, holder } = this.#held ?? {};
-      if (epoch !== undefined && holder?.session === this.#session && holder.lease === lease.id)
-        return new ElectedTerm(epoch, holder, lease);
+      const { holder } = this.#held ?? {};
+      if (this.#held !== undefined && holder?.session === this.#session && holder.lease === lease.id)
+        return new ElectedTerm(this.#held, holder, lease);
       this.#claimIfFree();
     }
     return undefined;
@@ -200,13 +203,18 @@ export class Election {
     if (last === undefined && news.kind === 'events') return;
     const isHeld = last?.value !== undefined;
     const before = this.#held?.epoch;
-    this.#held = isHeld ? { epoch: last.createRevision, holder: holderOf(last) } : undefined;
+    this.#held = isHeld ? this.#heldBy(last) : undefined;
     if (this.#held?.epoch === before) return;
     if (this.#held !== undefined) {
       this.#latest = this.#held.epoch;
       this.#sayWhoLeads(this.#held.holder);
     }
     this.#tell();
+  }
+
+  #heldBy(key: Pick<KeyEvent, 'value' | 'createRevision'>): Held {
+    const { createRevision } = key;
+    return { epoch: this.#options.store.epochBase + createRevision, createRevision, holder: holderOf(key) };
   }
 
   #sayWhoLeads(holder: LeaderHolder | undefined): void {

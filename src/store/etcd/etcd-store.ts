@@ -8,6 +8,7 @@ import { pause } from '../../loop/pause.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
+import { EPOCH_BASE, epochBaseOf } from '../epoch-base.js';
 import type { Accepted, KeyTable } from '../key-table.js';
 import { MAX_OPERATIONS } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
@@ -66,6 +67,11 @@ export class EtcdStore extends EmbeddedStore {
   /** The revision of etcd at which everything that masters wrote up to then is here. */
   get etcdRevision(): number {
     return this.#leading?.writer.revision ?? this.#etcdRevision;
+  }
+
+  /** What the numbers of terms begin from. */
+  get epochBase(): number {
+    return epochBaseOf(this.table.get(EPOCH_BASE)?.value);
   }
 
   get size(): Content['summary'] {

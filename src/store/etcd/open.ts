@@ -10,13 +10,13 @@ import type { WriteObserver } from '../embedded-store.js';
 import { KeyTable } from '../key-table.js';
 import type { StoreState } from '../store.js';
 import { ChangeHistory } from '../watch.js';
-import { contentOf } from './content.js';
+import { type Content, contentOf } from './content.js';
 import { Election } from './election.js';
 import type { Etcd } from './etcd.js';
 import type { EtcdError } from './etcd-error.js';
 import { EtcdStore } from './etcd-store.js';
 import { requestsFor } from './fill.js';
-import { readRange, untilAnswered } from './follow.js';
+import { readRange, type Snapshot, untilAnswered } from './follow.js';
 import { type MasterEntry, storeKeys } from './leader-key.js';
 import { Lease } from './lease.js';
 
@@ -58,6 +58,17 @@ export async function openElected(options: OpenEtcdStoreOptions): Promise<Electe
   } catch (error) {
     etcd.close();
     throw error;
+  }
+}
+
+/** Reads the whole state, whoever leads, and changes nothing. Throws as `openElected`. */
+export async function readEtcd(options: OpenEtcdStoreOptions): Promise<StoreState> {
+  const { etcd } = options;
+  try {
+    const { entries, summary } = await readContent(options);
+    return { entries: new KeyTable(entries, summary.revision).list(''), revision: summary.revision };
+  } finally {
+    etcd.close();
   }
 }
 
@@ -105,13 +116,11 @@ export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState)
 }
 
 async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
-  const { etcd, prefix, clock, logger, signal, onWrite, historyCapacity, own, onWait, onLost } = options;
+  const { etcd, prefix, clock, logger, onWrite, historyCapacity, own, onWait, onLost } = options;
   const keys = storeKeys(prefix);
   const onFailure = failureLog(options);
   const startedAt = clock.monotonic();
-  const snapshot = await untilAnswered({ clock, signal, onFailure }, () => readRange(etcd, keys.prefix));
-  if (snapshot === undefined) throw ended();
-  const { entries, summary, summaryRevision } = contentOf(snapshot, keys);
+  const { snapshot, entries, summary, summaryRevision } = await readContent(options);
   const { revision } = summary;
   logger?.info(
     { entries: entries.size, revision, ms: Math.round(clock.monotonic() - startedAt) },
@@ -135,6 +144,17 @@ async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
   const election = new Election({ etcd, keys, own, lease, store, clock, logger, onFailure, onWait });
   election.start({ kind: 'snapshot', ...snapshot }, (error) => onLost?.(asDroverError(error)));
   return { store, election };
+}
+
+async function readContent(
+  options: OpenEtcdStoreOptions,
+): Promise<Content & { readonly snapshot: Snapshot }> {
+  const { etcd, prefix, clock, signal } = options;
+  const keys = storeKeys(prefix);
+  const onFailure = failureLog(options);
+  const snapshot = await untilAnswered({ clock, signal, onFailure }, () => readRange(etcd, keys.prefix));
+  if (snapshot === undefined) throw ended();
+  return { snapshot, ...contentOf(snapshot, keys) };
 }
 
 function asDroverError(error: unknown): DroverError {

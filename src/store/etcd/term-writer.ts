@@ -54,14 +54,14 @@ export class TermWriter {
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
     const { etcd, keys, term } = this.#options;
-    const { epoch, session } = term;
+    const { createRevision, session } = term;
     term.check();
     const { number, changes, revision, entries } = write;
     const summary: Summary = { format: 1, revision, entries, session, write: number };
     const answer = await etcd.transact(
       {
         comparisons: [
-          { key: keys.leader, field: 'createRevision', is: epoch },
+          { key: keys.leader, field: 'createRevision', is: createRevision },
           { key: keys.summary, field: 'modRevision', is: this.#summaryRevision },
         ],
         changes: [...changes, { do: 'put', key: keys.summary, value: encodeSummary(summary) }],

@@ -1,4 +1,7 @@
-/** The time in which one master holds the leader key. Its number is the create revision of the key. */
+/**
+ * The time in which one master holds the leader key. Its number is the create revision of the key, above the base of the
+ * state (`epoch-base.ts`).
+ */
 import { DroverError } from '../../model/errors.js';
 import type { LeaderHolder } from './leader-key.js';
 import type { Lease } from './lease.js';
@@ -6,6 +9,8 @@ import type { Lease } from './lease.js';
 export class ElectedTerm {
   /** The number of the term: each later one has a larger one. */
   readonly epoch: number;
+  /** Of the leader key, in this etcd. */
+  readonly createRevision: number;
   /** Names the term in what it writes. */
   readonly session: string;
   readonly #lease: Lease;
@@ -13,8 +18,13 @@ export class ElectedTerm {
   readonly #ending = new AbortController();
   #end: DroverError | undefined;
 
-  constructor(epoch: number, holder: LeaderHolder, lease: Lease) {
+  constructor(
+    { epoch, createRevision }: { readonly epoch: number; readonly createRevision: number },
+    holder: LeaderHolder,
+    lease: Lease,
+  ) {
     this.epoch = epoch;
+    this.createRevision = createRevision;
     this.session = holder.session;
     this.#leaseId = holder.lease;
     this.#lease = lease;

@@ -25,10 +25,15 @@ export interface LocalTemplatesOptions {
   readonly library: TemplateLibrary;
   readonly maxUploadMB: number;
   readonly logger: Logger;
-  /** Called after each write, before it is answered. Absent: nothing more is to be done. */
-  readonly afterWrite?: (group: string, name: string) => Promise<void>;
+  /** Called after each write, before it is answered. Resolves with what the answer is to say. Absent: nothing. */
+  readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
   /** Default: see docs/templates.md. */
   readonly archiveLimits?: Partial<ArchiveLimits>;
+}
+
+/** What an answer has to say beside that it was written. */
+export interface Noted {
+  readonly note?: string;
 }
 
 /** Its methods are those of `TemplateAdmin` of the API. */
@@ -39,11 +44,11 @@ export class LocalTemplates implements Part {
   readonly #files: TemplateFiles;
   readonly #archives: TemplateArchives;
 
-  readonly #afterWrite: (group: string, name: string) => Promise<void>;
+  readonly #afterWrite: (group: string, name: string) => Promise<string | undefined>;
 
   constructor(options: LocalTemplatesOptions) {
     const { directory, uploads, library, maxUploadMB, logger, archiveLimits, afterWrite } = options;
-    this.#afterWrite = afterWrite ?? (() => Promise.resolve());
+    this.#afterWrite = afterWrite ?? (() => Promise.resolve(undefined));
     const maxUploadBytes = maxUploadMB * MIB;
     this.#library = library;
     this.directory = new TemplateDirectory({
@@ -107,7 +112,7 @@ export class LocalTemplates implements Part {
     return this.#files.open(group, name, path);
   }
 
-  createFile(group: string, name: string, path: string, content: Readable): Promise<FileState> {
+  createFile(group: string, name: string, path: string, content: Readable): Promise<FileState & Noted> {
     return this.#written(group, name, this.#files.create(group, name, path, content));
   }
 
@@ -117,12 +122,13 @@ export class LocalTemplates implements Part {
     path: string,
     content: Readable,
     isExpected?: ExpectedRevision,
-  ): Promise<FileState> {
+  ): Promise<FileState & Noted> {
     return this.#written(group, name, this.#files.replace(group, name, path, content, isExpected));
   }
 
-  removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<void> {
-    return this.#written(group, name, this.#files.remove(group, name, path, isExpected));
+  removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<Noted> {
+    const removal = this.#files.remove(group, name, path, isExpected).then(() => ({}));
+    return this.#written(group, name, removal);
   }
 
   /** `path`: only that file, or that directory with what is in it. Paths in the zip are those in the template. */
@@ -130,13 +136,13 @@ export class LocalTemplates implements Part {
     return this.#archives.export(group, name, path);
   }
 
-  importArchive(group: string, name: string, content: Readable): Promise<ImportedTree> {
+  importArchive(group: string, name: string, content: Readable): Promise<ImportedTree & Noted> {
     return this.#written(group, name, this.#archives.import(group, name, content));
   }
 
-  async #written<T>(group: string, name: string, write: Promise<T>): Promise<T> {
+  async #written<T extends object>(group: string, name: string, write: Promise<T>): Promise<T & Noted> {
     const answer = await write;
-    await this.#afterWrite(group, name);
-    return answer;
+    const note = await this.#afterWrite(group, name);
+    return note === undefined ? answer : { ...answer, note };
   }
 }

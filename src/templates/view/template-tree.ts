@@ -28,7 +28,7 @@ export interface TemplateTreeOptions {
   readonly store: Store;
   readonly door: RecordDoor<TemplateEdit>;
   /** Answers with the tar streams of this tree that other masters offer, one after the other. */
-  readonly fetch: (record: TemplateRecord, signal: AbortSignal) => Iterable<AsyncIterable<Buffer>>;
+  readonly fetch: (record: TemplateRecord) => Iterable<AsyncIterable<Buffer>>;
   readonly signal: AbortSignal;
 }
 
@@ -126,11 +126,8 @@ export class TemplateTree implements ViewTree {
   async #fill(next: string, record: TemplateRecord): Promise<void> {
     const { fetch, signal } = this.#options;
     const short = record.digest.slice(0, 12);
-    let failure: unknown = new DroverError(
-      'DRV_TEMPLATE_UNKNOWN',
-      `no master that is up has the tree ${short}`,
-    );
-    for (const stream of fetch(record, signal)) {
+    let failure: unknown = noMasterHas(record.digest);
+    for (const stream of fetch(record)) {
       try {
         await mkdir(next);
         await unpackTree(stream, next, DEFAULT_BUNDLE_LIMITS, signal);
@@ -177,6 +174,10 @@ export class TemplateTree implements ViewTree {
     if (this.#options.records.get(name) !== undefined) throw new Conflict(`${name} is in the state now`);
     return 0;
   }
+}
+
+export function noMasterHas(digest: string): DroverError {
+  return new DroverError('DRV_TEMPLATE_UNKNOWN', `no master that is up has the tree ${digest.slice(0, 12)}`);
 }
 
 function partsOf(name: string): [group: string, template: string] {

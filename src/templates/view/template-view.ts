@@ -12,8 +12,8 @@ import type { Logger } from '../../telemetry/logger.js';
 import { Bases } from '../../views/bases.js';
 import { DirectoryView } from '../../views/directory-view.js';
 import type { ViewConflict } from '../../views/plan.js';
-import type { TemplateLibrary } from '../library/library.js';
-import { TemplateTree, type TemplateTreeOptions } from './template-tree.js';
+import type { TemplateLibrary, TemplateListener } from '../library/library.js';
+import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
 
 /** After a change, for the other changes that come with it. */
 const LOOK_AFTER_MS = 300;
@@ -31,6 +31,8 @@ export interface HeldTemplate {
 export interface TemplatePeers {
   /** Those that are up, without this one. */
   list(): readonly MasterPeer[];
+  /** Whether no other master is known, up or not. */
+  isAlone(): boolean;
   /** The tar stream of a tree of this master. */
   bundle(peer: MasterPeer, digest: string, signal: AbortSignal): AsyncIterable<Buffer>;
   /** Resolves when that master has this tree of a template, on disk. */
@@ -64,7 +66,7 @@ export class TemplateView implements Part {
     this.#options = options;
     this.#tree = new TemplateTree({
       ...options,
-      fetch: (record, signal) => this.#offers(record, signal),
+      fetch: ({ digest, sourceNode }) => this.#offers(digest, sourceNode),
       signal: this.#stopped.signal,
     });
     const bases = new Bases({ path: basesFile, logger });
@@ -104,42 +106,89 @@ export class TemplateView implements Part {
 
   /**
    * Called after a write through the API. Resolves when the state and a second master have what this one has of the
-   * template; without one it says so in the log. Throws what the store throws.
+   * template; without one, with why it is on this master only so far. Throws what the store throws, and
+   * DRV_STORE_CONFLICT when the template was changed elsewhere: then what was written is in this directory, and not in
+   * force.
    */
-  async spread(group: string, name: string): Promise<void> {
-    const { library, peers, records, logger } = this.#options;
-    await this.follow();
+  async spread(group: string, name: string): Promise<string | undefined> {
+    const { peers, records, logger } = this.#options;
     const key = `${group}/${name}`;
-    const digest = await library.digest(group, name);
-    const others = peers.list();
-    if (digest === null || others.length === 0) return;
+    const digest = await this.#followOne(key);
+    const conflict = this.conflicts().find((one) => one.name === key);
+    if (conflict !== undefined) throw new DroverError('DRV_STORE_CONFLICT', conflictText(key, conflict.kind));
+    if (digest === null || peers.isAlone()) return undefined;
     const { signal } = this.#stopped;
     const wanted = { name: key, digest, revision: records.revision };
     try {
-      await Promise.any(others.map((peer) => peers.hold(peer, wanted, signal)));
+      await Promise.any(peers.list().map((peer) => peers.hold(peer, wanted, signal)));
+      return undefined;
     } catch (error) {
-      const reasons =
-        error instanceof AggregateError ? error.errors.map(messageOf).join('; ') : messageOf(error);
+      const errors = error instanceof AggregateError ? error.errors : [error];
+      const reasons = errors.length === 0 ? 'no other one is up' : errors.map(messageOf).join('; ');
       logger.warn({ template: key }, `template ${key} is on this master only so far: ${reasons}`);
+      return `on this master only so far: ${reasons}`;
     }
+  }
+
+  /** By `<group>/<name>`, the templates in force. */
+  names(): Iterable<string> {
+    return [...this.#options.records.entries()].map(([name]) => name);
+  }
+
+  /** The digest in force of a template of which the directory has `here`; null: nothing. */
+  inForce(name: string, here: string | null): string | null {
+    const record = this.#options.records.get(name)?.value.digest;
+    if (record === undefined || record === here) return here;
+    return here === null || this.#view.isBehind(name) ? record : here;
+  }
+
+  /** The tar stream of a tree that another master has. Throws DRV_TEMPLATE_UNKNOWN, before the first byte, where none has. */
+  async *elsewhere(digest: string): AsyncGenerator<Buffer> {
+    for (const stream of this.#offers(digest)) {
+      const reading = stream[Symbol.asyncIterator]();
+      const first = await reading.next().catch(() => undefined);
+      if (first === undefined) continue;
+      if (first.done !== true) yield first.value;
+      yield* { [Symbol.asyncIterator]: () => reading };
+      return;
+    }
+    throw noMasterHas(digest);
+  }
+
+  onChange(listener: TemplateListener): () => void {
+    return this.#options.records.onChange((key) => {
+      const [group = '', name = ''] = key.split('/');
+      listener(group, name);
+    });
   }
 
   /** Answers `hold` of another master. */
   async hold({ name, digest, revision }: HeldTemplate): Promise<void> {
     await this.#options.records.until(revision);
-    await this.#look();
-    await this.#view.follow();
-    const [group = '', template = ''] = name.split('/');
-    const found = await this.#options.library.digest(group, template);
-    if (found !== digest)
+    if ((await this.#followOne(name)) !== digest)
       throw new DroverError('DRV_TEMPLATE_PENDING', `template ${name} has another content here, or none`);
   }
 
-  *#offers(record: TemplateRecord, signal: AbortSignal): Generator<AsyncIterable<Buffer>> {
+  /** As `follow`; what hinders other templates is no fault of this one. Resolves with what the directory has of it. */
+  async #followOne(key: string): Promise<string | null> {
+    const { library, records } = this.#options;
+    const hindrance = await this.follow().then(
+      () => undefined,
+      (error: unknown) => ({ error }),
+    );
+    const [group = '', name = ''] = key.split('/');
+    const digest = await library.digest(group, name);
+    const isInForce = (records.get(key)?.value.digest ?? null) === digest;
+    if (hindrance !== undefined && !isInForce) throw hindrance.error;
+    return digest;
+  }
+
+  /** Tar streams of a tree, of the master that `sourceNode` names first. */
+  *#offers(digest: string, sourceNode?: string): Generator<AsyncIterable<Buffer>> {
     const { peers } = this.#options;
     const all = peers.list();
-    const source = all.filter(({ nodeId }) => nodeId === record.sourceNode);
-    for (const peer of new Set([...source, ...all])) yield peers.bundle(peer, record.digest, signal);
+    const source = all.filter(({ nodeId }) => nodeId === sourceNode);
+    for (const peer of new Set([...source, ...all])) yield peers.bundle(peer, digest, this.#stopped.signal);
   }
 
   #lookSoon(): void {

@@ -148,6 +148,39 @@ describe('configurations of several masters', () => {
     expect(await world.records()).toHaveLength(5);
   });
 
+  it('of which most lose their files at once stay in force until that is confirmed, or the files are back', async () => {
+    const { a, b } = await three();
+    const names = ['b', 'c', 'd', 'e'];
+    for (const name of names) await a.edit(`${name}.json`, { name, command: 'one' });
+    await until(async () => expect(await world.records()).toHaveLength(5));
+    await until(() => expect(b.commands()).toHaveLength(5));
+    await a.files.reload();
+    const kept = await readFile(a.path('b.json'), 'utf8');
+    for (const name of ['lobby', ...names]) await a.delete(`${name}.json`);
+    await a.files.reload();
+    expect(await world.records()).toHaveLength(5);
+    expect(a.commands()).toEqual([]);
+    expect([...a.files.waiting()]).toEqual(['b', 'c', 'd', 'e', 'lobby']);
+    expect(a.files.errors()).toEqual([
+      expect.objectContaining({ message: expect.stringContaining('`config reload --confirm`') }),
+    ]);
+    // An edit elsewhere reaches the others as ever, and the file that is gone stays so.
+    await b.edit('c.json', { name: 'c', command: 'two' });
+    await until(async () => expect(await world.records()).toContain('c two'));
+    // It is of b now, so that its file is written here.
+    await until(() => expect(a.commands()).toEqual(['c.json two']));
+    await a.edit('b.json', kept);
+    await a.files.reload();
+    expect([...a.files.waiting()]).toEqual(['d', 'e', 'lobby']);
+    expect(await world.records()).toHaveLength(5);
+
+    await a.files.reload({ isConfirmed: true });
+    expect(await world.records()).toEqual(['b one', 'c two']);
+    expect([...a.files.waiting()]).toEqual([]);
+    expect(a.files.errors()).toEqual([]);
+    await until(() => expect(b.commands()).toEqual(['b.json one', 'c.json two']));
+  });
+
   it('with broken files are left alone, and follow when they are mended', async () => {
     const { a, b } = await three();
     await b.edit('lobby.json', '{ broken');

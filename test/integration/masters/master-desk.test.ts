@@ -34,7 +34,10 @@ afterEach(() => world.stop());
 describe('the desk of a master', () => {
   it('answers another master whether it leads or not, and knows which one asks', async () => {
     b.desk.on('who', (question, from) => ({ question, from }));
-    expect(await calls.ask(b.peer, 'who', { x: 1 }, signal())).toEqual({ question: { x: 1 }, from: 'a' });
+    expect(await calls.ask(b.peer, { name: 'who', content: { x: 1 } }, signal())).toEqual({
+      question: { x: 1 },
+      from: 'a',
+    });
   });
 
   it('passes on what it throws, with its code', async () => {
@@ -44,15 +47,19 @@ describe('the desk of a master', () => {
     b.desk.on('fault', () => {
       throw new TypeError('at /srv/drover/x');
     });
-    await expect(calls.ask(b.peer, 'no', {}, signal())).rejects.toMatchObject({
+    await expect(calls.ask(b.peer, { name: 'no', content: {} }, signal())).rejects.toMatchObject({
       code: 'DRV_STORE_CONFLICT',
       message: 'somebody was faster',
     });
-    await expect(calls.ask(b.peer, 'fault', {}, signal())).rejects.toMatchObject({ code: 'DRV_INTERNAL' });
-    await expect(calls.ask(b.peer, 'unknown', {}, signal())).rejects.toMatchObject({
+    await expect(calls.ask(b.peer, { name: 'fault', content: {} }, signal())).rejects.toMatchObject({
+      code: 'DRV_INTERNAL',
+    });
+    await expect(calls.ask(b.peer, { name: 'unknown', content: {} }, signal())).rejects.toMatchObject({
       code: 'DRV_NOT_IMPLEMENTED',
     });
-    await expect(calls.ask(b.peer, 'no', 'x'.repeat(5_000_000), signal())).rejects.toMatchObject({
+    await expect(
+      calls.ask(b.peer, { name: 'no', content: 'x'.repeat(5_000_000) }, signal()),
+    ).rejects.toMatchObject({
       code: expect.stringMatching(/DRV_REQUEST_TOO_LARGE|DRV_CHANNEL_CLOSED/),
     });
   });
@@ -71,7 +78,7 @@ describe('the desk of a master', () => {
     });
     const read = async (name: string): Promise<number> => {
       let bytes = 0;
-      for await (const piece of calls.bytes(b.peer, name, {}, signal())) bytes += piece.length;
+      for await (const piece of calls.bytes(b.peer, { name, content: {} }, signal())) bytes += piece.length;
       return bytes;
     };
     expect(await read('bytes')).toBe(2_000_000);
@@ -95,6 +102,8 @@ describe('the desk of a master', () => {
   it('is not reached when the master is away', async () => {
     const { peer } = b;
     await b.stop();
-    await expect(calls.ask(peer, 'who', {}, signal())).rejects.toMatchObject({ code: 'DRV_CHANNEL_CLOSED' });
+    await expect(calls.ask(peer, { name: 'who', content: {} }, signal())).rejects.toMatchObject({
+      code: 'DRV_CHANNEL_CLOSED',
+    });
   });
 });

@@ -20,6 +20,12 @@ afterEach(() => world.close());
 const LOBBY = 'configurations/lobby.json';
 const lobby = (command: string) => JSON.stringify({ name: 'lobby', command });
 
+async function received(stream: AsyncIterable<Buffer>): Promise<string> {
+  const pieces: Buffer[] = [];
+  for await (const piece of stream) pieces.push(piece);
+  return Buffer.concat(pieces).toString('latin1');
+}
+
 describe('an edit of a configuration on a master that follows', () => {
   it('is written by the leader, and reaches all', async () => {
     await b.write(LOBBY, lobby('one'));
@@ -54,6 +60,49 @@ describe('an edit of a configuration on a master that follows', () => {
   });
 });
 
+describe('the files of all masters', () => {
+  it('are named by the leader where they are not in force, also by the next leader', async () => {
+    await b.write(LOBBY, lobby('one'));
+    for (const master of [a, c]) await until(async () => expect(await master.read(LOBBY)).toContain('"one"'));
+    await c.write('configurations/broken.json', '{');
+    const named = (master: TestMaster) => master.masters.files.errors().map(({ node, file }) => [node, file]);
+    await until(() => expect(named(a)).toEqual([['c', 'broken.json']]));
+    expect(a.masters.files.ownErrors()).toEqual([]);
+    expect(named(b)).toEqual([]);
+    world.elect('b');
+    await until(() => expect(named(b)).toEqual([['c', 'broken.json']]));
+    await until(() => expect(named(a)).toEqual([]));
+    await c.remove('configurations/broken.json');
+    await until(() => expect(named(b)).toEqual([]));
+    await c.write('configurations/broken.json', '{');
+    await until(() => expect(named(b)).toHaveLength(1));
+    await c.stop();
+    expect(named(b)).toEqual([]);
+  });
+
+  it('are read again by all of them at once, and what has no file any more goes when that is confirmed', async () => {
+    const names = ['v', 'w', 'x', 'y', 'z'];
+    for (const name of names)
+      await b.write(`configurations/${name}.json`, JSON.stringify({ name, command: 'one' }));
+    await until(async () => expect(await a.files('configurations')).toHaveLength(5));
+    await b.masters.files.reloadHere({});
+    for (const name of names) await b.remove(`configurations/${name}.json`);
+    await a.masters.files.reload();
+    expect(b.masters.files.waiting().size).toBe(5);
+    await until(() =>
+      expect(a.masters.files.errors()).toEqual([
+        expect.objectContaining({ node: 'b', message: expect.stringContaining('`config reload --confirm`') }),
+      ]),
+    );
+    await a.masters.files.reload({ isConfirmed: true });
+    expect((await world.store.list(PREFIX.configurations)).entries).toEqual([]);
+    await until(async () => expect(await a.files('configurations')).toEqual([]));
+    world.cut.add('c');
+    await a.masters.files.reload();
+    expect(a.log.join('')).toContain('the files of master c were not read again');
+  });
+});
+
 describe('templates of several masters', () => {
   const FILE = 'templates/games/arena/map.txt';
 
@@ -67,9 +116,10 @@ describe('templates of several masters', () => {
     expect(entry?.value).toMatchObject({ digest: await c.templates.library.digest('games', 'arena') });
   });
 
-  it('say in the log that no second master could take a write', async () => {
+  it('say with the answer, and in the log, that no second master could take a write', async () => {
     world.cut.add('a');
-    await a.templates.local.createFile('games', 'arena', 'map.txt', Readable.from(['one']));
+    const made = await a.templates.local.createFile('games', 'arena', 'map.txt', Readable.from(['one']));
+    expect(made.note).toMatch(/^on this master only so far: .*master b cannot be reached/);
     expect(a.log.join('')).toContain('on this master only so far');
     world.cut.clear();
     world.changed();
@@ -111,6 +161,50 @@ describe('templates of several masters', () => {
     await until(async () => expect(await c.read(FILE)).toBe('newer'));
   });
 
+  it('are given out by a leader that has not got them yet, and never of a conflict', async () => {
+    await a.write(FILE, 'one');
+    for (const master of [b, c]) await until(async () => expect(await master.read(FILE)).toBe('one'));
+    for (const master of [b, c]) await master.masters.templates.follow();
+    const one = await c.templates.sources.digest('games', 'arena', 'local');
+    await b.stop();
+    await a.write('templates/games/hall/map.txt', 'hall');
+    await until(async () => expect(await c.read('templates/games/hall/map.txt')).toBe('hall'));
+    const hall = await a.templates.library.digest('games', 'hall');
+    await b.write(FILE, 'of b');
+    // It leads before it has fetched anything.
+    world.cut.add('b');
+    b = await world.start('b');
+    world.elect('b');
+    const { sources } = b.templates;
+    await until(async () => expect(await sources.digest('games', 'hall', 'local')).toBe(hall));
+    expect(sources.groups()).toEqual(new Map([['games', ['arena', 'hall']]]));
+    expect(await b.files('templates')).not.toContain('games/hall');
+    await expect(received(sources.openBundle(hall ?? ''))).rejects.toMatchObject({
+      code: 'DRV_TEMPLATE_UNKNOWN',
+    });
+    // Changed here while it was away, and not by anybody else: it is in force as soon as it can be written.
+    await until(async () => expect(await sources.digest('games', 'arena', 'local')).not.toBe(one));
+
+    const told: string[] = [];
+    const unsubscribe = sources.onChange((group, name) => told.push(`${group}/${name}`));
+    world.cut.clear();
+    expect(await received(sources.openBundle(hall ?? ''))).toContain('hall');
+    world.changed();
+    await until(async () => expect(await b.read('templates/games/hall/map.txt')).toBe('hall'));
+    await until(() => expect(told).toContain('games/arena'));
+    unsubscribe();
+  });
+
+  it('go on where the tree of one cannot be had', async () => {
+    const lost = { digest: 'f'.repeat(64), sourceNode: 'z' };
+    await world.store.transact([{ do: 'put', key: 'templates/games/lost', value: lost }]);
+    await until(() => expect(a.log.join('')).toContain('templates do not agree with the state'));
+    const made = await a.templates.local.createFile('games', 'arena', 'map.txt', Readable.from(['one']));
+    expect(made.note).toBeUndefined();
+    await b.write('templates/games/hall/map.txt', 'hall');
+    await until(async () => expect(await c.read('templates/games/hall/map.txt')).toBe('hall'));
+  });
+
   it('that were changed on two sides are a conflict, and neither is overwritten', async () => {
     await a.write(FILE, 'one');
     await until(async () => expect(await b.read(FILE)).toBe('one'));
@@ -126,8 +220,20 @@ describe('templates of several masters', () => {
       expect(b.masters.templates.conflicts()).toEqual([{ name: 'games/arena', kind: 'both-changed' }]),
     );
     expect(await b.read(FILE)).toBe('of b');
+    // What is in force is given out, also by a leader whose directory has something else, and it says so to writers.
+    world.elect('b');
+    const inForce = (await a.templates.library.digest('games', 'arena')) ?? '';
+    expect(await b.templates.sources.digest('games', 'arena', 'local')).toBe(inForce);
+    expect(await received(b.templates.sources.openBundle(inForce))).toContain('of a');
+    await expect(
+      b.templates.local.createFile('games', 'arena', 'more.txt', Readable.from(['x'])),
+    ).rejects.toMatchObject({
+      code: 'DRV_STORE_CONFLICT',
+      message: expect.stringContaining('what is in force stays'),
+    });
     await b.remove('templates/games/arena');
     await until(async () => expect(await b.read(FILE)).toBe('of a'));
+    expect(await b.files('templates')).not.toContain('games/arena/more.txt');
   });
 });
 

@@ -432,6 +432,8 @@ export class ApiWorld {
           }
         },
         errors: () => this.fileErrors,
+        ownErrors: () => this.fileErrors,
+        waiting: () => new Set(),
         conflicts: () => [],
         readings: () => new Map(),
         place: () => ({ nodeId: 'n1', directory: '/nowhere' }),

@@ -47,8 +47,9 @@ export class Member {
     return drover('join', token, '--master', master, '--root', this.paths.root, '--node-id', nodeId);
   }
 
-  start(): void {
-    this.#daemon = new DaemonProcess({ root: this.paths.root });
+  /** `parameters`: further ones of `start`. */
+  start(parameters: readonly string[] = []): void {
+    this.#daemon = new DaemonProcess({ root: this.paths.root, parameters });
   }
 
   /** Ends everything and removes the root. */

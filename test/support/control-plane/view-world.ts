@@ -96,6 +96,7 @@ export class ViewMaster {
         },
       },
       basesFile: join(root, nodeId, 'data/views/configurations.json'),
+      onFaults: () => undefined,
       clock,
       random: () => 0.5,
       logger,

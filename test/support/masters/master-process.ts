@@ -86,8 +86,9 @@ export class MasterProcess {
     return this.#outputs.map(({ stdout, stderr }) => stdout + stderr).join('\n');
   }
 
-  spawn(): void {
-    this.#outputs.push(new DaemonProcess({ root: this.paths.root }));
+  /** `parameters`: further ones of `start`. */
+  spawn(parameters: readonly string[] = []): void {
+    this.#outputs.push(new DaemonProcess({ root: this.paths.root, parameters }));
   }
 
   /** Which master leads, as this one says; undefined: it does not answer. */

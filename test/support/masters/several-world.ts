@@ -109,6 +109,7 @@ export class TestMaster {
       providers: { keys: () => [], get: () => undefined },
       maxUploadMB: 16,
       afterWrite: async (group, name) => this.masters.templates.spread(group, name),
+      shared: () => this.#parts?.masters.templates,
       nodes: { connected: () => [], fetch: async function* () {} },
     });
     const masters = new SeveralMasters({

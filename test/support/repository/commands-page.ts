@@ -132,9 +132,15 @@ function rowOfCommand([path, command]: [string, Command]): string[] {
 }
 
 function rowsOfOptions(commands: ReadonlyMap<string, Command>): string[][] {
-  return [...commands].flatMap(([path, command]) =>
-    ownOptionsOf(command).map(({ flags, description }) => [code(flags), code(path), description]),
-  );
+  // What several commands have alike is one row.
+  const rows = new Map<string, string[]>();
+  for (const [path, command] of commands)
+    for (const { flags, description } of ownOptionsOf(command)) {
+      const alike = rows.get(`${flags} ${description}`);
+      if (alike === undefined) rows.set(`${flags} ${description}`, [code(flags), code(path), description]);
+      else alike[1] += `, ${code(path)}`;
+    }
+  return [...rows.values()];
 }
 
 /** Without those that all commands of the client have. */

@@ -158,6 +158,89 @@ it('names the cluster and asks before it destroys', async () => {
   ]);
 });
 
+describe('an action on several instances', () => {
+  const instance = (id: string, configurationName: string, state = 'ONLINE') => ({
+    id,
+    configurationName,
+    state,
+    wrapperNodeId: 'n1',
+    createdAt: 0,
+    players: null,
+  });
+  const answers: Answers = {
+    'GET /ping': [200, { clusterName: 'games' }],
+    'GET /instances': [
+      200,
+      [instance('aaaaaa', 'lobby'), instance('bbbbbb', 'arena'), instance('cccccc', 'redis')],
+    ],
+    'GET /configurations': [
+      200,
+      [
+        { name: 'lobby', instanceGroups: ['front'] },
+        { name: 'arena', instanceGroups: ['front', 'games'] },
+        { name: 'redis', instanceGroups: [] },
+      ],
+    ],
+    ...Object.fromEntries(
+      ['aaaaaa', 'bbbbbb', 'cccccc'].flatMap((id) => [
+        [`GET /instances/${id}`, [200, {}]],
+        [
+          `PATCH /instances/${id}/lifecycle?target=stop`,
+          [200, { message: `stop of ${id}`, instanceId: id, target: 'stop' }],
+        ],
+      ]),
+    ),
+  };
+
+  it('names the cluster and asks once, with all that is meant', async () => {
+    const { questions, out, error } = await run('instance stop --group front', answers, { says: 'yes' });
+    expect(questions).toEqual([
+      'Cluster games (prod, https://master:7000): 2 instances are stopped, until started again. Go on? [y/N] ',
+    ]);
+    expect([out, error]).toEqual(['stop of bbbbbb\nstop of aaaaaa\n', undefined]);
+  });
+
+  it('does nothing without a yes, or where nobody can be asked', async () => {
+    for (const says of ['', 'n']) {
+      const { error, asked } = await run('instance stop aaaaaa bbbbbb', answers, { says });
+      expect(error).toEqual(new ClientError(EXIT.failed, 'nothing was done'));
+      expect(asked.some((one) => one.startsWith('PATCH'))).toBe(false);
+    }
+    const { error } = await run('instance stop --all', answers);
+    expect(endOf(error)).toMatchObject({
+      exitCode: EXIT.usage,
+      message: expect.stringContaining('give --yes'),
+    });
+  });
+
+  it('goes on after a refusal, names it, and ends with its exit code', async () => {
+    const refused: Answers = {
+      ...answers,
+      'PATCH /instances/bbbbbb/lifecycle?target=stop': [409, { error: 'it is busy' }],
+    };
+    const { out, error } = await run('instance stop aaaaaa bbbbbb cccccc --yes', refused);
+    expect(out).toBe('stop of aaaaaa\ninstance bbbbbb: it is busy\nstop of cccccc\n');
+    expect(error).toEqual(new ClientError(EXIT.conflict, '1 of 3 instances was not stopped'));
+    const json = await run('instance stop aaaaaa bbbbbb -y -o json', refused);
+    expect(JSON.parse(json.out)).toEqual([
+      { message: 'stop of aaaaaa', instanceId: 'aaaaaa', target: 'stop', error: null },
+      { instanceId: 'bbbbbb', error: 'it is busy' },
+    ]);
+    expect((await run('instance stop aaaaaa bbbbbb -y -o name', refused)).out).toBe('aaaaaa\n');
+  });
+
+  it('ends with 3 where nothing matches', async () => {
+    for (const line of [
+      'instance stop --configuration nobody --yes',
+      'delete instance aaaaaa zzzzzz --yes',
+    ]) {
+      const { error, asked } = await run(line, answers);
+      expect(endOf(error).exitCode).toBe(EXIT.notFound);
+      expect(asked).toEqual(['GET /instances']);
+    }
+  });
+});
+
 it('says that a master is older where a route is missing', async () => {
   const { error } = await run('config list', { 'GET /cluster/configurations': [200, []] });
   expect(error).toMatchObject({

@@ -45,6 +45,7 @@ function states({ files = {}, records = [], faults = [], heldBack = {}, conflict
     files: new Map(Object.entries(files).map(([file, content]) => [file, reading(file, content)])),
     records: records.map(record),
     faults,
+    waiting: new Set(),
     heldBack: new Map(Object.entries(heldBack)),
     conflicts: new Map(Object.entries(conflicts)),
   }).map(({ file, node, name, state, error, revision, removalWaits }) => {

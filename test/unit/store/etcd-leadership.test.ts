@@ -1,9 +1,10 @@
 /** The store on etcd under faults, on a virtual clock: who leads, what is written, and what becomes of a lost answer. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
+import { EPOCH_BASE, epochBaseOf, raiseEpochs } from '../../../src/store/epoch-base.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
-import { type Elected, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
-import type { Change } from '../../../src/store/store.js';
+import { type Elected, fillEtcd, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
+import type { Change, StoreState } from '../../../src/store/store.js';
 import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -301,4 +302,40 @@ it('ends when etcd was set back to an older state of its own', async () => {
   expect(await soon(codeOf(put(store, 'k', 3)))).toBe('DRV_NOT_LEADER');
   await clock.advance(5000);
   expect(losses.map(({ message }) => message)).toEqual([expect.stringContaining('was at 2 before')]);
+});
+
+it('numbers terms above the base of a state that was written into a new etcd, as every master reads it', async () => {
+  const before: StoreState = { entries: [{ key: 'k', value: 1, revision: 4 }], revision: 4 };
+  const raised = raiseEpochs(before, 1_700_000_000_000);
+  const base = epochBaseOf(raised.entries.find(({ key }) => key === EPOCH_BASE)?.value);
+  expect(base).toBe(1_700_000_000_000_000);
+  const own = { nodeId: 'filler', clusterAddress: 'filler:6000' };
+  const signal = new AbortController().signal;
+  await soon(fillEtcd({ etcd: etcd.client(), prefix: PREFIX, own, clock, signal }, raised));
+
+  const first = await lead('a');
+  const epoch = first.election.term?.epoch ?? 0;
+  expect(epoch).toBeGreaterThan(base);
+  const second = begin('b');
+  await clock.advance(1000);
+  const [, follower] = opened;
+  expect(follower?.epochBase).toBe(base);
+  expect(await soon(put(first.store, 'k', 2))).toBe(5);
+  await soon(first.store.close());
+  const next = await soon(second.opening);
+  expect(next.election.term?.epoch).toBeGreaterThan(epoch);
+  expect(next.election.held).toMatchObject({ epoch: next.election.term?.epoch, holder: { nodeId: 'b' } });
+  expect(await soon(put(next.store, 'k', 3))).toBe(6);
+
+  // A state of no base, in the same etcd: the number is that of the leader key.
+  const plain = await soon(
+    openElected({ etcd: etcd.client(), prefix: '/drover/plain', own, clock, signal }).then(
+      async (elected) => {
+        opened.push(elected.store);
+        await elected.election.campaign();
+        return elected;
+      },
+    ),
+  );
+  expect(plain.election.held?.epoch).toBe(plain.election.held?.createRevision);
 });

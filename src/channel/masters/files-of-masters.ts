@@ -1,0 +1,116 @@
+/**
+ * The configuration files of all masters, for the one that leads: each of the others tells it what is amiss in its own,
+ * and reads them again when it is asked to.
+ */
+import { z } from 'zod';
+import type { OtherFiles, ReloadOptions } from '../../configuration-files/configuration-files.js';
+import type { Leadership } from '../../leadership/leadership.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
+import { type ConfigurationFileError, configurationFileErrorSchema } from '../../model/configuration.js';
+import { messageOf } from '../../model/errors.js';
+import type { Logger } from '../../telemetry/logger.js';
+import type { MasterCalls } from './master-calls.js';
+import type { MasterDesk } from './master-desk.js';
+
+const FAULTS = 'configuration-faults';
+const RELOAD = 'configuration-reload';
+/** After a change, for others that come with it. */
+const TELL_AFTER_MS = 300;
+const AGAIN_AFTER_MS = 2000;
+/** More of one master say no more than these. */
+const MOST_FAULTS = 1000;
+/** The other master writes what its files bring, one transaction after the other. */
+const RELOAD_MS = 60_000;
+
+const faultsSchema = z.array(configurationFileErrorSchema).max(MOST_FAULTS);
+const reloadSchema = z.object({ isConfirmed: z.boolean() });
+
+export interface FilesOfMastersOptions {
+  readonly nodeId: string;
+  readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
+  readonly calls: MasterCalls;
+  readonly desk: MasterDesk;
+  /** What is amiss in the files of this master. */
+  readonly faults: () => readonly ConfigurationFileError[];
+  /** Reads the files of this master again. */
+  readonly reload: (options: ReloadOptions) => Promise<void>;
+  /** Aborts when the master stops. */
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly logger: Pick<Logger, 'debug' | 'warn'>;
+}
+
+export class FilesOfMasters implements OtherFiles {
+  readonly #options: FilesOfMastersOptions;
+  /** What the others have told, by node, while this master leads. */
+  readonly #told = new Map<string, readonly ConfigurationFileError[]>();
+  #timer: TimerHandle | undefined;
+  /** What was told last, and to whom. */
+  #last: string | undefined;
+
+  constructor(options: FilesOfMastersOptions) {
+    this.#options = options;
+    const { desk, reload } = options;
+    desk.on(FAULTS, (question, from) => {
+      this.#told.set(
+        from,
+        faultsSchema.parse(question).map((fault) => ({ ...fault, node: from })),
+      );
+      return {};
+    });
+    desk.on(RELOAD, async (question) => {
+      await reload(reloadSchema.parse(question));
+      return {};
+    });
+  }
+
+  /** What is amiss here, or who leads, may have changed. */
+  changed(afterMs = TELL_AFTER_MS): void {
+    const { leadership, clock, signal } = this.#options;
+    if (!leadership.isLeader()) this.#told.clear();
+    if (this.#timer !== undefined || signal.aborted) return;
+    this.#timer = clock.setTimer(afterMs, () => {
+      this.#timer = undefined;
+      void this.#tell();
+    });
+  }
+
+  /** Ends what is under way. Idempotent. */
+  stop(): void {
+    this.#timer?.cancel();
+  }
+
+  faults(): readonly ConfigurationFileError[] {
+    const up = new Set(this.#options.leadership.masters().map(({ nodeId }) => nodeId));
+    return [...this.#told].flatMap(([nodeId, faults]) => (up.has(nodeId) ? faults : []));
+  }
+
+  async reload(options: ReloadOptions): Promise<void> {
+    const { nodeId, leadership, calls, signal, logger } = this.#options;
+    const content = { isConfirmed: options.isConfirmed === true };
+    const others = leadership.masters().filter((peer) => peer.nodeId !== nodeId);
+    await Promise.all(
+      others.map((peer) =>
+        calls.ask(peer, { name: RELOAD, content, limitMs: RELOAD_MS }, signal).catch((error: unknown) => {
+          logger.warn(`the files of master ${peer.nodeId} were not read again: ${messageOf(error)}`);
+        }),
+      ),
+    );
+  }
+
+  async #tell(): Promise<void> {
+    const { nodeId, leadership, calls, faults, signal, logger } = this.#options;
+    const leader = leadership.leader();
+    if (leader === null || leader.nodeId === nodeId) return;
+    const content = faults().slice(0, MOST_FAULTS);
+    const text = JSON.stringify([leader.nodeId, leader.epoch, content]);
+    if (text === this.#last) return;
+    try {
+      await calls.ask(leader, { name: FAULTS, content }, signal);
+      this.#last = text;
+    } catch (error) {
+      logger.debug({ err: error }, `master ${leader.nodeId} was not told of broken files`);
+      this.changed(AGAIN_AFTER_MS);
+    }
+  }
+}

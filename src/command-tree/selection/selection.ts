@@ -1,0 +1,64 @@
+/** Which instances an action is for, as it was typed: ids, or all of a configuration, a group or a node. */
+import type { Command } from 'commander';
+import { DroverError } from '../../model/errors.js';
+
+/** What an instance must be of; without any field every instance is meant. */
+export interface InstanceFilter {
+  readonly configuration?: string;
+  /** One of the `instanceGroups` of its configuration. */
+  readonly group?: string;
+  readonly node?: string;
+}
+
+/** `ids`: each once, at least one. */
+export type Selection = { readonly ids: readonly string[] } | { readonly filter: InstanceFilter };
+
+export interface Selecting {
+  readonly selection: Selection;
+}
+
+export interface SelectionOptions extends InstanceFilter {
+  readonly all?: true;
+}
+
+/** Arguments of a command that takes a selection. */
+export const SELECTION_USAGE = '[id...]';
+
+/** Options that choose, by the names that the parser gives them. */
+export const SELECTING = ['configuration', 'group', 'node', 'all'] as const;
+
+export function declareSelection(command: Command): void {
+  command
+    .option('--configuration <name>', 'all instances of a configuration')
+    .option('--group <name>', 'all of the configurations with this name in instanceGroups')
+    .option('--node <node>', 'all on a node')
+    .option('--all', 'all instances');
+}
+
+/** Throws DRV_COMMAND_INVALID unless instances are chosen in one way. */
+export function selectionOf(
+  ids: readonly string[],
+  { configuration, group, node, all }: SelectionOptions,
+): Selection {
+  const filter: InstanceFilter = {
+    ...(configuration !== undefined && { configuration }),
+    ...(group !== undefined && { group }),
+    ...(node !== undefined && { node }),
+  };
+  const isFiltered = Object.keys(filter).length > 0;
+  if (ids.length === 0 && !isFiltered && all !== true)
+    throw invalid('name instances by their ids, or give --configuration, --group, --node or --all');
+  if (ids.length > 0 && (isFiltered || all === true))
+    throw invalid('give ids, or --configuration, --group, --node or --all, and not both');
+  if (isFiltered && all === true) throw invalid('--all takes all instances: nothing else chooses beside it');
+  return ids.length > 0 ? { ids: [...new Set(ids)] } : { filter };
+}
+
+/** The only instance that was named; undefined: there may be more, so a person is asked first. */
+export function singleId(selection: Selection): string | undefined {
+  return 'ids' in selection && selection.ids.length === 1 ? selection.ids[0] : undefined;
+}
+
+function invalid(message: string): DroverError {
+  return new DroverError('DRV_COMMAND_INVALID', message);
+}

@@ -1,0 +1,100 @@
+/** docs/cluster.md, "When etcd is lost", step by step with the built program: a backup, a new etcd, and what runs goes on. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { drover, Member } from '../support/cluster/member.js';
+import { failedOf } from '../support/daemon/daemon.js';
+import { hasEtcd } from '../support/etcd/etcd-server.js';
+import { ThreeMasters } from '../support/masters/three-masters.js';
+import { until } from '../support/until.js';
+
+const OLDER = ['--accept-older'];
+
+describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
+  let masters: ThreeMasters;
+  let member: Member;
+  beforeEach(async () => {
+    masters = await ThreeMasters.start({ clusterName: 'prod', nodeTimeoutMs: 120_000, maxRamMB: 4096 });
+    member = await Member.create();
+  });
+  afterEach(async ({ task }) => {
+    if (failedOf(task).isFailed) console.log(`--- member\n${member.output}`);
+    await member.finish();
+    await masters.finish(failedOf(task));
+  });
+
+  const termOf = (): number =>
+    JSON.parse(readFileSync(join(member.paths.cluster, 'masters.json'), 'utf8')).epoch;
+
+  it('goes on from a backup, with what runs, under masters that its nodes take', async () => {
+    const { leader, others } = await masters.roles();
+    const [second = leader] = others;
+    const token = await drover('token', '--root', leader.paths.root, '--uses', '1');
+    await member.join(token.split('\n')[0] ?? '', leader.clusterAddress, 'far-1');
+    member.start();
+    const fields = { runtime: 'process', ramMB: 64, cpu: 0, nodes: ['far-1'], command: 'sleep 1000' };
+    await until(() => leader.api.putConfiguration('web', { ...fields, minimumServiceCount: 1 }));
+    const [web] = await until(async () => {
+      const found = await leader.api.instances('web');
+      expect(found).toMatchObject([{ state: 'ONLINE' }]);
+      return found;
+    });
+
+    // Beforehand: a backup, while all masters run, on one that follows.
+    const backup = join(member.paths.root, 'state.backup');
+    expect(await drover('store', 'backup', backup, '--root', second.paths.root)).toContain('entries');
+    // What came after it is not in it.
+    await leader.api.putConfiguration('late', { ...fields, minimumServiceCount: 0 });
+    const late = await leader.api.create('late');
+    await until(async () => expect(await leader.api.instance(late.id)).toMatchObject({ state: 'ONLINE' }));
+    const former = termOf();
+
+    await masters.loseEtcd();
+    expect(await leader.api.instances('web')).toMatchObject([{ id: web?.id, processPid: web?.processPid }]);
+    const refused = await leader.api.send('POST', '/keys', { label: 'now', scope: 'READ' });
+    expect(refused).toMatchObject({ status: 503 });
+
+    // 1. All masters are stopped.
+    for (const { process } of masters.all)
+      expect(await process.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    // 2. A new etcd, and its endpoints in each config.json.
+    await masters.newEtcd();
+    // 3. One master restores.
+    expect(await drover('store', 'restore', backup, '--root', second.paths.root)).toContain('are restored');
+    // 4. All of them start, and take the older state.
+    for (const master of masters.all) master.spawn(OLDER);
+    const now = await masters.roles();
+    // 5. So do the other nodes.
+    expect(await member.daemon.end('SIGTERM')).toEqual({ code: 0, signal: null });
+    member.start(OLDER);
+
+    await until(async () =>
+      expect(await now.leader.api.instances()).toMatchObject([
+        { id: web?.id, processPid: web?.processPid, state: 'ONLINE', restarts: 0 },
+      ]),
+    );
+    await until(() => expect(termOf()).toBeGreaterThan(former));
+    await until(async () => {
+      const { text } = await now.leader.api.send('GET', '/cluster/status');
+      expect(JSON.parse(text).leader.epoch).toBe(termOf());
+    });
+    // The files of all masters have what came after the backup, and bring it back.
+    await until(async () =>
+      expect((await now.leader.api.configurations()).map(({ name }) => name)).toEqual(['late', 'web']),
+    );
+    await now.leader.api.putConfiguration('web', {
+      ...fields,
+      minimumServiceCount: 1,
+      stopTimeoutSeconds: 1,
+    });
+
+    // Another change of the leader needs no word of anybody.
+    await now.leader.process.end('SIGKILL');
+    const next = await masters.roles(now.leader.nodeId);
+    await until(async () =>
+      expect(await next.leader.api.instances('web')).toMatchObject([
+        { id: web?.id, processPid: web?.processPid, state: 'ONLINE', restarts: 0 },
+      ]),
+    );
+  });
+});
