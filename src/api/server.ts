@@ -15,6 +15,7 @@ import { type AttachNeeds, attachSocket } from './attach/attach-socket.js';
 import { type DashboardNeeds, dashboardRoutes } from './dashboard/dashboard-routes.js';
 import { Tunnels } from './forward/client-address.js';
 import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
+import { LEADER_GONE } from './forward/socket-relay.js';
 import { type HistoryNeeds, historyRoutes } from './history/history-routes.js';
 import { UsageHistory, type UsageHistoryNeeds } from './history/usage-history.js';
 import { bindAddressOf } from './http/bind-address.js';
@@ -279,6 +280,7 @@ export class ApiServer implements Part {
       isReady,
       clock,
       tunnels: this.#tunnels,
+      onLeft: () => void this.#sockets.closeAll(LEADER_GONE),
     });
     forwarder.standBefore(this.#server.server);
     return forwarder;

@@ -123,7 +123,16 @@ function storyOfMissing(service: ServiceView): Story | undefined {
   };
 }
 
-function storyOfSurplus({ stopping, maximum, counted }: ServiceView): Story | undefined {
+function storyOfSurplus({ stopping, surplus, minimum, maximum, counted }: ServiceView): Story | undefined {
+  const left = surplus.going + surplus.waiting;
+  if (stopping === 0 && left > 0)
+    return {
+      says: `has ${counted.size} instances, ${left} more than were made for minimumServiceCount ${minimum}`,
+      next:
+        surplus.going > 0
+          ? `${countText(surplus.going, 'instance goes', 'instances go')} now, because surplus is "remove".`
+          : `${countText(surplus.waiting, 'instance goes', 'instances go')} when no players are left on as many, because surplus is "remove".`,
+    };
   if (stopping === 0) return undefined;
   return {
     says: `has ${counted.size} instances, and maximumServiceCount allows ${maximum}`,

@@ -35,6 +35,8 @@ export interface ServiceView {
   readonly creating: number;
   /** Number of instances that the next pass stops. */
   readonly stopping: number;
+  /** What is left of a lowered minimum and goes, now or when its players have left. */
+  readonly surplus: { readonly going: number; readonly waiting: number };
   /** The delay before the next creation; null when there is none. */
   readonly nextCreationInMs: number | null;
   /** Passes in a row whose instances did not last a minute. */

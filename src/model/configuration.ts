@@ -86,6 +86,8 @@ const fieldsSchema = z.object({
   minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
   /** Never more than this many; instances above it are stopped. Absent = no limit. */
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
+  /** What a lowered minimum leaves behind: kept, or removed once it has no players. Absent = `keep`. */
+  surplus: z.enum(['keep', 'remove']).optional(),
   environmentVariables: stringMapSchema.default({}),
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),

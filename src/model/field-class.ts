@@ -58,6 +58,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   availablePorts: portsClass,
   minimumServiceCount: 'live',
   maximumServiceCount: 'live',
+  // Read when the minimum is lowered.
+  surplus: 'live',
   environmentVariables: 'next-start',
   // Installed before a start.
   templateInstallationConfig: 'next-start',

@@ -102,10 +102,11 @@ export class Fleet {
       .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
 
-  /** Pids of the counting instances, as the system has them. */
-  async pids(): Promise<number[]> {
+  /** Pids of the processes of `runs`, as the system has them. */
+  async pids(runs: readonly Run[]): Promise<(number | undefined)[]> {
     const found = await Promise.all(WRAPPERS.map((wrapper) => this.world.running(wrapper)));
-    return found.flatMap((running) => [...running.values()]).toSorted((a, b) => a - b);
+    const pids = new Map(found.flatMap((running) => [...running]));
+    return runs.map(({ id }) => pids.get(id));
   }
 
   /** Ends everything, and takes hosts, disks and directories away. */

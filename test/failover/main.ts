@@ -13,7 +13,8 @@ import { type Stage, tryOnce } from './trial.js';
 import { Witness } from './witness.js';
 
 const HELP = `npm run failover -- [KIND ...] [--trials N]
-  Tries each kind of failure, or all, N times (default 3), and prints a table. Needs root, iproute2 and etcd.
+  Tries each kind of failure, or all, N times (default 3), and prints a table. Ctrl-C ends it after the trial
+  under way. Needs root, iproute2 and etcd.
 ${[...FAULTS].map(([kind, { what }]) => `    ${kind.padEnd(16)} ${what}`).join('\n')}`;
 
 async function main(): Promise<number> {
@@ -30,11 +31,13 @@ async function main(): Promise<number> {
   }
   const reason = hasEtcd ? Hosts.reasonForNone() : 'needs etcd (Debian package etcd-server)';
   if (reason !== undefined) throw new Error(reason);
+  const ending = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
   const lines: { readonly what: string; readonly gapsMs: readonly number[] }[] = [];
   let isSound = true;
   for (const [kind, fault] of FAULTS) {
-    if (!kinds.includes(kind)) continue;
-    const { gapsMs, faults } = await tryKind(kind, fault, trials);
+    if (!kinds.includes(kind) || ending.signal.aborted) continue;
+    const { gapsMs, faults } = await tryKind({ kind, fault, trials }, ending.signal);
     lines.push({ what: fault.what, gapsMs });
     isSound &&= faults === 0;
   }
@@ -42,11 +45,10 @@ async function main(): Promise<number> {
   return isSound ? 0 : 1;
 }
 
-/** Trials of one kind, on a fleet of their own. */
+/** Trials of one kind, on a fleet of their own. `ending` lets the one under way come to its end. */
 async function tryKind(
-  kind: string,
-  fault: Fault,
-  trials: number,
+  { kind, fault, trials }: { readonly kind: string; readonly fault: Fault; readonly trials: number },
+  ending: AbortSignal,
 ): Promise<{ readonly gapsMs: readonly number[]; readonly faults: number }> {
   const fleet = await Fleet.start({ hasSmallDisks: fault.hasSmallDisks === true });
   const witness = new Witness(fleet.endpoints);
@@ -58,7 +60,7 @@ async function tryKind(
     onlookers = new Onlookers(fleet, first?.id ?? '');
     const stage: Stage = { fleet, witness, onlookers };
     await onlookers.goOn();
-    for (let trial = 1; trial <= trials; trial++) {
+    for (let trial = 1; trial <= trials && !ending.aborted; trial++) {
       const { gapMs, acknowledged, faults } = await tryOnce(stage, fault, `${kind}-${trial}`);
       console.log(`${kind} ${trial}: ${Math.round(gapMs)} ms, ${acknowledged} writes acknowledged`);
       for (const line of faults) console.log(`  FAULT: ${line}`);

@@ -7,7 +7,7 @@ import type { Onlookers } from './onlookers.js';
 import type { Witness } from './witness.js';
 import { Writer } from './writer.js';
 
-const WARM_WRITES = 30;
+const WARM_WRITES = 15;
 const READ_EVERY_MS = 500;
 /** Writes go on for so long before what happened is over. */
 const STEADY_MS = 1000;
@@ -33,7 +33,8 @@ export async function tryOnce(stage: Stage, fault: Fault, name: string): Promise
   const leader = await fleet.leader();
   const others = MASTERS.filter((master) => master !== leader);
   const [survivor = ''] = others;
-  const before = { runs: await fleet.runs(survivor), pids: await fleet.pids() };
+  const runs = await fleet.runs(survivor);
+  const before = { runs, pids: await fleet.pids(runs) };
   const writers = new Map(
     MASTERS.map((master) => [master, new Writer(`${name}-${master}`, world.apiOf(master))]),
   );
@@ -62,7 +63,7 @@ export async function tryOnce(stage: Stage, fault: Fault, name: string): Promise
   const after = await until(async () => {
     const runs = await fleet.runs(survivor);
     if (runs.some(({ state }) => state !== 'ONLINE')) throw new Error(JSON.stringify(runs));
-    return { runs, pids: await fleet.pids() };
+    return { runs, pids: await fleet.pids(runs) };
   });
   if (JSON.stringify(after) !== JSON.stringify(before))
     faults.push(`instances were touched: ${JSON.stringify(before)} became ${JSON.stringify(after)}`);

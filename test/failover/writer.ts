@@ -10,6 +10,7 @@ const PAUSE_MS = 20;
 /** After a refusal, and where nobody answers. */
 const REFUSED_PAUSE_MS = 50;
 const MOST_KEPT = 100;
+const CLEARED_AT_ONCE = 16;
 const CREATED = 201;
 const REMOVED = 200;
 const ABSENT = 404;
@@ -83,8 +84,11 @@ export class Writer {
 
   /** Takes everything of it away. */
   async clear(api: ApiClient): Promise<void> {
-    for (const label of await labelsAt(api))
-      if (label.startsWith(`${this.#name}-`)) await api.send('DELETE', `/keys/${label}`);
+    const own = [...(await labelsAt(api))].filter((label) => label.startsWith(`${this.#name}-`));
+    for (let at = 0; at < own.length; at += CLEARED_AT_ONCE)
+      await Promise.all(
+        own.slice(at, at + CLEARED_AT_ONCE).map((label) => api.send('DELETE', `/keys/${label}`)),
+      );
   }
 
   async #run(): Promise<void> {

@@ -5,7 +5,7 @@
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/store/instances/instance-updates.js';
 import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
-import { plan as planService, type ServiceFacts } from '../minimum-service/plan.js';
+import { plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
 /** An instance that is there, and stays as far as anybody asked. */
@@ -24,6 +24,8 @@ export type UpdateOutlook = Extract<UpdateOutcome, 'restarted' | 'taken'> | { re
 export interface Outcome {
   readonly create: number;
   readonly ended: ReadonlySet<string>;
+  /** Of those: they go when their players have left. */
+  readonly busy: ReadonlySet<string>;
 }
 
 /** More passes than any plan needs: each creates or ends something. */
@@ -34,7 +36,7 @@ export function outcomeOf(service: ServiceFacts | null): Outcome {
   const ended = new Set<string>();
   let create = 0;
   // Creations that failed before say nothing of the new content.
-  let facts = service === null ? null : { ...service, history: undefined };
+  let facts = service === null ? null : { ...service, history: undefined, ...toTheEnd(service) };
   for (let pass = 0; facts !== null && pass < MOST_PASSES; pass++) {
     const { steps } = planService(facts, 0);
     if (steps.length === 0) break;
@@ -48,7 +50,13 @@ export function outcomeOf(service: ServiceFacts | null): Outcome {
       instances: facts.instances.filter(({ id }) => !ended.has(id)),
     };
   }
-  return { create, ended };
+  const busy = service === null ? [] : surplusIn(service).waiting.map(({ id }) => id);
+  return { create, ended, busy: new Set(busy.filter((id) => ended.has(id))) };
+}
+
+/** All players leave some time. */
+function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
+  return surplus === undefined ? {} : { surplus: { players: 'ignore', leftMs: null } };
 }
 
 /** What instances take by themselves. */
@@ -94,14 +102,14 @@ export interface Fates extends Taken {
 
 export function fatesOf(
   instances: readonly PlannedInstance[],
-  { ended, ...own }: Pick<Outcome, 'ended'> & Taken,
+  { ended, busy, ...own }: Pick<Outcome, 'ended' | 'busy'> & Taken,
   { victims, onPromotion }: Pick<Foretold, 'victims' | 'onPromotion'>,
 ): Fates {
   const replaced: ForetoldVictim[] = [];
   const refused = new Map<string, string>();
   const restarted = new Set(own.restarted);
   const taken = new Set(own.taken);
-  const waiting = new Set(own.waiting);
+  const waiting = new Set([...own.waiting, ...busy]);
   const byId = new Map(instances.map((instance) => [instance.id, instance]));
   for (const victim of victims) {
     const { id } = victim;

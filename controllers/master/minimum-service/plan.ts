@@ -1,12 +1,13 @@
 /**
  * The minimum-service controller's decision: how many instances of one configuration to create now. It ends
- * instances only above a maximum that the configuration sets.
+ * instances only above a maximum that the configuration sets, and those of a lowered minimum where it asks for that.
  */
 
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Goal, InstanceRecord, InstanceState, Maker } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
+import { type Patience, type Surplus, surplusOf } from './surplus.js';
 
 /** A pass is one transaction, which also checks the configuration and each original. */
 const MOST_PER_PASS = MAX_OPERATIONS - 1;
@@ -33,6 +34,8 @@ export interface CountedInstance {
   readonly isDraining: boolean;
   readonly maker: Maker;
   readonly players: number;
+  /** It has players, or has said how many and does not say it now. Absent: no. */
+  readonly isUsed?: boolean;
   /** The instance that it was made to replace, or null. */
   readonly replaces: string | null;
   /** Its node was lost and is back, and has not reported it yet. */
@@ -60,6 +63,8 @@ export interface ServiceFacts extends CreationFacts {
   readonly name: string;
   readonly minimum: number;
   readonly maximum: number | undefined;
+  /** What is left of a lowered minimum goes, so patiently. Absent: it stays. */
+  readonly surplus?: Patience;
   /** How many others count, and are wanted and no replacement. */
   readonly ordinary: number;
 }
@@ -74,12 +79,16 @@ export type ServiceStep =
       readonly streak: number;
     }
   /** Ends one that is above the maximum. A static one is stopped, any other is removed. */
-  | { readonly do: 'stop' | 'remove'; readonly name: string; readonly id: string };
+  | { readonly do: 'stop' | 'remove'; readonly name: string; readonly id: string }
+  /** Removes one that is left of a lowered minimum, unless players have come meanwhile that are waited for. */
+  | { readonly do: 'shed'; readonly name: string; readonly id: string; readonly evenUsed: boolean };
 
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const counted = countOf(facts);
   const surplus = planSurplus(facts);
   if (surplus.length > 0) return { steps: surplus };
+  const shed = planShed(facts);
+  if (shed !== undefined) return shed;
   const missing = Math.min(facts.minimum, facts.maximum ?? facts.minimum) - counted;
   if (missing <= 0) return { steps: [] };
   const { streak, waitMs } = creationDelay(facts, now);
@@ -88,6 +97,23 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const count = Math.min(missing, streak > 0 ? MOST_WHILE_FAILING : mostPerPass(originals.length));
   const replaces = originals.slice(0, count);
   return { steps: [{ do: 'create', name: facts.name, count, replaces, streak }] };
+}
+
+/** What is left of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */
+export function surplusIn({ minimum, surplus: patience, instances }: ServiceFacts): Surplus {
+  if (patience === undefined) return { now: [], waiting: [] };
+  const standing = instances.filter((one) => one.goal === 'run' && countsTowardsMinimum(one));
+  return surplusOf(standing, minimum, patience);
+}
+
+/** Undefined: there is none. Where some wait for their players, nothing is missing. */
+function planShed(facts: ServiceFacts): Plan<ServiceStep> | undefined {
+  const { name, surplus: patience } = facts;
+  const { now, waiting } = surplusIn(facts);
+  if (patience === undefined || now.length + waiting.length === 0) return undefined;
+  const steps = now.map(({ id, isUsed }) => ({ do: 'shed' as const, name, id, evenUsed: isUsed === true }));
+  const isTimed = waiting.length > 0 && patience.leftMs !== null;
+  return isTimed ? { steps, recheckInMs: patience.leftMs ?? 0 } : { steps };
 }
 
 /** As many as one transaction creates: the check of an original takes the room of one more. */

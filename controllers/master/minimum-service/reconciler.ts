@@ -9,11 +9,13 @@ import type { Configuration, ConfigurationRecord } from '../../../src/model/conf
 import { DroverError } from '../../../src/model/errors.js';
 import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
+import { NO_UPDATE } from '../../../src/model/update.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import { hasPlayers } from '../rollout/gather.js';
 import {
   type CountedInstance,
   type CreationFacts,
@@ -25,6 +27,7 @@ import {
   plan,
   type ServiceFacts,
   type ServiceStep,
+  surplusIn,
   withCreated,
 } from './plan.js';
 
@@ -57,6 +60,11 @@ const OF_SET_ASIDE = {
   stoppedItself: false,
 } as const;
 
+type ServiceFields = Pick<
+  Configuration,
+  'name' | 'minimumServiceCount' | 'maximumServiceCount' | 'surplus' | 'update'
+>;
+
 const NOTHING = { ordinary: 0, instances: [] } as const;
 
 export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
@@ -64,6 +72,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
   readonly plan = plan;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
+  /** Monotonic ms: since when a configuration has what is left of a lowered minimum. */
+  readonly #surplusSince = new Map<string, number>();
   /** By configuration, the instances that must be looked at one by one. */
   readonly #unusual: LookupReader<string>;
 
@@ -79,9 +89,10 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) {
       this.#history.delete(name);
+      this.#surplusSince.delete(name);
       return undefined;
     }
-    return this.factsUnder(configuration);
+    return this.#withPatience(this.factsUnder(configuration));
   }
 
   /** The facts as if this were the content in force under its name. */
@@ -89,15 +100,20 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     name,
     minimumServiceCount: minimum,
     maximumServiceCount: maximum,
-  }: Pick<Configuration, 'name' | 'minimumServiceCount' | 'maximumServiceCount'>): ServiceFacts {
+    surplus,
+    update: { players, playersSeconds } = NO_UPDATE,
+  }: ServiceFields): ServiceFacts {
     const history = this.#history.get(name);
     // Without minimum and maximum nothing is counted: each change of one would count them.
-    const isCounted = minimum > 0 || maximum !== undefined;
+    const isShed = surplus === 'remove';
+    const isCounted = minimum > 0 || maximum !== undefined || isShed;
     const few = isCounted ? this.#countFew(name) : NOTHING;
     // Only where some are to end must all be compared.
-    const isAbove = maximum !== undefined && few.ordinary + few.instances.length > maximum;
+    const most = Math.min(maximum ?? Number.POSITIVE_INFINITY, isShed ? minimum : Number.POSITIVE_INFINITY);
+    const isAbove = few.ordinary + few.instances.length > most;
     const counted = isAbove ? { ordinary: 0, instances: this.#count(name) } : few;
-    return { name, minimum, maximum, ...counted, history };
+    const leftMs = playersSeconds === 0 ? null : playersSeconds * 1000;
+    return { name, minimum, maximum, ...(isShed && { surplus: { players, leftMs } }), ...counted, history };
   }
 
   async perform(step: ServiceStep): Promise<void> {
@@ -114,6 +130,14 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         );
         return;
       }
+      case 'shed':
+        if (!(await writer.removeWhile(step.id, (record) => isDue(record, step))))
+          throw new Conflict(`instance ${step.id} has players now, or was stopped or removed meanwhile`);
+        logger.info(
+          { configuration: step.name, instance: step.id },
+          `removing ${step.id}: ${step.name} has more than its minimumServiceCount, which was lowered`,
+        );
+        return;
       case 'stop':
       case 'remove':
         await this.#end(step);
@@ -148,6 +172,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     if (facts === undefined) return undefined;
     const now = this.#options.clock.monotonic();
     const { steps, recheckInMs } = plan(facts, now);
+    const surplus = surplusIn(facts);
     return {
       minimum: facts.minimum,
       maximum: facts.maximum ?? null,
@@ -157,8 +182,10 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
           .map(({ id }) => id),
       ),
       creating: steps.reduce((sum, step) => sum + (step.do === 'create' ? step.count : 0), 0),
-      stopping: steps.filter((step) => step.do !== 'create').length,
-      nextCreationInMs: recheckInMs ?? null,
+      stopping: steps.filter((step) => step.do === 'stop' || step.do === 'remove').length,
+      surplus: { going: surplus.now.length, waiting: surplus.waiting.length },
+      // Where something is left, nothing is missing: the next look is for players.
+      nextCreationInMs: surplus.waiting.length > 0 ? null : (recheckInMs ?? null),
       failedPasses: creationDelay(facts, now).streak,
     };
   }
@@ -169,6 +196,22 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     if (configuration === undefined) return Number.POSITIVE_INFINITY;
     const { minimumServiceCount: minimum, maximumServiceCount: maximum = minimum } = configuration;
     return this.actual(name) - Math.min(minimum, maximum);
+  }
+
+  /** Players are waited for from the first look on that found something left. A master that takes over begins anew. */
+  #withPatience(facts: ServiceFacts): ServiceFacts {
+    const { name, surplus } = facts;
+    const { now: going, waiting } = surplusIn(facts);
+    if (surplus === undefined || going.length + waiting.length === 0) {
+      this.#surplusSince.delete(name);
+      return facts;
+    }
+    const now = this.#options.clock.monotonic();
+    const since = this.#surplusSince.get(name) ?? now;
+    this.#surplusSince.set(name, since);
+    return surplus.leftMs === null
+      ? facts
+      : { ...facts, surplus: { ...surplus, leftMs: surplus.leftMs - (now - since) } };
   }
 
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
@@ -214,6 +257,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
         isDraining: this.#isDraining(record),
         maker: makerOf(record),
         players: record.status.players ?? 0,
+        isUsed: hasPlayers(record),
         replaces: record.replaces ?? null,
         awaitsReport: awaitsReport === true || (reason === 'node-lost' && node !== 'lost'),
         stoppedItself: record.desired.stoppedBy === 'instance',
@@ -250,4 +294,9 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     if (placement === null) return null;
     return this.#options.nodes.get(placement.nodeId)?.value.condition ?? null;
   }
+}
+
+/** Whether one that is left of a lowered minimum still goes, judged by its newest record. */
+function isDue(record: InstanceRecord, { evenUsed }: ServiceStep & { do: 'shed' }): boolean {
+  return record.desired.goal === 'run' && (evenUsed || !hasPlayers(record));
 }

@@ -1,6 +1,7 @@
 /** The wakes of a change of an instance's record. */
 import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
+import { hasPlayers } from '../rollout/gather.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
@@ -15,7 +16,8 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
     yield* wakesOfSetAside(facts);
     return;
   }
-  if (mayChangeCount(change)) yield* wakesOfCount(record.configurationName, facts, COUNT_AGAIN_MS);
+  if (mayChangeCount(change) || mayEndSurplus(change, facts))
+    yield* wakesOfCount(record.configurationName, facts, COUNT_AGAIN_MS);
   if (before !== undefined && before.revision !== after?.revision)
     yield { controller: 'instance-cleanup', key: revisionKey(before.revision), when: 0 };
   if (after?.desired.goal === 'remove')
@@ -80,6 +82,13 @@ function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
     // A replacement counts against the maximum while it is used.
     (after.replaces !== undefined && isUsed(before) !== isUsed(after))
   );
+}
+
+/** What is left of a lowered minimum goes when its players have left, and another one in its place when players come. */
+function mayEndSurplus({ before, after }: Change<InstanceRecord>, { configurations }: WakeFacts): boolean {
+  if (before === undefined || after === undefined) return false;
+  if (configurations.get(after.configurationName)?.value.configuration.surplus !== 'remove') return false;
+  return hasPlayers(before) !== hasPlayers(after);
 }
 
 function isUsed({ status }: InstanceRecord): boolean {

@@ -31,6 +31,8 @@ export interface ForwarderNeeds {
 
 export interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
   readonly tunnels: Tunnels;
+  /** Called when this master leads no more: what follows something here is to go on at the one that leads. */
+  readonly onLeft: () => void;
 }
 
 /** What a request and a handshake differ in. */
@@ -57,12 +59,17 @@ export class Forwarder {
   readonly #holds: Holds;
   readonly #unsubscribe: () => void;
   readonly #retired = new Set<TunnelPool>();
+  #hasLed: boolean;
   #present: KnownPool | undefined;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
     this.#holds = new Holds(options);
-    this.#unsubscribe = options.leadership.onChange(() => this.#retireFormer());
+    this.#hasLed = options.leadership.isLeader();
+    this.#unsubscribe = options.leadership.onChange(() => {
+      this.#retireFormer();
+      this.#noteOwn();
+    });
   }
 
   /** From now on `server` answers only what is to be answered here. */
@@ -181,6 +188,12 @@ export class Forwarder {
     const pool = new TunnelPool({ dial: (signal) => dial(leader, signal), clock });
     this.#present = { leader, pool };
     return pool;
+  }
+
+  #noteOwn(): void {
+    const isLeader = this.#options.leadership.isLeader();
+    if (this.#hasLed && !isLeader) this.#options.onLeft();
+    this.#hasLed = isLeader;
   }
 
   #retireFormer(): void {

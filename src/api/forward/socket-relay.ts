@@ -15,7 +15,7 @@ const SWITCHED = /^HTTP\/1\.1 101 /;
 const LINGER_MS = 2000;
 /** The code by which a client knows that it is to connect again. */
 const GOING_AWAY = 1001;
-const LEADER_GONE = 'the leader of the masters has gone: connect again';
+export const LEADER_GONE = 'the leader of the masters has gone: connect again';
 
 export interface Handshake {
   readonly request: IncomingMessage;

@@ -13,8 +13,11 @@ import { DroverError } from '../../model/errors.js';
 const MOST_TUNNELS = 1024;
 /** Far less than the leader keeps an idle connection: it must not close one that is just taken. */
 const IDLE_MS = 20_000;
-/** How long what is under way may go on when another master leads. The former one may still answer it. */
-const RETIRE_MS = 2000;
+/**
+ * How long what is under way may go on when another master leads. The former one may still answer it, and does so at
+ * once: it writes nothing any more. One that stalls or was cut off does not, and its clients wait.
+ */
+const RETIRE_MS = 300;
 /** A leader that is silent is noticed soon, also under a request that nothing is sent for. */
 const KEEP_ALIVE_MS = 2000;
 

@@ -74,25 +74,26 @@ export class SocketBook {
     else seat.socket = socket;
   }
 
-  /** Closes all sockets with 1001, and after 1 s their connections. Idempotent. */
-  stop(): Promise<void> {
-    this.#stopping ??= this.#closeAll();
-    return this.#stopping;
-  }
-
-  async #closeAll(): Promise<void> {
-    this.#beat?.cancel();
+  /** Closes all sockets with 1001 and this reason, and after 1 s their connections. Resolves when they have closed. */
+  async closeAll(reason: string): Promise<void> {
     const seats = [...this.#seats.values()];
     const ends = seats.map(({ connection }) => new Promise((resolve) => connection.once('close', resolve)));
     for (const { socket, connection } of seats) {
       if (socket === undefined) connection.destroy();
-      else socket.close(CLOSE.goingAway, 'the server stops');
+      else socket.close(CLOSE.goingAway, reason);
     }
     const timer = setTimeout(() => {
       for (const { connection } of seats) connection.destroy();
     }, STOP_GRACE_MS);
     await Promise.all(ends);
     clearTimeout(timer);
+  }
+
+  /** Closes all sockets, and takes no more. Idempotent. */
+  stop(): Promise<void> {
+    this.#beat?.cancel();
+    this.#stopping ??= this.closeAll('the server stops');
+    return this.#stopping;
   }
 
   #release(connection: Socket, name: string): void {

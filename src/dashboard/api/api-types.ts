@@ -530,6 +530,7 @@ export interface Configuration {
    * @max 3600
    */
   stopTimeoutSeconds?: number;
+  surplus?: "keep" | "remove";
   templateInstallationConfig: TemplateInstallation;
   update?: {
     /**
@@ -827,6 +828,7 @@ export interface ConfigurationInput {
    * @max 3600
    */
   stopTimeoutSeconds?: number;
+  surplus?: "keep" | "remove";
   /** @default {} */
   templateInstallationConfig?: TemplateInstallationInput;
   update?: {

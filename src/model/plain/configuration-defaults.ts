@@ -19,6 +19,7 @@ export function withEveryDefault(configuration: Configuration): Configuration {
     stopTimeoutSeconds = STOPPING_DEFAULTS.stopTimeoutSeconds,
     restartPolicy = STOPPING_DEFAULTS.restartPolicy,
     placement = 'spread',
+    surplus = 'keep',
   } = configuration;
-  return { ...configuration, placement, stopSignal, stopTimeoutSeconds, restartPolicy };
+  return { ...configuration, placement, surplus, stopSignal, stopTimeoutSeconds, restartPolicy };
 }

@@ -160,6 +160,15 @@ describe('a master that does not lead', () => {
     });
   });
 
+  it('ends what follows something at a leader when another one leads, so that it goes on there', async () => {
+    const socket = await SocketClient.open(`${leader.api.url}/console`, { token: leader.api.admin });
+    world.election.lead(follower.peer);
+    expect(await socket.closed).toEqual({
+      code: 1001,
+      reason: 'the leader of the masters has gone: connect again',
+    });
+  });
+
   it('passes on the word with which the leader closes a WebSocket', async () => {
     const socket = await SocketClient.open(`${follower.api.url}/console`, { token: leader.api.admin });
     const { closed } = socket;

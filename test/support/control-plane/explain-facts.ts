@@ -90,6 +90,7 @@ export function serviceView(fields: Partial<ServiceView> = {}): ServiceView {
     counted: new Set([ID]),
     creating: 0,
     stopping: 0,
+    surplus: { going: 0, waiting: 0 },
     nextCreationInMs: null,
     failedPasses: 0,
     ...fields,

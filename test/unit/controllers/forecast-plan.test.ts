@@ -55,7 +55,8 @@ const victim = (id: string, fields: Partial<ForetoldVictim> = {}): ForetoldVicti
 function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {}, ended: string[] = []) {
   const all = { ...NO_ROLLOUT, ...rollout };
   const gone = new Set(ended);
-  const fates = fatesOf(instances, { ended: gone, ...takenOf(instances, gone) }, all);
+  const own = { ended: gone, busy: new Set<string>(), ...takenOf(instances, gone) };
+  const fates = fatesOf(instances, own, all);
   return forecastOf(instances, fates, { ...all, create: 0 });
 }
 
@@ -63,7 +64,11 @@ describe('what minimum-service would do', () => {
   const service = { name: 'lobby', maximum: undefined, ordinary: 0, instances: [], history: undefined };
 
   it('is followed to its end, however many passes that takes', () => {
-    expect(outcomeOf({ ...service, minimum: 250 })).toEqual({ create: 250, ended: new Set() });
+    expect(outcomeOf({ ...service, minimum: 250 })).toEqual({
+      create: 250,
+      ended: new Set(),
+      busy: new Set(),
+    });
   });
 
   it('does not wait for creations that failed before', () => {
@@ -76,8 +81,25 @@ describe('what minimum-service would do', () => {
     expect(outcomeOf({ ...service, minimum: 0, maximum: 1, instances }).ended).toEqual(new Set(['b', 'c']));
   });
 
+  it('ends what is left of a lowered minimum, and knows whose players are waited for', () => {
+    const surplus = { players: 'wait', leftMs: null } as const;
+    const instances = [
+      counted('a', { isUsed: true }),
+      counted('b', { isUsed: true, createdAt: 5 }),
+      counted('c', { isUsed: true, createdAt: 9 }),
+      counted('d'),
+    ];
+    expect(outcomeOf({ ...service, minimum: 1, surplus, instances })).toEqual({
+      create: 0,
+      ended: new Set(['b', 'c', 'd']),
+      busy: new Set(['b', 'c']),
+    });
+    const ignored = { ...surplus, players: 'ignore' } as const;
+    expect(outcomeOf({ ...service, minimum: 1, surplus: ignored, instances }).busy).toEqual(new Set());
+  });
+
   it('is nothing where the configuration goes', () => {
-    expect(outcomeOf(null)).toEqual({ create: 0, ended: new Set() });
+    expect(outcomeOf(null)).toEqual({ create: 0, ended: new Set(), busy: new Set() });
   });
 });
 

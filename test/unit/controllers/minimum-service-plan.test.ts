@@ -164,6 +164,67 @@ describe('the plan of the minimum-service enforcer', () => {
     });
   });
 
+  describe('with "surplus": "remove"', () => {
+    const patient = { players: 'wait', leftMs: null } as const;
+    const three = [instance('a'), instance('b', { createdAt: 1 }), instance('c', { createdAt: 2 })];
+    const used = { isUsed: true, players: 1 };
+
+    it('removes what is left of a lowered minimum, the youngest first', () => {
+      expect(decide({ minimum: 1, surplus: patient, instances: three })).toEqual(['shed c', 'shed b']);
+      expect(decide({ minimum: 3, surplus: patient, instances: three })).toEqual([]);
+      expect(decide({ minimum: 1, instances: three })).toEqual([]);
+    });
+
+    it('takes what is not up first, then what has no players', () => {
+      const instances = [
+        instance('a', { createdAt: 9 }),
+        instance('b', { state: 'OFFLINE' }),
+        instance('c', { createdAt: 99, ...used }),
+      ];
+      expect(decide({ minimum: 2, surplus: patient, instances })).toEqual(['shed b']);
+      expect(decide({ minimum: 1, surplus: patient, instances })).toEqual(['shed b', 'shed a']);
+    });
+
+    it('waits for players as long as update says, and makes nothing meanwhile', () => {
+      const instances = [instance('a', used), instance('b', { createdAt: 1, ...used })];
+      const shed = (surplus: ServiceFacts['surplus']) =>
+        decide({ minimum: 1, instances, ...(surplus && { surplus }) });
+      expect(shed(patient)).toEqual([]);
+      expect(shed({ players: 'wait', leftMs: 5000 })).toEqual(['look again in 5000 ms']);
+      expect(shed({ players: 'wait', leftMs: 0 })).toEqual(['shed b']);
+      expect(shed({ players: 'ignore', leftMs: null })).toEqual(['shed b']);
+    });
+
+    it('leaves alone what clients made, also where that stands for the minimum', () => {
+      const client = (id: string) => instance(id, { maker: 'client' });
+      const instances = [...three, client('d'), client('e')];
+      expect(decide({ minimum: 2, surplus: patient, instances })).toEqual(['shed c']);
+      expect(decide({ minimum: 0, surplus: patient, instances: [client('d')] })).toEqual([]);
+    });
+
+    it('counts a pair once, and ends neither of it', () => {
+      const pair = [instance('o'), instance('r', { replaces: 'o', createdAt: 9 })];
+      expect(decide({ minimum: 1, surplus: patient, instances: pair })).toEqual([]);
+      expect(decide({ minimum: 1, surplus: patient, instances: [...pair, instance('x')] })).toEqual([
+        'shed x',
+      ]);
+      expect(decide({ minimum: 0, surplus: patient, instances: pair })).toEqual([]);
+    });
+
+    it('does not count what is on a lost node or was not heard of since', () => {
+      const instances = [
+        instance('a'),
+        instance('b', { state: 'OFFLINE', node: 'lost' }),
+        instance('c', { awaitsReport: true }),
+      ];
+      expect(decide({ minimum: 1, surplus: patient, instances })).toEqual([]);
+    });
+
+    it('comes after a maximum', () => {
+      expect(decide({ minimum: 1, maximum: 2, surplus: patient, instances: three })).toEqual(['remove c']);
+    });
+  });
+
   describe('with a maximum', () => {
     it('creates no more than that', () => {
       expect(decide({ minimum: 5, maximum: 2 })).toEqual(['create 2 (streak 0)']);

@@ -44,6 +44,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   restartPolicy: 'never',
   readiness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },
+  surplus: 'remove',
 };
 
 describe('the class of a changed field', () => {

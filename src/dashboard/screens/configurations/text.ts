@@ -63,7 +63,7 @@ export const text = {
   scale: 'Scale',
   scaleTitle: (name: string) => `How many of ${name}?`,
   scaleLabel: 'At least so many instances',
-  scaleHint: 'Drover makes what is missing at once. Fewer ends none: it only makes no new ones.',
+  scaleHint: 'Drover makes what is missing at once. Fewer ends none, unless surplus is "remove".',
   scaleOver: (most: number) => `Its maximum is ${count(most)}: raise maximumServiceCount first.`,
   scaleWrong: 'A whole number from 0 to 100,000.',
   scaled: (name: string, number: number) => `${name}: at least ${plural(number, 'instance')} now.`,

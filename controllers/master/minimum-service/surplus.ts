@@ -1,0 +1,54 @@
+/**
+ * What `"surplus": "remove"` ends after a minimum was lowered: of the instances that were made for a minimum, those beyond it.
+ * Pure.
+ */
+import type { CountedInstance } from './plan.js';
+
+/** How long players are waited for: as `update` of the configuration says. */
+export interface Patience {
+  readonly players: 'wait' | 'ignore';
+  /** Until they are not waited for any more; null: for ever. */
+  readonly leftMs: number | null;
+}
+
+export interface Surplus {
+  readonly now: readonly CountedInstance[];
+  /** They have players, who are waited for. */
+  readonly waiting: readonly CountedInstance[];
+}
+
+/**
+ * `standing`: all that are wanted and count. What a client made is never surplus. A pair counts once, and both of it are left
+ * to whoever resolves it. What is not up goes first, then what has no players; of these the youngest.
+ */
+export function surplusOf(
+  standing: readonly CountedInstance[],
+  minimum: number,
+  patience: Patience,
+): Surplus {
+  const ids = new Set(standing.map(({ id }) => id));
+  const originals = new Set(standing.map(({ replaces }) => replaces));
+  const made = standing.filter(
+    ({ maker, awaitsReport, replaces }) =>
+      maker === 'enforcer' && !awaitsReport && (replaces === null || !ids.has(replaces)),
+  );
+  const most = made.length - minimum;
+  if (most <= 0) return { now: [], waiting: [] };
+  const going = made
+    .filter(({ id }) => !originals.has(id))
+    .toSorted((a, b) => rank(a) - rank(b) || b.createdAt - a.createdAt || (a.id < b.id ? -1 : 1))
+    .slice(0, most);
+  return {
+    now: going.filter((one) => !isWaitedFor(one, patience)),
+    waiting: going.filter((one) => isWaitedFor(one, patience)),
+  };
+}
+
+function rank({ isUsed, state }: CountedInstance): number {
+  if (isUsed === true) return 2;
+  return state === 'ONLINE' ? 1 : 0;
+}
+
+function isWaitedFor({ isUsed }: CountedInstance, { players, leftMs }: Patience): boolean {
+  return isUsed === true && players === 'wait' && (leftMs === null || leftMs > 0);
+}
