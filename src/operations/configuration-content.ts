@@ -12,6 +12,7 @@ import { configurationWarningSchema } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import { type ConfigurationDiffNeeds, fileStateSchema, inspectConfiguration } from './configuration-diff.js';
+import { withoutSecrets } from './shown-differences.js';
 
 type ContentNeeds = Pick<ConfigurationDiffNeeds, 'configurations' | 'configurationFiles'>;
 
@@ -73,9 +74,20 @@ export async function contentOf(needs: ContentNeeds, name: string): Promise<Conf
   };
 }
 
+export interface ContentQuestion {
+  readonly name: string;
+  readonly input: unknown;
+  /** Also those that may be secrets. */
+  readonly showValues: boolean;
+}
+
 /** What a PUT of `input` would do now. Throws DRV_CONFIGURATION_INVALID. */
-export function planChange(needs: ContentNeeds, name: string, input: unknown): Promise<ConfigurationChange> {
-  return changeOf(needs, name, validateConfiguration(name, input));
+export async function planChange(
+  needs: ContentNeeds,
+  { name, input, showValues }: ContentQuestion,
+): Promise<ConfigurationChange> {
+  const change = await changeOf(needs, name, validateConfiguration(name, input));
+  return showValues ? change : { ...change, differences: withoutSecrets(change.differences) };
 }
 
 /** What a PUT of a valid content would do now. */

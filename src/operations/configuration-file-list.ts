@@ -9,6 +9,7 @@ import {
 } from '../configuration-files/file-states.js';
 import { gitOriginsOf } from '../git/origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
+import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -17,6 +18,7 @@ import { visibleInstances } from './instance-details.js';
 
 export interface ConfigurationFileListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
+  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
   readonly configurationFiles: Pick<
@@ -26,6 +28,12 @@ export interface ConfigurationFileListNeeds {
 }
 
 export const listedFileSchema = statedFileSchema.extend({
+  appliedAt: z
+    .number()
+    .nullable()
+    .describe(
+      'since when its content is in force, Unix milliseconds; null: nothing is, or that is not known',
+    ),
   commit: z
     .string()
     .nullable()
@@ -59,11 +67,22 @@ export async function listConfigurationFiles(needs: ConfigurationFileListNeeds):
     const origin = one.node === nodeId ? origins.get(one.file) : undefined;
     return {
       ...one,
+      appliedAt: appliedAt(needs, one),
       commit: origin?.commit ?? null,
       isDirty: origin?.isDirty ?? null,
       instances: (one.revision !== null && one.name !== null && counts.get(one.name)) || NO_INSTANCES,
     };
   });
+}
+
+/** Of what is in force from a file. */
+function appliedAt(
+  { histories }: Pick<ConfigurationFileListNeeds, 'histories'>,
+  { name, revision }: StatedFile,
+): number | null {
+  if (name === null || revision === null) return null;
+  const last = histories.get(name)?.value.contents.at(-1);
+  return last?.revision === revision ? last.at : null;
 }
 
 /** What the files say and what is in force, without a look at the disk. */

@@ -3,6 +3,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../src/model/configuration.js';
+import { type ClientRun, runClient } from '../support/client/client-program.js';
+import { TemporaryHome } from '../support/client/temporary-home.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { FollowingProxy } from '../support/daemon/following-proxy.js';
 import { freePorts } from '../support/free-ports.js';
@@ -18,12 +20,20 @@ process.on("SIGTERM", () => { server.close(() => process.exit(0)); server.closeI
 '`;
 
 let world: DaemonWorld;
+let home: TemporaryHome;
 let first: number;
 beforeEach(async () => {
+  home = new TemporaryHome();
   world = await DaemonWorld.create();
   first = await freePorts(MOST);
 });
-afterEach(({ task }) => world.finish(failedOf(task)));
+afterEach(async ({ task }) => {
+  home.remove();
+  await world.finish(failedOf(task));
+});
+
+const drover = (...words: string[]): Promise<ClientRun> =>
+  runClient(words, { environment: home.environment, directory: world.root });
 
 function configure(version: string, count: number, fields: Partial<ConfigurationInput> = {}): void {
   const { update, ...others } = fields;
@@ -36,6 +46,15 @@ function configure(version: string, count: number, fields: Partial<Configuration
     readiness: { httpGet: { path: '/', port: '%PORT%' }, intervalSeconds: 0.1 },
     update: { strategy: 'rolling', maxSurge: 2, minReadySeconds: 0, progressSeconds: 600, ...update },
     ...others,
+  });
+}
+
+/** Waits until others stand for these, all ONLINE. */
+async function untilReplaced(before: readonly string[]): Promise<void> {
+  await until(async () => {
+    const now = await world.api.instances('web');
+    expect(now.filter(({ id }) => before.includes(id))).toEqual([]);
+    expect(now.map(({ state }) => state)).toEqual(before.map(() => 'ONLINE'));
   });
 }
 
@@ -68,10 +87,7 @@ it('brings a good change through ten servers without a failed request', async ()
     await until(() => expect(load.answers.get('one') ?? 0).toBeGreaterThan(50));
     const before = (await world.api.instances('web')).map(({ id }) => id);
     configure('two', 10);
-    await until(async () => {
-      const now = await world.api.instances('web');
-      expect(now.filter(({ id }) => before.includes(id))).toEqual([]);
-    });
+    await untilReplaced(before);
     await versions(proxy, 10);
     const answered = load.answers.get('two') ?? 0;
     await until(() => expect(load.answers.get('two') ?? 0).toBeGreaterThan(answered + 50));
@@ -93,11 +109,7 @@ it('goes on with a rollout when the master was killed in the middle', async () =
     expect(left.length).toBeLessThan(4);
   });
   await world.restart();
-  await until(async () => {
-    const now = await world.api.instances('web');
-    expect(now.filter(({ id }) => before.includes(id))).toEqual([]);
-    expect(now.map(({ state }) => state)).toEqual(Array(4).fill('ONLINE'));
-  });
+  await untilReplaced(before);
 });
 
 it.each([
@@ -119,9 +131,35 @@ it.each([
   await world.api.remove(id);
   // The file mended, the change goes through.
   configure('three', 3);
-  await until(async () => {
-    const now = await world.api.instances('web');
-    expect(now.filter((one) => old.includes(one.id))).toEqual([]);
-    expect(now.map(({ state }) => state)).toEqual(Array(3).fill('ONLINE'));
+  await untilReplaced(old);
+});
+
+it('takes a change back in one command, and leaves the file to the person', async () => {
+  configure('one', 3);
+  await world.start();
+  const before = (await world.untilOnline('web', 3)).map(({ id }) => id);
+  configure('two', 3);
+  await untilReplaced(before);
+  const second = (await world.api.instances('web')).map(({ id }) => id);
+  const text = readFileSync(join(world.root, 'configurations', 'web.json'), 'utf8');
+  expect(await drover('config', 'rollback', 'web', '--reason', 'the floor is missing')).toMatchObject({
+    code: 0,
   });
+  await untilReplaced(second);
+  const proxy = await FollowingProxy.start(world, 'web');
+  try {
+    await versions(proxy, 3);
+    const load = proxy.load();
+    await until(() => expect(load.answers.get('one') ?? 0).toBeGreaterThan(20));
+    await load.end();
+    expect([...load.answers.keys()]).toEqual(['one']);
+  } finally {
+    await proxy.stop();
+  }
+  expect(readFileSync(join(world.root, 'configurations', 'web.json'), 'utf8')).toBe(text);
+  const history = await drover('config', 'history', 'web', '-o', 'json');
+  expect(JSON.parse(history.stdout)).toMatchObject([
+    { number: 2, outcome: 'rolled-back', reason: 'the floor is missing', instances: 0 },
+    { number: 1, isInForce: true, instances: 3 },
+  ]);
 });

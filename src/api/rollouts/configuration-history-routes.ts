@@ -14,6 +14,7 @@ import {
   writeBack,
 } from '../../operations/rollouts/configuration-rollback.js';
 import { callerOf } from '../access/auth.js';
+import { showsValues, valuesQuery } from '../access/shown-values.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
@@ -48,13 +49,14 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
       summary: 'What differs between two contents of the history.',
       errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
       params: nameParams,
-      query: z.object({
+      query: valuesQuery.extend({
         from: number.describe('number of a content'),
         to: number.optional().describe('default: the newest'),
       }),
       body: nothing,
       answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
-      handle: ({ params, query }) => contentDiffOf(dependencies, params.name, query),
+      handle: ({ params, query, request }) =>
+        contentDiffOf(dependencies, params.name, { ...query, showValues: showsValues(request, query) }),
     }),
   ];
 }

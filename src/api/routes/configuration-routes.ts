@@ -22,7 +22,8 @@ import {
   diffOf,
 } from '../../operations/configuration-diff.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { accessOf, callerOf, seesConfiguration } from '../access/auth.js';
+import { callerOf, seesConfiguration } from '../access/auth.js';
+import { showsValues, valuesQuery } from '../access/shown-values.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
@@ -167,17 +168,12 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
       'What is in force against what the file says now, and against what the instances were made from.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: z.object({
-      values: z
-        .enum(['true', 'false'], { error: 'must be true or false' })
-        .default('false')
-        .describe('for keys of scope ALL: also values that may be secrets, which are else `***`'),
-    }),
+    query: valuesQuery,
     body: nothing,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
     handle: ({ params, query, request }) =>
       diffOf(dependencies, params.name, {
-        showValues: query.values === 'true' && accessOf(request)?.scope === 'ALL',
+        showValues: showsValues(request, query),
       }),
   });
 }
@@ -213,16 +209,17 @@ function dryRunRoute(dependencies: ConfigurationNeeds): Route {
     summary: 'Checks a content as PUT does, and says what that PUT would change. Writes nothing.',
     errors: ['DRV_CONFIGURATION_INVALID'],
     params: writableName,
-    query: nothing,
+    query: valuesQuery,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: {
       200: { description: 'what would change', schema: configurationChangeSchema },
     },
-    handle: ({ params, body, request }) => {
+    handle: ({ params, query, body, request }) => {
       // It writes nothing.
       request.isRoutine = true;
-      return planChange(dependencies, params.name, body);
+      const showValues = showsValues(request, query);
+      return planChange(dependencies, { name: params.name, input: body, showValues });
     },
   });
 }

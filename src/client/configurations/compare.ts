@@ -3,7 +3,6 @@ import { describeFileError } from '../../command-tree/file-errors.js';
 import type { ConfigurationWarning } from '../../model/configuration.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
-import { withoutSecrets } from '../../operations/shown-differences.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
 import type { Document, Documents } from './documents.js';
@@ -53,22 +52,18 @@ export async function compareAll(
   const compared: Compared[] = [];
   for (let from = 0; from < documents.length; from += AT_ONCE) {
     const some = documents.slice(from, from + AT_ONCE);
-    compared.push(...(await Promise.all(some.map((document) => compare(api, document)))));
+    compared.push(...(await Promise.all(some.map((document) => compare(api, document, showValues)))));
   }
   for (const { document, change } of compared)
     for (const warning of change.warnings) say(`warning: ${warningText(document, warning)}`);
-  return showValues ? compared : compared.map(hidden);
+  return compared;
 }
 
-/** What a pipeline prints many can read. */
-function hidden({ document, change }: Compared): Compared {
-  return { document, change: { ...change, differences: withoutSecrets(change.differences) } };
-}
-
-async function compare(api: ApiClient, document: Document): Promise<Compared> {
+async function compare(api: ApiClient, document: Document, showValues: boolean): Promise<Compared> {
   const { name, file, content } = document;
   try {
-    const path = `/configurations/${pathPart(name)}/diff`;
+    // What a pipeline prints many can read: the master hides what may be secret, unless it is asked for.
+    const path = `/configurations/${pathPart(name)}/diff${showValues ? '?values=true' : ''}`;
     return { document, change: await api.send<ConfigurationChange>('POST', path, content) };
   } catch (error) {
     if (!(error instanceof ClientError) || error.exitCode !== EXIT.failed) throw error;

@@ -1693,6 +1693,8 @@ export type ListConfigurationFileWarningsData = {
 }[];
 
 export type ListConfigurationFilesData = {
+  /** since when its content is in force, Unix milliseconds; null: nothing is, or that is not known */
+  appliedAt: number | null;
   /** of the git work tree that the directory is in; null: it is in none */
   commit: string | null;
   /** why it is not in force as it stands, and what would be right */

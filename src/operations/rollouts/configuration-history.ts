@@ -16,6 +16,7 @@ import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/roll
 import { unknownConfiguration } from '../../model/unknown.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { visibleInstances } from '../instance-details.js';
+import { withoutSecrets } from '../shown-differences.js';
 
 export interface ConfigurationHistoryNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
@@ -44,6 +45,12 @@ export const contentDiffSchema = z.object({
 });
 export type ContentDiff = z.output<typeof contentDiffSchema>;
 
+export interface ContentDiffQuestion {
+  readonly from: number;
+  readonly to?: number | undefined;
+  readonly showValues?: boolean;
+}
+
 /** The last contents, the newest first. Throws DRV_CONFIGURATION_UNKNOWN. */
 export function configurationHistory(needs: ConfigurationHistoryNeeds, name: string): PastContent[] {
   const contents = keptContents(needs, name);
@@ -66,17 +73,26 @@ export function configurationHistory(needs: ConfigurationHistoryNeeds, name: str
     .toReversed();
 }
 
-/** `to` absent: the newest. Throws DRV_CONFIGURATION_UNKNOWN, or DRV_REVISION_UNKNOWN. */
+/**
+ * `to` absent: the newest. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN, or
+ * DRV_REVISION_UNKNOWN.
+ */
 export function contentDiffOf(
   needs: ConfigurationHistoryNeeds,
   name: string,
-  { from, to }: { readonly from: number; readonly to?: number | undefined },
+  { from, to, showValues = false }: ContentDiffQuestion,
 ): ContentDiff {
   const contents = keptContents(needs, name);
   const newest = to ?? contents.at(-1)?.number ?? 1;
   const before = revisionContent(needs, contentNumbered(contents, { name, number: from }));
   const after = revisionContent(needs, contentNumbered(contents, { name, number: newest }));
-  return { configurationName: name, from, to: newest, differences: differencesOf(before, after) };
+  const differences = differencesOf(before, after);
+  return {
+    configurationName: name,
+    from,
+    to: newest,
+    differences: showValues ? differences : withoutSecrets(differences),
+  };
 }
 
 /** Throws DRV_REVISION_UNKNOWN. */

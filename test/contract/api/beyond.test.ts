@@ -506,6 +506,14 @@ describe('Rollouts and history', () => {
     expect(json).toMatchObject({ differences: [{ field: 'ramMB', before: '128', after: '256' }] });
     expect((await world.call('GET /configurations/lobby/history/diff?from=1')).json).toMatchObject({ to: 3 });
     expect((await world.call('GET /configurations/lobby/history/diff?from=9')).status).toBe(404);
+    const environmentVariables = { PASSWORD: 'new' };
+    await world.commands.configure('lobby', { ramMB: 512, environmentVariables });
+    const shown = (after: string) => ({
+      differences: [{ field: 'environmentVariables.PASSWORD', before: null, after }],
+    });
+    const path = 'GET /configurations/lobby/history/diff?from=3&to=4';
+    expect((await world.call(path)).json).toMatchObject(shown('***'));
+    expect((await world.call(`${path}&values=true`)).json).toMatchObject(shown('"new"'));
   });
 });
 
@@ -592,6 +600,18 @@ describe('Configurations and templates', () => {
       },
     ]);
     expect((await compare('lobby', before)).json).toMatchObject({ change: 'unchanged', differences: [] });
+    const secret = { ...z.record(z.string(), z.unknown()).parse(before), properties: { motd: 'hi' } };
+    const shown = async (query: string, token?: string) => {
+      const path = `POST /configurations/lobby/diff${query}`;
+      const answer = await world.call(path, { body: secret, ...(token !== undefined && { token }) });
+      return z.object({ differences: z.array(z.unknown()) }).parse(answer.json).differences;
+    };
+    const difference = (after: string) => [{ field: 'properties.motd', before: null, after }];
+    const created = await world.commands.json('key create planner PLAN');
+    const { token: planner } = z.object({ token: z.string() }).parse(created);
+    expect(await shown('')).toEqual(difference('***'));
+    expect(await shown('?values=true')).toEqual(difference('"hi"'));
+    expect(await shown('?values=true', planner)).toEqual(difference('***'));
     expect((await compare('mail', before)).json).toMatchObject({ change: 'created', revision: null });
     world.commands.writeFile('lobby.json', '{');
     expect((await compare('lobby', before)).json).toMatchObject({ change: 'changed', fileState: 'broken' });
@@ -743,7 +763,7 @@ describe('Configurations and templates', () => {
     await world.call('POST /configuration-files/reload');
     const { status, json } = await world.call('GET /configuration-files');
     const own = { node: 'master', commit: null, isDirty: null, removalWaits: false };
-    const nothing = { ...own, revision: null, instances: { current: 0, outdated: 0 } };
+    const nothing = { ...own, revision: null, appliedAt: null, instances: { current: 0, outdated: 0 } };
     expect([status, json]).toEqual([
       200,
       [
@@ -761,6 +781,7 @@ describe('Configurations and templates', () => {
           state: 'in-force',
           error: null,
           revision: expect.stringMatching(/^[0-9a-f]{32}$/),
+          appliedAt: expect.any(Number),
         },
         {
           ...nothing,

@@ -1,0 +1,15 @@
+/** Whether an answer shows values of configurations that may be secrets: a key of scope ALL sees them where it asks. */
+import type { FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { accessOf } from './auth.js';
+
+export const valuesQuery = z.object({
+  values: z
+    .enum(['true', 'false'], { error: 'must be true or false' })
+    .default('false')
+    .describe('for keys of scope ALL: also values that may be secrets, which are else `***`'),
+});
+
+export function showsValues(request: FastifyRequest, { values }: z.output<typeof valuesQuery>): boolean {
+  return values === 'true' && accessOf(request)?.scope === 'ALL';
+}
