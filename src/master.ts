@@ -23,7 +23,7 @@ import type { Part } from './loop/lifecycle.js';
 import { MasterTerm, type TermOptions } from './master-term.js';
 import { isBroughtBy } from './model/configuration.js';
 import { DroverError } from './model/errors.js';
-import type { KeptDirectory } from './model/left-directory.js';
+import type { KeptDirectory } from './model/run/left-directory.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
-import { type KeptDirectory, keptDirectorySchema } from '../model/left-directory.js';
+import { type KeptDirectory, keptDirectorySchema } from '../model/run/left-directory.js';
 import type { WriteBehind } from './write-behind.js';
 
 const LEFT = 'left/';

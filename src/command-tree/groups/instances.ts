@@ -4,7 +4,7 @@ import { Option } from 'commander';
 import type { InstanceExplanation } from '../../explain/explanation.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
-import type { LeftDirectories } from '../../model/left-directory.js';
+import type { LeftDirectories } from '../../model/run/left-directory.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import type { InstanceDetails } from '../../operations/instance-details.js';
 import type { InstanceLog } from '../../operations/instance-log.js';

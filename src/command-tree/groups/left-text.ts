@@ -1,5 +1,5 @@
 /** Shows directories that static instances left. */
-import type { LeftDirectories } from '../../model/left-directory.js';
+import type { LeftDirectories } from '../../model/run/left-directory.js';
 import { durationText } from '../../model/words.js';
 import { tableOf, type View } from '../command.js';
 

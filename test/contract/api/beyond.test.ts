@@ -267,7 +267,11 @@ describe('Cluster', () => {
     expect((await adopt(id, { configurationName: 7 })).status).toBe(400);
     const { status, json } = await adopt(id);
     expect([status, json]).toMatchObject([201, { id, configurationName: 'lobby', wrapperNodeId: 'alpha' }]);
-    expect(world.audit[0]).toMatchObject({ subject: `${id} of lobby`, result: '201' });
+    await until(() =>
+      expect(world.audit).toContainEqual(
+        expect.objectContaining({ subject: `${id} of lobby`, result: '201' }),
+      ),
+    );
     expect(await adopt(id)).toMatchObject({ status: 409, json: anError });
   });
 

@@ -1,7 +1,7 @@
 /** `instance list --left` and `instance adopt` over a real master, placement and wrapper. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
-import { leftDirectoriesSchema } from '../../../src/model/left-directory.js';
+import { leftDirectoriesSchema } from '../../../src/model/run/left-directory.js';
 import { CommandWorld } from '../../support/control-plane/command-world.js';
 import { until } from '../../support/until.js';
 

@@ -1,7 +1,7 @@
 /** `/cluster/left-directories`: directories of static instances that are gone, and how one is taken up again. */
 import { z } from 'zod';
 import { instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
-import { leftDirectoriesSchema } from '../../../model/left-directory.js';
+import { leftDirectoriesSchema } from '../../../model/run/left-directory.js';
 import { unknownConfiguration } from '../../../model/unknown.js';
 import {
   adoptBodySchema,

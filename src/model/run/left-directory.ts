@@ -1,6 +1,6 @@
 /** A directory of a static instance that is gone: its node keeps the files, and `instance adopt` takes them up again. */
 import { z } from 'zod';
-import { instanceIdSchema, nameSchema } from './names.js';
+import { instanceIdSchema, nameSchema } from '../names.js';
 
 /** What the node that has the directory knows of it. */
 export const keptDirectorySchema = z.object({
