@@ -2,10 +2,10 @@
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
-import type { KeptDirectory, LeftDirectories, LeftDirectory } from '../model/run/left-directory.js';
 import { isInstanceId } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
 import { publicMessage } from '../model/public-message.js';
+import type { KeptDirectory, LeftDirectories, LeftDirectory } from '../model/run/left-directory.js';
 import type { InstanceWriter } from '../store/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 

@@ -4,8 +4,8 @@
  */
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
-import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
 import { instanceIdSchema } from '../../model/names.js';
+import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
 import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
 
 const LEFT_DIRECTORIES = 'left-directories';

@@ -98,7 +98,11 @@ it('adopts one of which nobody knows whose it was, when the configuration is nam
 it.each<[string, Partial<ConfigurationInput>, RegExp]>([
   ['is not static any more', { ...STATIC, static: false }, /redis is not static: a start would empty/],
   ['does not fit any more', { ...STATIC, ramMB: 1100 }, /cannot be taken up.*RAM/],
-  ['may not be on its node', { ...STATIC, nodes: ['beta'] }, /cannot be taken up.*not in the configuration's nodes/],
+  [
+    'may not be on its node',
+    { ...STATIC, nodes: ['beta'] },
+    /cannot be taken up.*not in the configuration's nodes/,
+  ],
 ])('refuses one whose configuration %s, and makes nothing', async (_what, fields, why) => {
   const id = await deleted(await oneOf('redis'));
   await world.configure('redis', fields);
