@@ -469,6 +469,7 @@ export interface Configuration {
    * @default []
    */
   nodes: string[];
+  onDelete?: "keep" | "stop";
   placement?: "spread" | "pack";
   /** @default {} */
   properties: Partial<Record<string, string>>;
@@ -767,6 +768,7 @@ export interface ConfigurationInput {
    * @default []
    */
   nodes?: string[];
+  onDelete?: "keep" | "stop";
   placement?: "spread" | "pack";
   /** @default {} */
   properties?: Partial<Record<string, string>>;
