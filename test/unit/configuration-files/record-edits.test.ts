@@ -13,11 +13,17 @@ import { configurationHistorySchema } from '../../../src/model/configuration-his
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { decodeTemplateEdits, templateOperations } from '../../../src/templates/view/template-edits.js';
 
+const originOf = (name: string) => ({
+  file: `${name}.json`,
+  key: 'deploy',
+  commit: 'a1'.repeat(20),
+  isDirty: true,
+});
 const put = (name: string, content: object = {}, expectedRevision = 0): RecordEdit => ({
   do: 'put',
   name,
   source: {
-    origin: { file: `${name}.json`, key: 'deploy', commit: 'a1'.repeat(20), isDirty: true },
+    origin: originOf(name),
     rollback: 'players fall',
   },
   parsed: validateConfiguration(name, { command: 'run', ...content }),
@@ -79,7 +85,7 @@ describe('edits of configurations', () => {
         value: {
           contents: [
             { number: 4, end: { outcome: 'rolled-back', reason: 'players fall', at: 2 } },
-            { number: 5, at: 2, node: 'n', ...put('a').source.origin },
+            { number: 5, at: 2, node: 'n', ...originOf('a') },
           ],
         },
         expectedRevision: 5,
