@@ -114,7 +114,8 @@ describe.skipIf(!hasEtcd)('the directories of three masters on etcd', () => {
     await leader.api.putConfiguration('web', { command: 'sleep 2000', minimumServiceCount: 0 });
     await untilSaid(masters.all, 'web', 'sleep 2000');
     const first = { number: 1, node: second.nodeId, file: 'web.json', key: null, at: expect.any(Number) };
-    const other = { number: 2, node: leader.nodeId, key: expect.any(String), at: expect.any(Number) };
+    // The node is the one that led then: on a busy machine that may be another one by now.
+    const other = { number: 2, node: expect.any(String), key: expect.any(String), at: expect.any(Number) };
     for (const asked of masters.all)
       await until(async () =>
         expect(await historyBy(asked)).toMatchObject([
@@ -139,7 +140,7 @@ describe.skipIf(!hasEtcd)('the directories of three masters on etcd', () => {
     await untilSaid(masters.all, 'web', 'sleep 1000');
     await until(async () =>
       expect(await historyBy(second)).toMatchObject([
-        { number: 3, node: leader.nodeId, key: expect.any(String), isInForce: true },
+        { number: 3, node: expect.any(String), key: expect.any(String), isInForce: true },
         { ...other, outcome: 'rolled-back', reason },
         first,
       ]),
