@@ -12,10 +12,14 @@ const isBuilt = process.env.DROVER_TEST_BUILT === '1';
 /** It replaces a module, which would last for the files after it. */
 const MOCKING = 'test/integration/configuration-files/configuration-polling.test.ts';
 /**
- * What takes most of the time: programs started as an operator does, browsers, and runtimes that are tools of their own.
- * `npm run test:long` runs them, and .ci/run after `npm test`.
+ * What takes most of the time: programs started as an operator does, browsers, tools and stores of their own, and rooms
+ * whose tests fill sockets, disks and time. `npm run test:long` runs them, and .ci/run after `npm test`.
  */
-const LONG = ['e2e/**/*', 'contract/{screen,tmux,docker,podman}-runtime'];
+const LONG = [
+  'e2e/**/*',
+  'contract/{screen-runtime,tmux-runtime,docker-runtime,podman-runtime,etcd-store}',
+  'integration/{api,channel,git,live-log,masters,openapi,runtime,store,templates}/**/*',
+];
 /** `npm test` keeps of these what shows that the whole works. */
 const KEPT = ['e2e/{main-job,lifecycle,crash,bad-input,why,cluster}'];
 /** The rooms with the longest files come first, so that no worker is left with one of them at the end. */

@@ -111,9 +111,7 @@ export function buildProgram(version: string): Command {
 
 /** What is done with a master's state beside the master: but for a backup of etcd it must be stopped. */
 function addStoreCommands(program: Command): void {
-  const store = program
-    .command('store')
-    .description("move, back up and restore a master's state");
+  const store = program.command('store').description("move, back up and restore a master's state");
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const add = (usage: string, description: string): Command =>
     store.command(usage).description(description).option('--root <directory>', "the master's directory", '.');

@@ -25,6 +25,8 @@ export interface LeaderSearchOptions {
 
 export class LeaderSearch implements Part {
   readonly #options: LeaderSearchOptions;
+  /** The others that were up at any time since the start, by node id: one that was away then may lead by now. */
+  readonly #others = new Map<string, MasterPeer>();
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -45,9 +47,10 @@ export class LeaderSearch implements Part {
     const { leadership, nodeId, clock } = this.#options;
     while (!signal.aborted) {
       await pause(clock, ASK_EVERY_MS, signal);
+      for (const peer of leadership.masters())
+        if (peer.nodeId !== nodeId) this.#others.set(peer.nodeId, peer);
       if (signal.aborted || leadership.isInTouch) continue;
-      const others = leadership.masters().filter((peer) => peer.nodeId !== nodeId);
-      await Promise.all(others.map((peer) => this.#ask(peer, signal)));
+      await Promise.all([...this.#others.values()].map((peer) => this.#ask(peer, signal)));
     }
   }
 

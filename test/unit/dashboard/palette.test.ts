@@ -40,18 +40,27 @@ it('asks before what destroys, and not before its help', () => {
 });
 
 it('makes whole lines of what the server offers, each with what it is', () => {
-  expect(completionsOf(COMMANDS, 'instance st', { word: 'st', candidates: ['stop '] })).toEqual([
-    { line: 'instance stop ', label: 'stop', about: 'about instance stop' },
-  ]);
-  expect(completionsOf(COMMANDS, '', { word: '', candidates: ['instance', 'stop'] })).toEqual([
+  expect(
+    completionsOf(COMMANDS, 'instance st', { asked: 'instance st', word: 'st', candidates: ['stop '] }),
+  ).toEqual([{ line: 'instance stop ', label: 'stop', about: 'about instance stop' }]);
+  expect(completionsOf(COMMANDS, '', { asked: '', word: '', candidates: ['instance', 'stop'] })).toEqual([
     { line: 'instance ', label: 'instance', about: 'stop, delete' },
     { line: 'stop ', label: 'stop', about: 'about stop' },
   ]);
-  expect(completionsOf(COMMANDS, 'instance stop --', { word: '--', candidates: ['--now'] })[0]?.about).toBe(
-    'about --now',
-  );
+  expect(
+    completionsOf(COMMANDS, 'instance stop --', {
+      asked: 'instance stop --',
+      word: '--',
+      candidates: ['--now'],
+    })[0]?.about,
+  ).toBe('about --now');
   // Meanwhile something else is typed.
-  expect(completionsOf(COMMANDS, 'key', { word: 'ins', candidates: ['instance'] })).toEqual([]);
+  const late = { asked: 'i', word: 'i', candidates: ['import', 'instance'] };
+  expect(completionsOf(COMMANDS, 'ins', late).map(({ label }) => label)).toEqual(['instance']);
+  for (const other of ['key', 'instance list', 'xi', ''])
+    expect(completionsOf(COMMANDS, other, late), other).toEqual([]);
+  const all = { asked: '', word: '', candidates: ['instance'] };
+  expect(completionsOf(COMMANDS, 'a1b2c3', all)).toEqual([]);
 });
 
 it('leads to what has the name, a few of each kind', () => {

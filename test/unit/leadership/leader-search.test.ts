@@ -122,3 +122,16 @@ it('tells a follower that etcd is silent for who has come to lead, and believes 
   await clock.advance(3000);
   expect(leaderOf(c)).toBe('a');
 });
+
+it('asks a master that was away when etcd fell silent, and leads since it is back', async () => {
+  const a = await add('a');
+  const b = await add('b');
+  const stopped = b.stop();
+  await clock.advance(5000);
+  await stopped;
+  expect(a.leadership.masters().map(({ nodeId }) => nodeId)).toEqual(['a']);
+  a.client.fault = 'away';
+  const again = await add('b');
+  await clock.advance(6000);
+  expect([leaderOf(again), leaderOf(a), a.leadership.isLeader()]).toEqual(['b', 'b', false]);
+});

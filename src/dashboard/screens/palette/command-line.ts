@@ -31,16 +31,26 @@ export interface Completion {
   readonly about: string;
 }
 
-/** What the server offers for `line`, each as a whole line, with what it is. */
+/** An answer of the server, and the line that it is for. */
+export interface Answered extends CompleteCommandData {
+  readonly asked: string;
+}
+
+/**
+ * What the server offers for `line`, each as a whole line, with what it is. While its answer is that for a line before,
+ * this is what still fits: what Enter takes must never be of another line.
+ */
 export function completionsOf(
   commands: readonly ListedCommand[],
   line: string,
-  { word, candidates }: CompleteCommandData,
+  { asked, word, candidates }: Answered,
 ): Completion[] {
-  // An answer for another line is late.
-  if (!line.endsWith(word)) return [];
-  const before = line.slice(0, line.length - word.length);
-  return candidates.map((candidate) => {
+  const more = line.slice(asked.length);
+  if (!line.startsWith(asked) || !asked.endsWith(word) || /\s/.test(more)) return [];
+  const typed = word + more;
+  const before = line.slice(0, line.length - typed.length);
+  const fitting = more === '' ? candidates : candidates.filter((candidate) => candidate.startsWith(typed));
+  return fitting.map((candidate) => {
     const label = candidate.trimEnd();
     return { line: `${before}${label} `, label, about: aboutOf(commands, before, label) };
   });

@@ -5,7 +5,14 @@ import type { CompleteCommandData, ExecuteCommandData, ListCommandsData } from '
 import { useSubmit } from '../../parts/forms/use-submit.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useTopic } from '../../services/use-live.js';
-import { type Completion, commandOf, completionsOf, isDestructive, isRunnable } from './command-line.js';
+import {
+  type Answered,
+  type Completion,
+  commandOf,
+  completionsOf,
+  isDestructive,
+  isRunnable,
+} from './command-line.js';
 import { CommandHistory } from './history.js';
 import { type PlaceChoice, placesFor, type ScreenChoice } from './places.js';
 
@@ -19,7 +26,7 @@ export interface Ran {
 }
 
 const NO_COMMANDS: ListCommandsData = [];
-const NO_COMPLETION: CompleteCommandData = { word: '', candidates: [] };
+const NO_COMPLETION: Answered = { asked: '', word: '', candidates: [] };
 
 export function usePalette(screens: readonly ScreenChoice[], onClose: () => void) {
   const { api, session } = useServices();
@@ -118,7 +125,10 @@ function useChoices(given: {
   const completion = useAsked(
     async (api, signal) =>
       canCommand
-        ? await api.get<CompleteCommandData>('/commands/completion', { query: { line }, signal })
+        ? {
+            asked: line,
+            ...(await api.get<CompleteCommandData>('/commands/completion', { query: { line }, signal })),
+          }
         : NO_COMPLETION,
     [line, canCommand],
   );
