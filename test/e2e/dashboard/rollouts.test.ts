@@ -46,7 +46,8 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
     await panel.getByText('Waits for its promotion').waitFor();
 
     await dashboard.goTo('#/overview');
-    await page.getByText('The canaries of arena are good: its rollout waits for its promotion.').waitFor();
+    // Its own sentence, or that of `why` once it is there.
+    await page.getByText(/its rollout waits for its promotion/).waitFor();
     await lookAt(dashboard, 'rollout-attention');
     await page.getByRole('link', { name: 'To the rollout' }).click();
     await panel.getByRole('button', { name: 'Promote' }).focus();
@@ -72,7 +73,10 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
 
     const reader = await shared.open();
     await reader.signIn(await makeKey('READ'));
-    await reader.page.getByText('The rollout of arena failed: no new instance became good').waitFor();
+    await reader.page
+      .getByText(/rollout.* failed: no new instance became good/)
+      .first()
+      .waitFor();
     await reader.goTo('#/configurations/arena');
     await panelOf(reader.page).getByText('Failed', { exact: true }).waitFor();
     expect(await panelOf(reader.page).getByRole('button').count()).toBe(0);
