@@ -19,6 +19,7 @@ import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
 import { ConfigurationFollower } from './configurations/follower.js';
 import { Configurations } from './configurations/reconciler.js';
 import type { Drains } from './drain/reconciler.js';
+import { leavingIn } from './minimum-service/leaving.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
 import type { Rollouts } from './rollout/reconciler.js';
@@ -102,6 +103,10 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       placementOf: (id) => placement.places.viewOf(id),
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
+      leavingOf: (name) => {
+        const { now, waiting } = leavingIn(minimumService.leavers.observe(name) ?? { name, leaving: [] });
+        return { going: now.length, waiting: waiting.length };
+      },
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
@@ -177,9 +182,13 @@ function registerAll(
     revisions,
     replacements: pairs,
     endedByConfiguration,
+    instancesByConfiguration,
   } = options.state;
   return {
-    'minimum-service': register(options, minimumService, { keys: () => ids(configurations) }),
+    'minimum-service': register(options, minimumService, {
+      // Of one that is gone, instances may be left that are to end.
+      keys: () => new Set([...ids(configurations), ...instancesByConfiguration.keys()]),
+    }),
     placement: register(options, placement, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
     waiting: register(options, waiting, { keys: () => [ALL_THAT_WAITS] }),
     heartbeat: register(options, heartbeat, { keys: () => ids(nodes) }),

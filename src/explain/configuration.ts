@@ -89,19 +89,35 @@ function nextOf({ state, counts }: RolloutRecord): string | undefined {
   return waits ? 'It goes on as soon as players leave.' : 'It goes on by itself.';
 }
 
-function storyOfBroken({ name, fileErrors, instancesTotal }: ConfigurationFacts): Story {
+function storyOfBroken(facts: ConfigurationFacts): Story {
+  const { fileErrors, instancesTotal } = facts;
   const error = fileErrors.find(isOfOneFile);
-  if (error === undefined && instancesTotal > 0)
-    return {
-      says: `was removed: ${countText(instancesTotal, 'instance')} of it ${instancesTotal === 1 ? 'is' : 'are'} left`,
-      advice: `Delete what you do not want (\`instance delete <id>\`), or put a file for ${name} back.`,
-    };
+  if (error === undefined && instancesTotal > 0) return storyOfRemoved(facts);
   if (error === undefined) return { says: 'is not in force yet' };
   const place = error.line === null ? error.file : `${error.file} at line ${error.line}`;
   return {
     says: `is not in force: ${place} is broken: ${error.message.replace(/\.$/, '')}`,
     next: 'It comes into force as soon as the file is right.',
     advice: mend(error),
+  };
+}
+
+function storyOfRemoved({ name, instancesTotal, leaving: { going, waiting } }: ConfigurationFacts): Story {
+  const says = `was removed: ${countText(instancesTotal, 'instance')} of it ${instancesTotal === 1 ? 'is' : 'are'} left`;
+  const back = `put a file for ${name} back`;
+  const ends = [
+    ...(going > 0 ? [`${countText(going, 'instance ends', 'instances end')} now`] : []),
+    ...(waiting > 0
+      ? [`${countText(waiting, 'instance ends', 'instances end')} when no players are left`]
+      : []),
+  ].join(', ');
+  return {
+    says,
+    next: ends === '' ? undefined : `${ends}, because onDelete is "stop".`,
+    advice:
+      going + waiting < instancesTotal
+        ? `Delete what you do not want (\`instance delete <id>\`), or ${back}.`
+        : `To keep them, ${back}.`,
   };
 }
 

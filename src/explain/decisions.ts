@@ -25,6 +25,12 @@ export interface PlacementView {
   readonly portHoldersTotal: number;
 }
 
+/** Instances that end by themselves, now or when their players have left. */
+export interface LeavingView {
+  readonly going: number;
+  readonly waiting: number;
+}
+
 /** Minimum-service's view of one configuration. */
 export interface ServiceView {
   readonly minimum: number;
@@ -36,7 +42,7 @@ export interface ServiceView {
   /** Number of instances that the next pass stops. */
   readonly stopping: number;
   /** What is left of a lowered minimum and goes, now or when its players have left. */
-  readonly surplus: { readonly going: number; readonly waiting: number };
+  readonly surplus: LeavingView;
   /** The delay before the next creation; null when there is none. */
   readonly nextCreationInMs: number | null;
   /** Passes in a row whose instances did not last a minute. */
@@ -61,6 +67,8 @@ export interface Decisions {
   placementOfNext(configuration: Configuration): PlacementView;
   /** Undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined;
+  /** What ends of a configuration that is gone, because its content says so. */
+  leavingOf(configurationName: string): LeavingView;
   /** Undefined: no such node. */
   contactOf(nodeId: string): ContactView | undefined;
   /** The effect of a drain of its node on an instance; undefined when the node is not being drained. */

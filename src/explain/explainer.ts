@@ -133,6 +133,7 @@ export class FactsExplainer implements Explainer {
         fileErrors,
         fileWarnings,
         service,
+        leaving: this.#options.decisions.leavingOf(name),
         rollout: this.#options.rollouts.get(name)?.value,
         placement: configuration && this.#options.decisions.placementOfNext(configuration.configuration),
         instances: listed.flatMap(({ id }) => {

@@ -8,7 +8,7 @@ import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
-import type { ContactView, PlacementView, ServiceView } from './decisions.js';
+import type { ContactView, LeavingView, PlacementView, ServiceView } from './decisions.js';
 
 /** The answer of the instance's node. */
 export type NodeAnswer =
@@ -44,6 +44,8 @@ export interface ConfigurationFacts {
   /** What its file says without effect. */
   readonly fileWarnings: readonly ConfigurationFileWarning[];
   readonly service: ServiceView | undefined;
+  /** What ends of it when it is gone. */
+  readonly leaving: LeavingView;
   /** Undefined: the configuration has had none. */
   readonly rollout: RolloutRecord | undefined;
   /** For one more instance; undefined when no configuration is in force. */

@@ -88,6 +88,8 @@ const fieldsSchema = z.object({
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
   /** What a lowered minimum leaves behind: kept, or removed once it has no players. Absent = `keep`. */
   surplus: z.enum(['keep', 'remove']).optional(),
+  /** What becomes of instances with this content when the configuration is deleted. Absent = `keep`. */
+  onDelete: z.enum(['keep', 'stop']).optional(),
   environmentVariables: stringMapSchema.default({}),
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),

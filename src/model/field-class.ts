@@ -60,6 +60,8 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   maximumServiceCount: 'live',
   // Read when the minimum is lowered.
   surplus: 'live',
+  // Read from the content that an instance has, when the configuration is gone.
+  onDelete: 'live',
   environmentVariables: 'next-start',
   // Installed before a start.
   templateInstallationConfig: 'next-start',

@@ -107,6 +107,16 @@ export class InstanceWriter {
     );
   }
 
+  /** Stops an instance for a controller, as `setLifecycle` does. Resolves as `removeWhile`. */
+  async stopWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
+    const stopped = await modify(this.#records, id, (record) =>
+      record.desired.goal !== 'remove' && isDue(record)
+        ? LIFECYCLE.stop(record, this.isAway(record))
+        : undefined,
+    );
+    return stopped !== undefined;
+  }
+
   /** True when the instance is on a node that is lost, or that was stopped and said that it will be back. */
   isAway({ placement }: InstanceRecord): boolean {
     const node = placement === null ? undefined : this.#options.nodes.get(placement.nodeId)?.value;

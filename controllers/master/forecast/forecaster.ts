@@ -16,13 +16,21 @@ import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
 import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';
 import type { Rollouts } from '../rollout/reconciler.js';
-import { fatesOf, forecastOf, type Outcome, outcomeOf, type PlannedInstance, takenOf } from './plan.js';
+import {
+  fatesOf,
+  forecastOf,
+  type Outcome,
+  outcomeOf,
+  outcomeWithout,
+  type PlannedInstance,
+  takenOf,
+} from './plan.js';
 import { NO_VICTIM, Room } from './room.js';
 import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
 export interface ContentForecasterOptions extends StillPlacesOptions {
   readonly instancesByConfiguration: LookupReader<string>;
-  readonly minimumService: Pick<MinimumService, 'factsUnder'>;
+  readonly minimumService: Pick<MinimumService, 'factsUnder' | 'leavers'>;
   readonly rollouts: Pick<Rollouts, 'foretell'>;
   readonly contents: Pick<ContentsInForce, 'expectedUnder'>;
 }
@@ -79,7 +87,8 @@ export class ContentForecaster implements Forecaster {
     const made = to === null ? null : contents.expectedUnder({ ...to, sourceFile: '' });
     const instances = this.#instancesOf(content, made, places);
     const service = to === null ? null : minimumService.factsUnder(to.configuration);
-    const outcome = outcomeOf(service);
+    const outcome =
+      service === null ? outcomeWithout(minimumService.leavers.without(content.name)) : outcomeOf(service);
     const standing = instances.length - outcome.ended.size + outcome.create;
     const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
     const rollout = to === null ? NO_ROLLOUT : rollouts.foretell({ ...to, sourceFile: '' }, isAtMaximum);

@@ -5,6 +5,7 @@
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/store/instances/instance-updates.js';
 import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
+import { type LeavingFacts, leavingIn } from '../minimum-service/leaving.js';
 import { plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
@@ -32,12 +33,12 @@ export interface Outcome {
 const MOST_PASSES = 10_000;
 
 /** What minimum-service creates and ends under a content, while new instances do not fail. */
-export function outcomeOf(service: ServiceFacts | null): Outcome {
+export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
   // Creations that failed before say nothing of the new content.
-  let facts = service === null ? null : { ...service, history: undefined, ...toTheEnd(service) };
-  for (let pass = 0; facts !== null && pass < MOST_PASSES; pass++) {
+  let facts = { ...service, history: undefined, ...toTheEnd(service) };
+  for (let pass = 0; pass < MOST_PASSES; pass++) {
     const { steps } = planService(facts, 0);
     if (steps.length === 0) break;
     for (const step of steps) {
@@ -46,12 +47,19 @@ export function outcomeOf(service: ServiceFacts | null): Outcome {
     }
     facts = {
       ...facts,
-      ordinary: (service?.ordinary ?? 0) + create,
+      ordinary: service.ordinary + create,
       instances: facts.instances.filter(({ id }) => !ended.has(id)),
     };
   }
-  const busy = service === null ? [] : surplusIn(service).waiting.map(({ id }) => id);
+  const busy = surplusIn(service).waiting.map(({ id }) => id);
   return { create, ended, busy: new Set(busy.filter((id) => ended.has(id))) };
+}
+
+/** Of a configuration that goes: who ends, and whose players are waited for. */
+export function outcomeWithout(leaving: LeavingFacts): Outcome {
+  const { now, waiting } = leavingIn(leaving);
+  const ids = (some: typeof now): string[] => some.map(({ id }) => id);
+  return { create: 0, ended: new Set(ids([...now, ...waiting])), busy: new Set(ids(waiting)) };
 }
 
 /** All players leave some time. */

@@ -1,21 +1,22 @@
 /**
- * The minimum-service controller: counts the instances of a configuration and creates the missing ones. Key:
- * configuration name.
+ * The minimum-service controller: counts the instances of a configuration and creates the missing ones. Of one that is
+ * gone it ends those that are not to stay. Key: configuration name.
  */
 import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
+import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
-import { NO_UPDATE } from '../../../src/model/update.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { hasPlayers } from '../rollout/gather.js';
+import { Leavers } from './leavers.js';
+import { type LeavingFacts, type LeavingStep, planLeaving } from './leaving.js';
 import {
   type CountedInstance,
   type CreationFacts,
@@ -30,9 +31,11 @@ import {
   surplusIn,
   withCreated,
 } from './plan.js';
+import { after, patienceOf } from './surplus.js';
 
 export interface MinimumServiceOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly revisions: MirrorReader<Configuration>;
   readonly instances: Mirror<InstanceRecord>;
   readonly instancesByConfiguration: LookupReader<string>;
   readonly nodes: MirrorReader<NodeRecord>;
@@ -67,9 +70,13 @@ type ServiceFields = Pick<
 
 const NOTHING = { ordinary: 0, instances: [] } as const;
 
-export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
+type Facts = ServiceFacts | LeavingFacts;
+type Step = ServiceStep | LeavingStep;
+
+export class MinimumService implements Reconciler<Facts, Step> {
   readonly name = 'minimum-service';
-  readonly plan = plan;
+  /** Of configurations that are gone. */
+  readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
   /** Monotonic ms: since when a configuration has what is left of a lowered minimum. */
@@ -79,20 +86,21 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   constructor(options: MinimumServiceOptions) {
     this.#options = options;
+    this.leavers = new Leavers(options);
     this.#unusual = options.instances.lookup(
       (record) => (isOrdinary(record) ? [] : [record.configurationName]),
       options.ending,
     );
   }
 
-  observe(name: string): ServiceFacts | undefined {
-    const configuration = this.#options.configurations.get(name)?.value.configuration;
-    if (configuration === undefined) {
-      this.#history.delete(name);
-      this.#surplusSince.delete(name);
-      return undefined;
-    }
-    return this.#withPatience(this.factsUnder(configuration));
+  observe(name: string): Facts | undefined {
+    // Asked first: it forgets since when players were waited for, where the configuration is back.
+    const leaving = this.leavers.observe(name);
+    return this.#observeService(name) ?? leaving;
+  }
+
+  plan(facts: Facts, now: number): Plan<Step> {
+    return 'leaving' in facts ? planLeaving(facts) : plan(facts, now);
   }
 
   /** The facts as if this were the content in force under its name. */
@@ -101,7 +109,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     minimumServiceCount: minimum,
     maximumServiceCount: maximum,
     surplus,
-    update: { players, playersSeconds } = NO_UPDATE,
+    update,
   }: ServiceFields): ServiceFacts {
     const history = this.#history.get(name);
     // Without minimum and maximum nothing is counted: each change of one would count them.
@@ -112,11 +120,11 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     const most = Math.min(maximum ?? Number.POSITIVE_INFINITY, isShed ? minimum : Number.POSITIVE_INFINITY);
     const isAbove = few.ordinary + few.instances.length > most;
     const counted = isAbove ? { ordinary: 0, instances: this.#count(name) } : few;
-    const leftMs = playersSeconds === 0 ? null : playersSeconds * 1000;
-    return { name, minimum, maximum, ...(isShed && { surplus: { players, leftMs } }), ...counted, history };
+    const patience = isShed && { surplus: patienceOf({ update }) };
+    return { name, minimum, maximum, ...patience, ...counted, history };
   }
 
-  async perform(step: ServiceStep): Promise<void> {
+  async perform(step: Step): Promise<void> {
     const { writer, logger } = this.#options;
     switch (step.do) {
       case 'create': {
@@ -138,6 +146,8 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
           `removing ${step.id}: ${step.name} has more than its minimumServiceCount, which was lowered`,
         );
         return;
+      case 'leave':
+        return this.leavers.perform(step);
       case 'stop':
       case 'remove':
         await this.#end(step);
@@ -168,7 +178,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
 
   /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
   viewOf(name: string): ServiceView | undefined {
-    const facts = this.observe(name);
+    const facts = this.#observeService(name);
     if (facts === undefined) return undefined;
     const now = this.#options.clock.monotonic();
     const { steps, recheckInMs } = plan(facts, now);
@@ -198,6 +208,16 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     return this.actual(name) - Math.min(minimum, maximum);
   }
 
+  #observeService(name: string): ServiceFacts | undefined {
+    const configuration = this.#options.configurations.get(name)?.value.configuration;
+    if (configuration === undefined) {
+      this.#history.delete(name);
+      this.#surplusSince.delete(name);
+      return undefined;
+    }
+    return this.#withPatience(this.factsUnder(configuration));
+  }
+
   /** Players are waited for from the first look on that found something left. A master that takes over begins anew. */
   #withPatience(facts: ServiceFacts): ServiceFacts {
     const { name, surplus } = facts;
@@ -209,9 +229,7 @@ export class MinimumService implements Reconciler<ServiceFacts, ServiceStep> {
     const now = this.#options.clock.monotonic();
     const since = this.#surplusSince.get(name) ?? now;
     this.#surplusSince.set(name, since);
-    return surplus.leftMs === null
-      ? facts
-      : { ...facts, surplus: { ...surplus, leftMs: surplus.leftMs - (now - since) } };
+    return { ...facts, surplus: after(surplus, now - since) };
   }
 
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {

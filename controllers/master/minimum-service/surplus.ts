@@ -2,6 +2,8 @@
  * What `"surplus": "remove"` ends after a minimum was lowered: of the instances that were made for a minimum, those beyond it.
  * Pure.
  */
+import type { Configuration } from '../../../src/model/configuration.js';
+import { NO_UPDATE } from '../../../src/model/update.js';
 import type { CountedInstance } from './plan.js';
 
 /** How long players are waited for: as `update` of the configuration says. */
@@ -9,6 +11,17 @@ export interface Patience {
   readonly players: 'wait' | 'ignore';
   /** Until they are not waited for any more; null: for ever. */
   readonly leftMs: number | null;
+}
+
+export function patienceOf({
+  update: { players, playersSeconds } = NO_UPDATE,
+}: Pick<Configuration, 'update'>): Patience {
+  return { players, leftMs: playersSeconds === 0 ? null : playersSeconds * 1000 };
+}
+
+/** What is left of it when some time has passed. */
+export function after(patience: Patience, passedMs: number): Patience {
+  return patience.leftMs === null ? patience : { ...patience, leftMs: patience.leftMs - passedMs };
 }
 
 export interface Surplus {
@@ -49,6 +62,9 @@ function rank({ isUsed, state }: CountedInstance): number {
   return state === 'ONLINE' ? 1 : 0;
 }
 
-function isWaitedFor({ isUsed }: CountedInstance, { players, leftMs }: Patience): boolean {
+export function isWaitedFor(
+  { isUsed }: Pick<CountedInstance, 'isUsed'>,
+  { players, leftMs }: Patience,
+): boolean {
   return isUsed === true && players === 'wait' && (leftMs === null || leftMs > 0);
 }

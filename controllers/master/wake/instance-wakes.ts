@@ -84,11 +84,17 @@ function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
   );
 }
 
-/** What is left of a lowered minimum goes when its players have left, and another one in its place when players come. */
+/**
+ * What is left of a lowered minimum, or of a configuration that is gone, goes when its players have left; of the former
+ * another one in its place when players come.
+ */
 function mayEndSurplus({ before, after }: Change<InstanceRecord>, { configurations }: WakeFacts): boolean {
   if (before === undefined || after === undefined) return false;
-  if (configurations.get(after.configurationName)?.value.configuration.surplus !== 'remove') return false;
-  return hasPlayers(before) !== hasPlayers(after);
+  const configuration = configurations.get(after.configurationName)?.value.configuration;
+  return (
+    (configuration === undefined || configuration.surplus === 'remove') &&
+    hasPlayers(before) !== hasPlayers(after)
+  );
 }
 
 function isUsed({ status }: InstanceRecord): boolean {

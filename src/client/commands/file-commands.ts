@@ -45,7 +45,7 @@ export function addApply(program: Command, host: ClientHost): void {
     .description('make configurations what files say; deletes nothing without --prune')
     .requiredOption(FILES, WHERE)
     .option('--dry-run', 'only say what would be done')
-    .option(PRUNE, 'delete all other configurations too; their instances stay')
+    .option(PRUNE, 'delete all other configurations too; instances stay, unless their onDelete is "stop"')
     .option('--fingerprint <fingerprint>', 'only if what "plan" said is still what would happen')
     .option(SHOW_VALUES, VALUES);
   host.addOutput(command);

@@ -140,7 +140,11 @@ async function confirmRemoval(
     options,
   }: { readonly api: ApiClient; readonly names: readonly string[]; readonly options: ClientOptions },
 ): Promise<void> {
-  await host.confirm({ what: `${which(names)} deleted; instances stay`, list: [] }, api, options);
+  await host.confirm(
+    { what: `${which(names)} deleted; instances stay, unless their onDelete is "stop"`, list: [] },
+    api,
+    options,
+  );
 }
 
 function nameOf({ name }: { readonly name: string }): string {

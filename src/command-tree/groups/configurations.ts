@@ -137,17 +137,20 @@ export const CONFIGURATION_COMMANDS = {
   }),
   'config delete': describe({
     usage: '<name>',
-    about: 'remove a configuration with its file; its instances stay',
+    about: 'remove a configuration with its file; its instances stay, unless its onDelete is "stop"',
     input: byName,
     text: (message: ConfigurationMessage) => messageText(message),
     names: ({ name }) => [name],
-    destroys: ({ name }) => `configuration ${name} is deleted with its file; its instances stay`,
+    destroys: ({ name }) => `configuration ${name} is deleted with its file; ${LEFT_BEHIND}`,
   }),
 };
 
+/** Each instance goes by the content that it has. */
+const LEFT_BEHIND = 'its instances stay, unless their onDelete is "stop"';
+
 /** What is said of a configuration that was deleted. */
 export function deletedText(name: string): string {
-  return `configuration ${name} is deleted; its instances stay`;
+  return `configuration ${name} is deleted; ${LEFT_BEHIND}`;
 }
 
 async function describeList(

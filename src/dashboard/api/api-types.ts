@@ -462,6 +462,7 @@ export interface Configuration {
    * @default []
    */
   nodes: string[];
+  onDelete?: "keep" | "stop";
   placement?: "spread" | "pack";
   /** @default {} */
   properties: Partial<Record<string, string>>;
@@ -760,6 +761,7 @@ export interface ConfigurationInput {
    * @default []
    */
   nodes?: string[];
+  onDelete?: "keep" | "stop";
   placement?: "spread" | "pack";
   /** @default {} */
   properties?: Partial<Record<string, string>>;

@@ -20,6 +20,7 @@ export function withEveryDefault(configuration: Configuration): Configuration {
     restartPolicy = STOPPING_DEFAULTS.restartPolicy,
     placement = 'spread',
     surplus = 'keep',
+    onDelete = 'keep',
   } = configuration;
-  return { ...configuration, placement, surplus, stopSignal, stopTimeoutSeconds, restartPolicy };
+  return { ...configuration, placement, surplus, onDelete, stopSignal, stopTimeoutSeconds, restartPolicy };
 }

@@ -282,7 +282,7 @@ describe('delete -f', () => {
     expect(no).toMatchObject({ code: 1, out: '', err: ['nothing was done'] });
     expect(no.questions).toEqual([
       expect.stringMatching(
-        /^Cluster test \(prod, http.*\): configurations lobby, mail are deleted; instances stay\. Go on\? /,
+        /^Cluster test \(prod, http.*\): configurations lobby, mail are deleted; instances stay, unless their onDelete is "stop"\. Go on\? /,
       ),
     ]);
     await world.call('DELETE /configurations/mail');
@@ -298,7 +298,7 @@ describe('delete -f', () => {
   it('stands beside the kinds that can be deleted by name', async () => {
     await world.commands.configure('lobby');
     expect((await drover('delete config lobby -y -o json')).out).toBe(
-      '{\n  "message": "configuration lobby is deleted; its instances stay",\n  "name": "lobby"\n}\n',
+      '{\n  "message": "configuration lobby is deleted; its instances stay, unless their onDelete is \\"stop\\"",\n  "name": "lobby"\n}\n',
     );
     expect((await drover('delete pod lobby')).err).toEqual([
       expect.stringMatching(/^there is no kind "pod" to delete: there are instance, config, /),

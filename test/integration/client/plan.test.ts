@@ -152,4 +152,23 @@ describe('--prune', () => {
     expect(await names()).toEqual(['lobby']);
     expect(world.commands.plane.records()).toHaveLength(1);
   });
+
+  it('foretells which instances end with their configuration, and which of these have players', async () => {
+    await world.commands.configure('mail', { minimumServiceCount: 2, onDelete: 'stop' });
+    const { plane } = world.commands;
+    const [busy] = await world.commands.untilOnline('mail', 2);
+    await plane.master.writer.reportState(busy?.id ?? '', { state: 'ONLINE', players: 3 });
+    write('conf/lobby.json', SMALL);
+    const conf = join(home.path, 'conf');
+    const { configurations } = await planOf(`-f ${conf} --prune`);
+    expect(configurations.find(({ name }) => name === 'mail')).toMatchObject({
+      effects: { keep: 0, stop: 2, waitForPlayers: 1 },
+      why: '2 instances are stopped or removed. 1 of them has players, who are waited for.',
+    });
+    expect((await drover(`apply -f ${conf} --prune --yes`)).code).toBe(0);
+    await until(() => {
+      const wanted = plane.records().filter(({ desired }) => desired.goal === 'run');
+      expect(wanted.map(({ id }) => id)).toEqual([busy?.id]);
+    });
+  });
 });

@@ -1057,7 +1057,7 @@ describe('config delete', () => {
   it('removes the file, and leaves the instances', async () => {
     const id = await oneInstance();
     expect(await world.run('config delete lobby')).toBe(
-      'configuration lobby is deleted; its instances stay\n',
+      'configuration lobby is deleted; its instances stay, unless their onDelete is "stop"\n',
     );
     expect(existsSync(join(world.root, 'configurations/lobby.json'))).toBe(false);
     expect(await world.json('instance list')).toMatchObject([{ id }]);

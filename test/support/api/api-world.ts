@@ -203,6 +203,7 @@ export class ApiWorld {
       placementOf: () => undefined,
       placementOfNext: () => NO_PLACE,
       serviceOf: () => undefined,
+      leavingOf: () => ({ going: 0, waiting: 0 }),
       contactOf: () => undefined,
       moveOf: () => undefined,
     },

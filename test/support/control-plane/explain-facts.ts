@@ -134,6 +134,7 @@ export function configurationFacts(fields: Partial<ConfigurationFacts> = {}): Co
     }),
     instances: [instanceFacts()],
     instancesTotal: 1,
+    leaving: { going: 0, waiting: 0 },
     wanted: 1,
     online: 1,
     ...fields,

@@ -3,6 +3,7 @@ import {
   fatesOf,
   forecastOf,
   outcomeOf,
+  outcomeWithout,
   type PlannedInstance,
   takenOf,
 } from '../../../controllers/master/forecast/plan.js';
@@ -98,8 +99,18 @@ describe('what minimum-service would do', () => {
     expect(outcomeOf({ ...service, minimum: 1, surplus: ignored, instances }).busy).toEqual(new Set());
   });
 
-  it('is nothing where the configuration goes', () => {
-    expect(outcomeOf(null)).toEqual({ create: 0, ended: new Set(), busy: new Set() });
+  it('ends of a configuration that goes what is to leave, and knows whose players are waited for', () => {
+    const patience = { players: 'wait', leftMs: 5000 } as const;
+    const leaving = [
+      { id: 'a', isUsed: true, patience },
+      { id: 'b', isUsed: false, patience },
+    ];
+    expect(outcomeWithout({ name: 'lobby', leaving })).toEqual({
+      create: 0,
+      ended: new Set(['a', 'b']),
+      busy: new Set(['a']),
+    });
+    expect(outcomeWithout({ name: 'lobby', leaving: [] }).ended).toEqual(new Set());
   });
 });
 

@@ -279,6 +279,14 @@ describe('a change of an instance wakes', () => {
     expect(await wakesOf(operation)).toEqual(wakes.toSorted());
   });
 
+  it('the count of what a configuration left that is gone: its players came or went', async () => {
+    const left = (players: number) =>
+      putInstance('left1a', up('alpha', { configurationName: 'away', status: { players } }));
+    await wakesOf(left(0));
+    expect(await wakesOf(left(1))).toEqual(['minimum-service away +20']);
+    expect(await wakesOf(left(2))).toEqual([]);
+  });
+
   it('the drain of the node that its replacement is on', async () => {
     await wakesOf(putInstance('new2aa', up('beta', { replaces: 'old2aa' })));
     expect(await wakesOf(putInstance('old2aa', up('alpha', { status: { players: 1 } })))).toEqual([

@@ -119,6 +119,20 @@ describe('a configuration', () => {
     ]);
   });
 
+  it('tells which of them end by themselves', () => {
+    const removed = { record: undefined, service: undefined, instancesTotal: 3 };
+    expect(tell({ ...removed, leaving: { going: 1, waiting: 2 } })).toEqual([
+      'not well: lobby was removed: 3 instances of it are left.',
+      'next: 1 instance ends now, 2 instances end when no players are left, because onDelete is "stop".',
+      'do: To keep them, put a file for lobby back.',
+    ]);
+    expect(tell({ ...removed, leaving: { going: 0, waiting: 1 } })).toEqual([
+      'not well: lobby was removed: 3 instances of it are left.',
+      'next: 1 instance ends when no players are left, because onDelete is "stop".',
+      'do: Delete what you do not want (`instance delete <id>`), or put a file for lobby back.',
+    ]);
+  });
+
   it('notes stopped static instances that keep their slot, and instances of an older content', () => {
     const resting = instanceFacts({
       record: recordWith(

@@ -45,6 +45,7 @@ const OTHER: { readonly [Field in keyof Required<Input>]: NonNullable<Input[Fiel
   readiness: { tcpPort: 7007 },
   update: { strategy: 'rolling' },
   surplus: 'remove',
+  onDelete: 'stop',
 };
 
 describe('the class of a changed field', () => {

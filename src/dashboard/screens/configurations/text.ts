@@ -74,7 +74,7 @@ export const text = {
   removeExplanation: (instances: number) =>
     instances === 0
       ? 'Its file is deleted. It has no instances.'
-      : `Its file is deleted, and no new instances are made. Its ${plural(instances, 'instance')} ${instances === 1 ? 'stays and goes' : 'stay and go'} on running until you delete ${instances === 1 ? 'it' : 'them'}:`,
+      : `Its file is deleted, and no new instances are made. Its ${plural(instances, 'instance')} ${instances === 1 ? 'stays and goes' : 'stay and go'} on running until you delete ${instances === 1 ? 'it' : 'them'}, unless onDelete is "stop":`,
   removed: (name: string) => `Configuration ${name} is deleted.`,
   removedMore: (number: number) => `and ${count(number)} more`,
 

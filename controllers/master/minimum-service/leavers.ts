@@ -1,0 +1,87 @@
+/** The instances that end because their configuration is gone: finds them and ends them, as `leaving.ts` decides. */
+import type { Clock } from '../../../src/loop/clock.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { hasPlayers } from '../rollout/gather.js';
+import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
+import { after, patienceOf } from './surplus.js';
+
+export interface LeaversOptions {
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly writer: Pick<InstanceWriter, 'removeWhile' | 'stopWhile'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+export class Leavers {
+  readonly #options: LeaversOptions;
+  /** Monotonic ms: since when a configuration that is gone has instances that are to end. */
+  readonly #since = new Map<string, number>();
+
+  constructor(options: LeaversOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Undefined: nothing is to end, or the configuration is there. Players are waited for from the first look on. A master
+   * that takes over begins anew.
+   */
+  observe(name: string): LeavingFacts | undefined {
+    const facts = this.#isGone(name) ? this.without(name) : undefined;
+    if (facts === undefined || facts.leaving.length === 0) {
+      this.#since.delete(name);
+      return undefined;
+    }
+    const now = this.#options.clock.monotonic();
+    const since = this.#since.get(name) ?? now;
+    this.#since.set(name, since);
+    const leaving = facts.leaving.map((one) => ({ ...one, patience: after(one.patience, now - since) }));
+    return { name, leaving };
+  }
+
+  /** What would end if there were no such configuration. */
+  without(name: string): LeavingFacts {
+    const { instances, instancesByConfiguration, revisions } = this.#options;
+    const leaving: LeavingInstance[] = [];
+    for (const id of instancesByConfiguration.get(name)) {
+      const record = instances.get(id)?.value;
+      if (record === undefined || !isStanding(record)) continue;
+      const content = revisions.get(record.revision)?.value;
+      if (content?.onDelete !== 'stop') continue;
+      leaving.push({ id, isUsed: hasPlayers(record), patience: patienceOf(content) });
+    }
+    return { name, leaving };
+  }
+
+  async perform({ name, id, evenUsed }: LeavingStep): Promise<void> {
+    const { writer, logger } = this.#options;
+    const isDue = (record: InstanceRecord): boolean =>
+      isStanding(record) && (evenUsed || !hasPlayers(record)) && this.#isGone(name);
+    const isRemoved = await writer.removeWhile(id, (record) => !record.static && isDue(record));
+    if (!isRemoved && !(await writer.stopWhile(id, (record) => record.static && isDue(record))))
+      throw new Conflict(`instance ${id} has players now, or has ended, or its configuration is back`);
+    logger.info(
+      { configuration: name, instance: id },
+      `${isRemoved ? 'removing' : 'stopping'} ${id}: ${name} is gone, and onDelete of its content is "stop"`,
+    );
+  }
+
+  /** A record that cannot be read is not gone. */
+  #isGone(name: string): boolean {
+    const { configurations } = this.#options;
+    return configurations.get(name) === undefined && !configurations.setAside.has(name);
+  }
+}
+
+/** What may still end: a static one is stopped, any other removed. */
+function isStanding({ desired, static: isStatic }: InstanceRecord): boolean {
+  return isStatic ? desired.goal === 'run' : desired.goal !== 'remove';
+}
