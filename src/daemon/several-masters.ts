@@ -13,14 +13,16 @@ import { openRecordDesk } from '../channel/masters/record-desk.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { DirectorySource } from '../configuration-files/source.js';
 import { ConfigurationView } from '../configuration-files/view/configuration-view.js';
-import { decodeEdits, encodeEdits, operationsOf } from '../configuration-files/view/record-edits.js';
+import { decodeEdits, encodeEdits, transactionOf } from '../configuration-files/view/record-edits.js';
 import type { AskingLeadership } from '../leadership/candidate.js';
 import { LeaderSearch } from '../leadership/leader-search.js';
 import type { MasterPeer } from '../leadership/leadership.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { AuditTrail } from '../model/audit.js';
 import { type ConfigurationRecord, configurationRecordSchema } from '../model/configuration.js';
+import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
 import { nodeRecordSchema } from '../model/node.js';
+import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import { type TemplateRecord, templateRecordSchema } from '../model/template.js';
 import type { RootPaths } from '../node/root.js';
 import { PREFIX } from '../store/keys.js';
@@ -62,6 +64,8 @@ export class SeveralMasters implements Part {
   readonly templates: TemplateView;
   readonly #options: SeveralMastersOptions;
   readonly #configurations: Mirror<ConfigurationRecord>;
+  readonly #histories: Mirror<ConfigurationHistory>;
+  readonly #rollouts: Mirror<RolloutRecord>;
   readonly #templateRecords: Mirror<TemplateRecord>;
   readonly #masters: Mirror<boolean>;
   readonly #view: ConfigurationView;
@@ -78,6 +82,8 @@ export class SeveralMasters implements Part {
     this.desk = new MasterDesk({ logger });
     this.#calls = new MasterCalls({ dial, clock });
     this.#configurations = this.#mirror(PREFIX.configurations, configurationRecordSchema);
+    this.#histories = this.#mirror(PREFIX.histories, configurationHistorySchema);
+    this.#rollouts = this.#mirror(PREFIX.rollouts, rolloutRecordSchema);
     this.#templateRecords = this.#mirror(PREFIX.templates, templateRecordSchema);
     this.#masters = this.#mirror(
       PREFIX.nodes,
@@ -93,12 +99,18 @@ export class SeveralMasters implements Part {
       signal: this.#stopping.signal,
       logger,
     };
+    const configurations = this.#configurations;
+    const edited = { store, clock, configurations, histories: this.#histories, rollouts: this.#rollouts };
     const door = openRecordDesk(
-      { name: 'configurations', encode: encodeEdits, decode: decodeEdits, operations: operationsOf },
+      {
+        name: 'configurations',
+        encode: encodeEdits,
+        decode: decodeEdits,
+        operations: (edits, from) => transactionOf(edits, from, edited),
+      },
       deskOptions,
     );
     const views = join(paths.data, 'views');
-    const configurations = this.#configurations;
     this.source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
     const { source } = this;
     const common = { store, clock, random, logger };
@@ -169,7 +181,13 @@ export class SeveralMasters implements Part {
   /** The templates have started. */
   async start(): Promise<void> {
     await this.#running.start(this.#search);
-    for (const mirror of [this.#configurations, this.#templateRecords, this.#masters])
+    for (const mirror of [
+      this.#configurations,
+      this.#histories,
+      this.#rollouts,
+      this.#templateRecords,
+      this.#masters,
+    ])
       await this.#running.start(mirror);
     await this.#running.start(this.#view);
     await this.#running.start(this.files);

@@ -101,6 +101,52 @@ describe.skipIf(!hasEtcd)('the directories of three masters on etcd', () => {
     });
   });
 
+  it('of configurations have one history, and any master takes a change back', async () => {
+    const { leader, others } = await masters.roles();
+    const [second = leader, third = leader] = others;
+    const historyBy = async (master: MasterProcess): Promise<unknown> => {
+      const { status, text } = await master.api.send('GET', '/configurations/web/history');
+      expect(status).toBe(200);
+      return JSON.parse(text);
+    };
+    configure(second, 'web', 'sleep 1000');
+    await untilSaid(masters.all, 'web', 'sleep 1000');
+    await leader.api.putConfiguration('web', { command: 'sleep 2000', minimumServiceCount: 0 });
+    await untilSaid(masters.all, 'web', 'sleep 2000');
+    const first = { number: 1, node: second.nodeId, file: 'web.json', key: null, at: expect.any(Number) };
+    // The node is the one that led then: on a busy machine that may be another one by now.
+    const other = { number: 2, node: expect.any(String), key: expect.any(String), at: expect.any(Number) };
+    for (const asked of masters.all)
+      await until(async () =>
+        expect(await historyBy(asked)).toMatchObject([
+          { ...other, isInForce: true },
+          { ...first, isInForce: false },
+        ]),
+      );
+
+    const reason = 'players fall through the floor';
+    const held = await second.api.send('POST', '/configurations/web/rollback', { reason });
+    expect(held).toMatchObject({ status: 200 });
+    await until(async () =>
+      expect(await historyBy(third)).toMatchObject([
+        { ...other, isInForce: false, outcome: 'rolled-back', reason },
+        { ...first, isInForce: true },
+      ]),
+    );
+    expect(readOn(third, WEB)).toContain('sleep 2000');
+
+    const written = await third.api.send('POST', '/configurations/web/rollback/file', { to: 1, reason });
+    expect(written).toMatchObject({ status: 200 });
+    await untilSaid(masters.all, 'web', 'sleep 1000');
+    await until(async () =>
+      expect(await historyBy(second)).toMatchObject([
+        { number: 3, node: expect.any(String), key: expect.any(String), isInForce: true },
+        { ...other, outcome: 'rolled-back', reason },
+        first,
+      ]),
+    );
+  });
+
   it('of configurations lose most of them at once only when that is confirmed, on whichever master', async () => {
     const {
       others: [follower = expect.fail('no master follows')],

@@ -1,6 +1,7 @@
 /** Edits of records by views: written by the leader, asked of the leader by the other masters. */
 import { z } from 'zod';
 import type { Leadership } from '../../leadership/leadership.js';
+import type { MaybePromise } from '../../loop/maybe-promise.js';
 import { DroverError } from '../../model/errors.js';
 import type { Operation, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -17,8 +18,8 @@ export interface EditKind<Edit> {
   encode(edits: readonly Edit[]): unknown;
   /** Throws DroverErrors for what is not valid. */
   decode(question: unknown): readonly Edit[];
-  /** `from`: the node that brings them. */
-  operations(edits: readonly Edit[], from: string): readonly Operation[];
+  /** Of the leader. `from`: the node that brings them. */
+  operations(edits: readonly Edit[], from: string): MaybePromise<readonly Operation[]>;
 }
 
 export interface RecordDeskOptions {
@@ -38,7 +39,7 @@ export function openRecordDesk<Edit extends { readonly name: string }>(
   { nodeId, store, leadership, calls, desk, signal, logger }: RecordDeskOptions,
 ): RecordDoor<Edit> {
   const writeHere = async (edits: readonly Edit[], from: string): Promise<number> => {
-    const revision = await store.transact(kind.operations(edits, from));
+    const revision = await store.transact(await kind.operations(edits, from));
     const names = edits.map(({ name }) => name);
     logger.info({ node: from, names }, `${kind.name} changed by node ${from}: ${names.join(', ')}`);
     return revision;

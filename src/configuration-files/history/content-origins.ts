@@ -53,10 +53,22 @@ export class ContentOrigins {
     }
   }
 
+  /** Where a file is written first, whoever writes it. */
   of(name: string, file: string): ContentSource {
+    const { origin, rollback } = this.ofWriter(name, file);
+    return { origin: { ...this.ofFile(file).origin, key: origin.key }, rollback };
+  }
+
+  /** Of a file that nobody wrote through the API. */
+  ofFile(file: string): ContentSource {
     const { commit = null, isDirty = null } = this.#commits.get(file) ?? {};
+    return { origin: { file, key: null, commit, isDirty }, rollback: undefined };
+  }
+
+  /** Of what was noted to be written, before a file says it: it comes from no commit. */
+  ofWriter(name: string, file: string): ContentSource {
     const { key = null, rollback } = this.#writers.get(name) ?? {};
-    return { origin: { file, key, commit, isDirty }, rollback };
+    return { origin: { file, key, commit: null, isDirty: null }, rollback };
   }
 
   /** Notes who is about to write the file of a configuration; undefined: not known. */

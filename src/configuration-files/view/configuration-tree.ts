@@ -110,7 +110,7 @@ export class ConfigurationTree implements ViewTree {
       return {
         do: 'put',
         name,
-        file,
+        source: source.origins.ofFile(file),
         parsed: reading.parsed,
         expectedRevision: this.#revisionOf(name, expected),
       };

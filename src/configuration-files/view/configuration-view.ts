@@ -143,11 +143,11 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
   /** Writes the record, then the files of this master. The others' follow. */
   async write(name: string, { text, parsed }: NewContent, precondition?: Precondition): Promise<void> {
     const { hash } = parsed;
-    await this.#edit(name, precondition, (record, expectedRevision) =>
-      record?.hash === hash
-        ? undefined
-        : { do: 'put', name, file: record?.sourceFile ?? `${name}.json`, parsed, expectedRevision },
-    );
+    await this.#edit(name, precondition, (record, expectedRevision) => {
+      if (record?.hash === hash) return undefined;
+      const source = this.#options.source.origins.ofWriter(name, record?.sourceFile ?? `${name}.json`);
+      return { do: 'put', name, source, parsed, expectedRevision };
+    });
     await this.#tree.withText({ name, hash, text }, () => this.follow());
   }
 

@@ -1,29 +1,36 @@
 /** A change of the records of configurations by one master's files or API: a compare-and-set by the leader. */
 import { z } from 'zod';
+import type { Clock } from '../../loop/clock.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
+import { contentOriginSchema } from '../../model/configuration-history.js';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { configurationKey, revisionKey } from '../../store/keys.js';
-import { MAX_OPERATIONS, type Operation } from '../../store/store.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import { MAX_OPERATIONS, type Operation, type Store } from '../../store/store.js';
 import { isConfigurationFile } from '../directory.js';
+import type { ContentSource } from '../history/content-origins.js';
+import { type HistoryChange, type HistoryRecords, historyOperations } from '../history/history-operations.js';
 import { type ParsedConfiguration, validateConfiguration } from '../parse.js';
 
 export type RecordEdit =
   | {
       readonly do: 'put';
       readonly name: string;
-      /** The file that says it, on the node that brings it. */
-      readonly file: string;
+      /** The file that says it, on the node that brings it, and who wrote it. */
+      readonly source: ContentSource;
       readonly parsed: Pick<ParsedConfiguration, 'configuration' | 'content' | 'hash'>;
       /** 0: there is no record. */
       readonly expectedRevision: number;
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
-/** Each is two operations at most. */
-const EDITS_AT_ONCE = MAX_OPERATIONS / 2;
+/** In one transaction: each is a record, its revision and its history. */
+const EDITS_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
 /** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;
+/** Of the name of a caller, and of the reason of a rollback: histories keep them. */
+const LONGEST_WORDS = 500;
 
 /** Cuts edits into transactions, in order. A content that is too long for any stands alone. */
 export function inTransactions(edits: readonly RecordEdit[]): RecordEdit[][] {
@@ -43,19 +50,54 @@ export function inTransactions(edits: readonly RecordEdit[]): RecordEdit[][] {
   return transactions;
 }
 
-/** `sourceNode`: the node that brings them. */
-export function operationsOf(edits: readonly RecordEdit[], sourceNode: string): Operation[] {
-  return edits.flatMap((edit): Operation[] => {
-    const key = configurationKey(edit.name);
-    const { expectedRevision } = edit;
-    if (edit.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
-    const { configuration, hash } = edit.parsed;
-    const value: ConfigurationRecord = { configuration, sourceFile: edit.file, sourceNode, hash };
-    return [
-      expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision },
-      { do: 'put', key: revisionKey(hash), value: configuration },
-    ];
-  });
+/** What the leader knows when it makes a transaction of edits. */
+export interface EditedState extends HistoryRecords {
+  readonly store: Pick<Store, 'barrier'>;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly configurations: HistoryRecords['configurations'] & Shown;
+  readonly histories: HistoryRecords['histories'] & Shown;
+  readonly rollouts: HistoryRecords['rollouts'] & Shown;
+}
+type Shown = Pick<MirrorReader<unknown>, 'until'>;
+
+/**
+ * The transaction of edits, with what they add to the histories as all writes before have left these: only a record that
+ * somebody else changed is a conflict. `sourceNode`: the node that brings them.
+ */
+export async function transactionOf(
+  edits: readonly RecordEdit[],
+  sourceNode: string,
+  { store, clock, ...records }: EditedState,
+): Promise<Operation[]> {
+  const { configurations, histories, rollouts } = records;
+  const revision = await store.barrier();
+  await Promise.all([configurations, histories, rollouts].map((mirror) => mirror.until(revision)));
+  const at = clock.now();
+  return edits.flatMap((edit) => [
+    ...operationsOf(edit, sourceNode),
+    ...historyOperations(records, { name: edit.name, content: contentOf(edit, sourceNode), at }),
+  ]);
+}
+
+function operationsOf(edit: RecordEdit, sourceNode: string): Operation[] {
+  const key = configurationKey(edit.name);
+  const { expectedRevision } = edit;
+  if (edit.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
+  const { configuration, hash } = edit.parsed;
+  const value: ConfigurationRecord = {
+    configuration,
+    sourceFile: edit.source.origin.file,
+    sourceNode,
+    hash,
+  };
+  return [
+    expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision },
+    { do: 'put', key: revisionKey(hash), value: configuration },
+  ];
+}
+
+function contentOf(edit: RecordEdit, node: string): HistoryChange['content'] {
+  return edit.do === 'remove' ? undefined : { revision: edit.parsed.hash, source: edit.source, node };
 }
 
 const fileName = z
@@ -64,6 +106,17 @@ const fileName = z
   .refine((name) => isConfigurationFile(name) && !name.includes('/'), {
     error: 'is no file of configurations',
   });
+const sourceSchema = z.object({
+  origin: contentOriginSchema.omit({ node: true }).extend({
+    file: fileName,
+    key: z.string().max(LONGEST_WORDS).nullable(),
+    commit: z
+      .string()
+      .regex(/^[0-9a-f]{40,64}$/)
+      .nullable(),
+  }),
+  rollback: z.string().max(LONGEST_WORDS).optional(),
+});
 const expectedRevision = z.int().min(0);
 const questionSchema = z
   .array(
@@ -71,7 +124,7 @@ const questionSchema = z
       z.object({
         do: z.literal('put'),
         name: nameSchema,
-        file: fileName,
+        source: sourceSchema,
         content: z.unknown(),
         expectedRevision,
       }),
@@ -97,7 +150,11 @@ export function decodeEdits(question: unknown): RecordEdit[] {
     throw new DroverError('DRV_REQUEST_INVALID', `no edits of configurations: ${error.message}`);
   return data.map((edit): RecordEdit => {
     if (edit.do === 'remove') return edit;
-    const { content, ...rest } = edit;
-    return { ...rest, parsed: validateConfiguration(edit.name, content) };
+    const { content, source, ...rest } = edit;
+    return {
+      ...rest,
+      source: { origin: source.origin, rollback: source.rollback },
+      parsed: validateConfiguration(edit.name, content),
+    };
   });
 }

@@ -17,6 +17,7 @@ const KEYS: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = 
   configurations: ({ name }) => name,
   nodes: ({ nodeId }) => nodeId,
   templates: ({ group, name }) => `${group}/${name}`,
+  rollouts: ({ configurationName }) => configurationName,
   usage: ({ instance }) => instance,
 };
 
@@ -46,6 +47,7 @@ export class Live {
       configurations: make('configurations'),
       nodes: make('nodes'),
       templates: make('templates'),
+      rollouts: make('rollouts'),
       usage: make('usage'),
     };
     this.events = new RecentEvents({ ...this.stores, now: () => Date.now() });

@@ -1,5 +1,5 @@
 /** The messages of the change stream, as docs/api.md#watch describes them. */
-import type { ClusterNodeDetail, Configuration, Instance } from '../api/api-types.js';
+import type { ClusterNodeDetail, Configuration, Instance, Rollout } from '../api/api-types.js';
 
 /** What each topic's entries are. */
 export interface Topics {
@@ -12,6 +12,7 @@ export interface Topics {
   };
   readonly nodes: Omit<ClusterNodeDetail, 'instances' | 'lastBeat' | 'usage'>;
   readonly templates: { readonly group: string; readonly name: string; readonly storage: string };
+  readonly rollouts: Rollout;
   readonly usage: {
     readonly instance: string;
     readonly configuration: string;

@@ -1,9 +1,12 @@
 /** Masters that share a store: edits go to the leader, templates to all, and the audit trails are one. */
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/model/audit.js';
-import { nodeKey, PREFIX } from '../../../src/store/keys.js';
+import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
+import { historyKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { nodeRecord } from '../../support/control-plane/records.js';
+import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 import { SeveralWorld, type TestMaster } from '../../support/masters/several-world.js';
 import { until } from '../../support/until.js';
 
@@ -57,6 +60,83 @@ describe('an edit of a configuration on a master that follows', () => {
     await until(() => expect(b.masters.files.errors().map(({ file }) => file)).toEqual(['lobby.json']));
     expect(await b.read(LOBBY)).toContain('of b');
     expect(await a.read(LOBBY)).toContain('of a');
+  });
+});
+
+describe('the history of a configuration', () => {
+  const history = async () =>
+    configurationHistorySchema.parse((await world.store.get(historyKey('lobby')))?.value).contents;
+  const untilOnAll = async (command: string): Promise<void> => {
+    for (const master of [a, b, c])
+      await until(async () => expect(await master.read(LOBBY)).toContain(`"${command}"`));
+  };
+
+  it('says who brought each content, on whichever master, and goes with it', async () => {
+    await b.write(LOBBY, lobby('one'));
+    await untilOnAll('one');
+    await a.masters.files.put('lobby', { command: 'two' }, { by: { key: 'deploy' } });
+    await untilOnAll('two');
+    await c.write(LOBBY, lobby('three'));
+    await untilOnAll('three');
+    // The next leader goes on with it.
+    world.elect('c');
+    const by = { key: 'ops', rollback: 'players fall' };
+    await c.masters.files.put('lobby', { command: 'one' }, { by });
+    await untilOnAll('one');
+    const contents = await history();
+    const unknown = { file: 'lobby.json', commit: null, isDirty: null };
+    expect(contents).toMatchObject([
+      { ...unknown, number: 1, node: 'b', key: null, end: { outcome: 'replaced' } },
+      { ...unknown, number: 2, node: 'a', key: 'deploy', end: { outcome: 'replaced' } },
+      {
+        ...unknown,
+        number: 3,
+        node: 'c',
+        key: null,
+        end: { outcome: 'rolled-back', reason: 'players fall' },
+      },
+      { ...unknown, number: 4, node: 'c', key: 'ops' },
+    ]);
+    expect(contents[3]?.revision).toBe(contents[0]?.revision);
+    for (const { at } of contents) expect(at).toBeTypeOf('number');
+    await c.masters.files.remove('lobby');
+    expect(await world.store.get(historyKey('lobby'))).toBeUndefined();
+  });
+
+  it.skipIf(!HAS_GIT)('names the commit of the directory where the file was edited', async () => {
+    await b.stop();
+    const repository = new GitRepository();
+    const git = (...words: string[]) => repository.gitIn(join(world.root, 'b'), ...words);
+    try {
+      git('init', '-q');
+      await b.write(LOBBY, lobby('one'));
+      git('add', 'configurations');
+      git('commit', '-q', '-m', 'a lobby');
+      const commit = git('rev-parse', 'HEAD');
+      b = await world.start('b');
+      await untilOnAll('one');
+      expect(await history()).toMatchObject([{ node: 'b', key: null, commit, isDirty: false }]);
+      await b.write(LOBBY, lobby('two'));
+      await untilOnAll('two');
+      expect((await history())[1]).toMatchObject({ node: 'b', key: null, commit, isDirty: true });
+    } finally {
+      repository.remove();
+    }
+  });
+
+  it('loses no content when masters write at once', async () => {
+    await a.masters.files.put('lobby', { command: 'start' });
+    await untilOnAll('start');
+    const names = ['x', 'y', 'z'];
+    for (const [n, master] of [a, b, c].entries())
+      await master.write(
+        `configurations/${names[n]}.json`,
+        JSON.stringify({ name: names[n], command: 'run' }),
+      );
+    for (let n = 0; n < 5; n++) await a.masters.files.put('lobby', { command: `of a, ${n}` });
+    expect((await history()).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6]);
+    for (const name of names)
+      await until(async () => expect(await world.store.get(historyKey(name))).toBeDefined());
   });
 });
 

@@ -5,7 +5,7 @@
 import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { unreadSource } from '../../../src/configuration-files/source.js';
-import { operationsOf, type RecordEdit } from '../../../src/configuration-files/view/record-edits.js';
+import { type RecordEdit, transactionOf } from '../../../src/configuration-files/view/record-edits.js';
 import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
 import { MasterWork } from '../../../src/daemon/master-work.js';
 import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';
@@ -126,21 +126,25 @@ export class ElectedMaster implements MasterRole {
 
   /** As a client does that applies all of its files. */
   async syncFiles(): Promise<void> {
-    const { files, machine } = this.#place;
+    const { files, machine, life } = this.#place;
     const { store, master } = this.#opened ?? {};
     if (store === undefined || master === undefined) return;
-    const { configurations } = master.state;
+    const { configurations, histories, rollouts } = master.state;
     const edits: RecordEdit[] = [];
     for (const [name, configuration] of files) {
       const hash = hashConfiguration(configuration);
       const held = configurations.get(name);
       if (held?.value.hash === hash) continue;
       const parsed = { configuration, content: configuration, hash };
-      edits.push({ do: 'put', name, file: `${name}.json`, parsed, expectedRevision: held?.revision ?? 0 });
+      const source = unreadSource(machine.nodeId).originOf(name, `${name}.json`);
+      edits.push({ do: 'put', name, source, parsed, expectedRevision: held?.revision ?? 0 });
     }
     for (const [name, { revision }] of configurations.entries())
       if (!files.has(name)) edits.push({ do: 'remove', name, expectedRevision: revision });
-    if (edits.length > 0) await store.transact(operationsOf(edits, machine.nodeId));
+    if (edits.length === 0) return;
+    const { clock } = life;
+    const state = { store, clock, configurations, histories, rollouts };
+    await store.transact(await transactionOf(edits, machine.nodeId, state));
   }
 
   async interrupt(): Promise<void> {

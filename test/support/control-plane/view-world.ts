@@ -7,11 +7,13 @@ import { pino } from 'pino';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
 import { ConfigurationView } from '../../../src/configuration-files/view/configuration-view.js';
-import { operationsOf } from '../../../src/configuration-files/view/record-edits.js';
+import { transactionOf } from '../../../src/configuration-files/view/record-edits.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
+import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { rolloutRecordSchema } from '../../../src/model/rollout.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
@@ -85,6 +87,17 @@ export class ViewMaster {
       prefix: PREFIX.configurations,
       decode: (value) => configurationRecordSchema.parse(value),
     });
+    const histories = new Mirror({
+      store,
+      prefix: PREFIX.histories,
+      decode: (value) => configurationHistorySchema.parse(value),
+    });
+    const rollouts = new Mirror({
+      store,
+      prefix: PREFIX.rollouts,
+      decode: (value) => rolloutRecordSchema.parse(value),
+    });
+    const edited = { store, clock, configurations, histories, rollouts };
     const view = new ConfigurationView({
       source,
       configurations,
@@ -92,7 +105,7 @@ export class ViewMaster {
       door: {
         write: async (edits) => {
           if (this.#world.cut.has(nodeId)) throw new DroverError('DRV_STORE_UNAVAILABLE', 'no master leads');
-          return store.transact(operationsOf(edits, nodeId));
+          return store.transact(await transactionOf(edits, nodeId, edited));
         },
       },
       basesFile: join(root, nodeId, 'data/views/configurations.json'),
@@ -110,7 +123,7 @@ export class ViewMaster {
       clock,
     });
     this.#parts = { view, files };
-    await this.#running.start(configurations);
+    for (const mirror of [configurations, histories, rollouts]) await this.#running.start(mirror);
     await this.#running.start(view);
     await this.#running.start(files);
   }

@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
+import { BROWSER_TIMEOUT_MS } from './browser.js';
 
 /** Chromium logs each answer of 400 and more; a test that provokes one names its status. */
 const FAILED_CALL = /Failed to load resource: the server responded with a status of (\d+)/;
@@ -43,6 +44,7 @@ export class DashboardPage {
     this.page = page;
     this.context = page.context();
     this.#origin = origin;
+    page.setDefaultTimeout(BROWSER_TIMEOUT_MS);
     page.on('console', (message) => {
       if (message.type() === 'error' || message.type() === 'warning') this.#problems.push(message.text());
     });

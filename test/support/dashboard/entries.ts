@@ -1,5 +1,5 @@
 /** Entries of the change stream for tests of the dashboard: well, unless a test says otherwise. */
-import type { Instance } from '../../../src/dashboard/api/api-types.js';
+import type { Instance, Rollout } from '../../../src/dashboard/api/api-types.js';
 import type { Topics } from '../../../src/dashboard/live/messages.js';
 
 export function anInstance(fields: Partial<Instance> = {}): Instance {
@@ -27,6 +27,28 @@ export function anInstance(fields: Partial<Instance> = {}): Instance {
     players: null,
     maxPlayers: null,
     tps: null,
+    ...fields,
+  };
+}
+
+export function aRollout(fields: Partial<Rollout> = {}): Rollout {
+  return {
+    configurationName: 'lobby',
+    state: 'rolling',
+    from: 'r1',
+    to: 'r2',
+    fromNumber: 1,
+    toNumber: 2,
+    cause: 'content',
+    reason: null,
+    message: null,
+    by: null,
+    since: 1_000,
+    endedAt: null,
+    isPromoted: true,
+    isHeldBack: false,
+    paused: null,
+    counts: { total: 3, updated: 1, good: 1, outdated: 2, waiting: 0 },
     ...fields,
   };
 }

@@ -1,10 +1,10 @@
 /** What the overview shows as needing the operator. */
 import { expect, it } from 'vitest';
-import type { Instance } from '../../../src/dashboard/api/api-types.js';
+import type { Instance, Rollout } from '../../../src/dashboard/api/api-types.js';
 import type { Topics } from '../../../src/dashboard/live/messages.js';
 import { type AttentionFacts, concernsOf } from '../../../src/dashboard/screens/overview/attention.js';
 import type { ClusterState } from '../../../src/dashboard/screens/overview/cluster-state.js';
-import { aNode, anInstance } from '../../support/dashboard/entries.js';
+import { aNode, anInstance, aRollout } from '../../support/dashboard/entries.js';
 
 const WELL: ClusterState = {
   belowMinimum: [],
@@ -18,12 +18,14 @@ function concerns(facts: {
   readonly state?: Partial<ClusterState>;
   readonly instances?: readonly Partial<Instance>[];
   readonly nodes?: readonly Partial<Topics['nodes']>[];
+  readonly rollouts?: readonly Partial<Rollout>[];
   readonly canOperate?: boolean;
 }) {
   const all: AttentionFacts = {
     state: { ...WELL, ...facts.state },
     instances: (facts.instances ?? []).map(anInstance),
     nodes: (facts.nodes ?? []).map(aNode),
+    rollouts: (facts.rollouts ?? []).map(aRollout),
     canOperate: facts.canOperate ?? true,
   };
   return concernsOf(all);
@@ -36,7 +38,9 @@ it('says nothing of what is well, nor of instances that wait for nobody', () => 
       instances: [{ state: 'ONLINE', message: 'serves' }, { state: 'STOPPED', message: 'stopped' }, {}],
     }),
   ).toEqual([]);
-  expect(concernsOf({ state: undefined, instances: [], nodes: [], canOperate: true })).toEqual([]);
+  expect(concernsOf({ state: undefined, instances: [], nodes: [], rollouts: [], canOperate: true })).toEqual(
+    [],
+  );
 });
 
 it('puts what is broken before what is under way, and that before what is left over', () => {
@@ -104,4 +108,26 @@ it.each([
   const [concern] = concerns({ instances, canOperate });
   const step = concern?.step;
   expect(step?.kind === 'open' ? step.href : step?.kind).toBe(expected);
+});
+
+it('tells of rollouts that failed or wait for a person, and leaves those alone that go on, have ended well or were taken back', () => {
+  const found = concerns({
+    rollouts: [
+      { configurationName: 'a', state: 'rolling' },
+      { configurationName: 'b', state: 'complete' },
+      { configurationName: 'c', state: 'paused' },
+      { configurationName: 'd', state: 'awaiting-promotion' },
+      { configurationName: 'e', state: 'failed', reason: 'no-progress', message: 'none became good' },
+      { configurationName: 'f', state: 'rolled-back', reason: 'not-placeable', message: 'no place' },
+      { configurationName: 'g', state: 'rolling-back', reason: 'rollback', message: 'players fall' },
+      { configurationName: 'h', state: 'rolled-back', reason: 'rollback', message: 'players fall' },
+    ],
+  });
+  expect(found.map(({ tone, sentence }) => `${tone} ${sentence}`)).toEqual([
+    'bad The rollout of e failed: none became good',
+    'bad The rollout of f failed: no place',
+    'busy The canaries of d are good: its rollout waits for its promotion.',
+    'still The rollout of c is paused.',
+  ]);
+  expect(found[0]?.step).toMatchObject({ kind: 'open', href: '#/configurations/e' });
 });

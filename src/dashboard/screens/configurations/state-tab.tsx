@@ -1,7 +1,7 @@
 /** How one configuration stands: why, what its file says wrong, what it is made of, and its instances. */
 import { useMemo } from 'preact/hooks';
 import { apiPath } from '../../api/api-client.js';
-import type { Configuration, ConfigurationExplanation, Instance } from '../../api/api-types.js';
+import type { Configuration, ConfigurationExplanation, Instance, Rollout } from '../../api/api-types.js';
 import { cores, megabytes } from '../../parts/amounts.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
@@ -11,7 +11,8 @@ import { StateBadge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
-import { useAsked, useOrderedList, useTopic } from '../../services/use-live.js';
+import { useAsked, useEntries, useOrderedList, useTopic } from '../../services/use-live.js';
+import { RolloutPanel } from './rollout.js';
 import { type ConfigurationRow, faultOf } from './rows.js';
 import { text } from './text.js';
 
@@ -19,6 +20,8 @@ const ASK_EVERY_MS = 5_000;
 
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
   const { error, entry, state } = row;
+  const latest = useEntries('rollouts').get(row.name);
+  const rollout = latest?.state === 'complete' ? undefined : latest;
   return (
     <>
       {error !== null && (
@@ -34,21 +37,28 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
           </div>
         </div>
       )}
+      {rollout !== undefined && <RolloutPanel rollout={rollout} />}
       <div class="configuration-panels">
-        <Why row={row} />
+        <Why row={row} rollout={rollout} />
         {entry !== null && <Facts configuration={entry.configuration} file={entry.file} />}
       </div>
-      {state !== 'never' && <Instances row={row} />}
+      {state !== 'never' && <Instances row={row} rollout={rollout} />}
     </>
   );
 }
 
-function Why({ row: { name, online, instances } }: { readonly row: ConfigurationRow }) {
+interface PartProps {
+  readonly row: ConfigurationRow;
+  /** Undefined: there is none, or it is complete. */
+  readonly rollout: Rollout | undefined;
+}
+
+function Why({ row: { name, online, instances }, rollout }: PartProps) {
   const { clock } = useServices();
   const round = Math.floor(clock.value / ASK_EVERY_MS);
   const asked = useAsked(
     (api, signal) => api.get<ConfigurationExplanation>(`${apiPath('configurations', name)}/why`, { signal }),
-    [name, round, online, instances],
+    [name, round, online, instances, rollout?.state],
   );
   const { value, error } = asked.value;
   return (
@@ -123,7 +133,7 @@ function Facts({ configuration, file }: { readonly configuration: Configuration;
   );
 }
 
-function Instances({ row: { name, entry } }: { readonly row: ConfigurationRow }) {
+function Instances({ row: { name, entry }, rollout }: PartProps) {
   const order = useMemo(
     () => ({
       includes: ({ configurationName }: Instance) => configurationName === name,
@@ -140,7 +150,8 @@ function Instances({ row: { name, entry } }: { readonly row: ConfigurationRow })
   const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
   return (
     <Panel title={text.instances} about={list.count}>
-      {revision !== undefined && older.length > 0 && (
+      {/* What a rollout is about stands in its panel. */}
+      {rollout === undefined && revision !== undefined && older.length > 0 && (
         <p class="configuration-older">{text.older(older.length)}</p>
       )}
       {list.count === 0 ? (
@@ -199,8 +210,10 @@ function columnsOf(revision: string | undefined): readonly Column<Instance>[] {
       id: 'content',
       label: text.content,
       width: 130,
-      cell: ({ configurationRevision }) =>
-        configurationRevision === revision ? text.contentNow : text.contentOld,
+      cell: ({ configurationRevision, outdated }) => {
+        if (outdated) return text.contentOutdated;
+        return configurationRevision === revision ? text.contentNow : text.contentOld;
+      },
     },
     { id: 'made', label: text.made, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];

@@ -1,4 +1,5 @@
 /** What the screen Configurations says. */
+import type { Rollout } from '../../api/api-types.js';
 import { count, plural } from '../../parts/amounts.js';
 import type { FileState } from './rows.js';
 
@@ -78,6 +79,33 @@ export const text = {
   removedMore: (number: number) => `and ${count(number)} more`,
 
   why: 'How it stands',
+  rollout: 'Rollout',
+  rolloutStates: {
+    rolling: 'Under way',
+    'awaiting-promotion': 'Waits for its promotion',
+    paused: 'Paused',
+    failed: 'Failed',
+    'rolling-back': 'Going back',
+    'rolled-back': 'Taken back',
+    complete: 'Complete',
+  },
+  rolloutGood: 'Good',
+  rolloutProgress: ({ good, total, outdated, waiting }: Rollout['counts']) =>
+    [
+      `${count(good)} of ${plural(total, 'instance')}`,
+      ...(outdated > 0 ? [`${count(outdated)} to be replaced`] : []),
+      ...(waiting > 0
+        ? [`${count(waiting)} of these ${waiting === 1 ? 'waits for its' : 'wait for their'} players`]
+        : []),
+    ].join(', '),
+  rolloutHeldBack: 'New instances are made from the content before, until the file changes or you try again.',
+  rolloutActions: { pause: 'Pause', resume: 'Resume', promote: 'Promote', retry: 'Try again' },
+  rolloutAsked: {
+    pause: 'The rollout is paused.',
+    resume: 'The rollout goes on.',
+    promote: 'All others follow the canaries.',
+    retry: 'The content is tried once more.',
+  },
   advice: 'What you can do',
   next: 'What happens next',
   fileFault: (file: string) => `The file ${file} is not in force as it stands`,
@@ -103,6 +131,7 @@ export const text = {
   content: 'Made from',
   contentNow: 'this content',
   contentOld: 'older content',
+  contentOutdated: 'to be replaced',
   notPlaced: 'not placed yet',
   older: (number: number) =>
     `${plural(number, 'instance')} ${number === 1 ? 'was' : 'were'} made from older content. To bring the new one: delete ${number === 1 ? 'it' : 'them'}, and Drover makes new ones.`,

@@ -44,7 +44,7 @@ export const SORTS: Readonly<Record<ColumnId, (instance: Instance) => string | n
   cpu: ({ allocatedCpu }) => allocatedCpu,
   restarts: ({ restarts }) => restarts,
   created: ({ createdAt }) => createdAt,
-  message: ({ message }) => message ?? '',
+  message: messageOf,
 };
 
 export const COLUMN_IDS = Object.keys(SORTS).filter(isColumn);
@@ -116,11 +116,13 @@ export function instanceColumns(
       width: 160,
       grow: 1.6,
       phone: 'second',
-      cell: ({ message, warning }) => (
-        <span title={message ?? warning ?? ''}>{message ?? warning ?? ''}</span>
-      ),
+      cell: (instance) => <span title={messageOf(instance)}>{messageOf(instance)}</span>,
     }),
   ];
+}
+
+function messageOf({ message, warning, outdated }: Instance): string {
+  return message ?? warning ?? (outdated ? text.outdated : '');
 }
 
 function State({ instance, pending }: { readonly instance: Instance; readonly pending: PendingActions }) {

@@ -32,6 +32,7 @@ export const text = {
     message: 'Message',
   },
   notPlaced: 'not placed',
+  outdated: 'has older content: its rollout replaces it',
   create: 'New instance',
   createTitle: 'New instance',
   createHint: 'It runs once, beside those that the configuration keeps by itself.',

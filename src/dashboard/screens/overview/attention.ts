@@ -1,6 +1,6 @@
 /** What needs the operator, worst first: pure, of the state of the cluster and of what is live. */
 import { apiPath } from '../../api/api-client.js';
-import type { Instance } from '../../api/api-types.js';
+import type { Instance, Rollout } from '../../api/api-types.js';
 import type { Topics } from '../../live/messages.js';
 import type { Tone } from '../../parts/tone.js';
 import { hrefOf } from '../../router/place.js';
@@ -27,18 +27,24 @@ export interface AttentionFacts {
   readonly state: ClusterState | undefined;
   readonly instances: Iterable<Instance>;
   readonly nodes: Iterable<Topics['nodes']>;
+  readonly rollouts: Iterable<Rollout>;
   /** Whether the key may restart instances. */
   readonly canOperate: boolean;
 }
 
 const URGENCY: Readonly<Record<Tone, number>> = { bad: 0, busy: 1, still: 2, good: 3 };
+const HELD_BACK: ReadonlySet<Rollout['state']> = new Set(['failed', 'rolling-back', 'rolled-back']);
 /** Of an instance's `reason`: its program is at fault, and can be started at once. */
 const OF_PROGRAM = new Set(['exited', 'start-failed', 'not-ready', 'install-failed', 'port-busy']);
 
-export function concernsOf({ state, instances, nodes, canOperate }: AttentionFacts): Concern[] {
+export function concernsOf({ state, instances, nodes, rollouts, canOperate }: AttentionFacts): Concern[] {
   // What a configuration lacks says what is wrong with its instances.
   const named = new Set(state?.belowMinimum.map(({ name }) => name));
-  const concerns = [...ofNodes(nodes), ...(state === undefined ? [] : ofState(state))];
+  const concerns = [
+    ...ofNodes(nodes),
+    ...ofRollouts(rollouts),
+    ...(state === undefined ? [] : ofState(state)),
+  ];
   for (const instance of instances)
     if (isInTrouble(instance) && !named.has(instance.configurationName))
       concerns.push(ofInstance(instance, canOperate));
@@ -55,6 +61,20 @@ function* ofNodes(nodes: AttentionFacts['nodes']): Generator<Concern> {
     else if (drain !== null && !drain.isDrained)
       yield { ...common, tone: 'busy', sentence: text.nodeDraining(nodeId, drain.left) };
     else if (cordoned) yield { ...common, tone: 'still', sentence: text.nodeCordoned(nodeId) };
+  }
+}
+
+/** Those that failed, and those that wait for a person. What a person has taken back needs nobody. */
+function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
+  for (const { configurationName: name, state, reason, message } of rollouts) {
+    const href = hrefOf(['configurations', name]);
+    const step: Step = { kind: 'open', label: text.openRollout, href };
+    const common = { key: `rollout ${name}`, why: apiPath('configurations', name, 'why'), step };
+    if (HELD_BACK.has(state) && reason !== 'rollback')
+      yield { ...common, tone: 'bad', sentence: text.rolloutFailed(name, message) };
+    else if (state === 'awaiting-promotion')
+      yield { ...common, tone: 'busy', sentence: text.rolloutAwaits(name) };
+    else if (state === 'paused') yield { ...common, tone: 'still', sentence: text.rolloutPaused(name) };
   }
 }
 

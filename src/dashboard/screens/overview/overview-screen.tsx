@@ -22,6 +22,7 @@ export function Screen() {
   const { session, clock } = useServices();
   const instances = useEntries('instances');
   const nodes = useEntries('nodes');
+  const rollouts = useEntries('rollouts');
   const isLoaded = useTopic('instances').isLoaded.value && useTopic('nodes').isLoaded.value;
   const round = Math.floor(clock.value / STATE_EVERY_MS);
   const asked = useAsked(
@@ -33,6 +34,7 @@ export function Screen() {
     state,
     instances: instances.values(),
     nodes: nodes.values(),
+    rollouts: rollouts.values(),
     canOperate: session.can('OPERATE'),
   });
   const isNew = isLoaded && instances.size === 0 && concerns.length === 0;

@@ -27,6 +27,10 @@ export const text = {
   nodeDraining: (node: string, left: number) =>
     `Node ${node} is being drained: ${plural(left, 'instance')} left.`,
   nodeCordoned: (node: string) => `Node ${node} is cordoned: it gets no new instances.`,
+  rolloutFailed: (name: string, message: string | null) =>
+    `The rollout of ${name} failed${message === null ? '.' : `: ${message}`}`,
+  rolloutAwaits: (name: string) => `The canaries of ${name} are good: its rollout waits for its promotion.`,
+  rolloutPaused: (name: string) => `The rollout of ${name} is paused.`,
   belowMinimum: (name: string, online: number, minimum: number) =>
     `${name} has ${online} of ${plural(minimum, 'instance')} online.`,
   brokenFile: (file: string, line: number | null, message: string) =>
@@ -40,6 +44,7 @@ export const text = {
   openInstances: 'Its instances',
   openConfiguration: 'To the file',
   openNodes: 'To the nodes',
+  openRollout: 'To the rollout',
   openTemplates: 'To the templates',
   restart: 'Restart now',
   restarted: (id: string) => `Instance ${id} will restart`,

@@ -1,0 +1,76 @@
+/** A rollout that is not complete: how far it is, what holds it up, and what can be asked of it. */
+import { useSignal } from '@preact/signals';
+import { apiPath } from '../../api/api-client.js';
+import type { Rollout } from '../../api/api-types.js';
+import { Button } from '../../parts/button.js';
+import { Meter } from '../../parts/meter.js';
+import { Panel } from '../../parts/page.js';
+import { Badge, type Tone } from '../../parts/state-badge.js';
+import { useServices } from '../../services/services.js';
+import { text } from './text.js';
+
+const TONES: Readonly<Record<Rollout['state'], Tone>> = {
+  rolling: 'busy',
+  'awaiting-promotion': 'busy',
+  paused: 'still',
+  failed: 'bad',
+  'rolling-back': 'bad',
+  'rolled-back': 'still',
+  complete: 'good',
+};
+
+type Action = keyof typeof text.rolloutActions;
+
+const ACTIONS: Readonly<Record<Rollout['state'], readonly Action[]>> = {
+  rolling: ['pause'],
+  'awaiting-promotion': ['promote', 'pause'],
+  paused: ['resume'],
+  failed: ['retry'],
+  'rolling-back': ['pause'],
+  'rolled-back': ['retry'],
+  complete: [],
+};
+
+export function RolloutPanel({ rollout }: { readonly rollout: Rollout }) {
+  const { api, session, toasts } = useServices();
+  const askedIn = useSignal<Rollout['state'] | null>(null);
+  const { configurationName: name, state, counts, message, isHeldBack } = rollout;
+  const isPending = askedIn.value === state;
+  const ask = async (action: Action): Promise<void> => {
+    if (isPending) return;
+    askedIn.value = state;
+    await toasts.run(api.post(apiPath('rollouts', name, action)), () => text.rolloutAsked[action]);
+    askedIn.value = null;
+  };
+  const badge = <Badge tone={TONES[state]} label={text.rolloutStates[state]} isPending={isPending} />;
+  return (
+    <Panel title={text.rollout} about={badge}>
+      <div class="configuration-why">
+        {counts.total > 0 && (
+          <Meter
+            label={text.rolloutGood}
+            value={counts.good}
+            most={counts.total}
+            text={text.rolloutProgress(counts)}
+          />
+        )}
+        {message !== null && (
+          <p>
+            <bdi>{message}</bdi>
+          </p>
+        )}
+        {isHeldBack && <p>{text.rolloutHeldBack}</p>}
+        {session.can('OPERATE') && (
+          <p class="configuration-rollout-actions">
+            {ACTIONS[state].map((action) => (
+              // Pause and resume are one button: it keeps the focus.
+              <Button key={action === 'resume' ? 'pause' : action} onPress={() => void ask(action)}>
+                {text.rolloutActions[action]}
+              </Button>
+            ))}
+          </p>
+        )}
+      </div>
+    </Panel>
+  );
+}
