@@ -61,6 +61,7 @@ export default defineConfig({
     // For what never comes. A loaded machine needs a minute for what an idle one does in a second.
     testTimeout: 300_000,
     hookTimeout: 300_000,
+    expect: { poll: { timeout: 120_000 } },
     pool: reportingForks,
     // More than there are cores: much of the time tests wait for processes that they started.
     maxWorkers: 4,

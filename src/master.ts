@@ -11,6 +11,7 @@ import type { Transport } from './channel/protocol/transport.js';
 import { askForDescriptions } from './channel/services/instance-description.js';
 import { InstanceStreams } from './channel/services/instance-streams.js';
 import { InstanceTerminals } from './channel/services/instance-terminals.js';
+import { askForLeftDirectories } from './channel/services/left-directories.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
 import type { RecordFollower } from './configuration-files/record-follower.js';
@@ -24,6 +25,7 @@ import { isBroughtBy } from './model/configuration.js';
 import { DroverError } from './model/errors.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
+import type { KeptDirectory } from './model/run/left-directory.js';
 import type { TreeResult } from './model/template.js';
 import type { Forecaster } from './operations/plan/forecast.js';
 import { InstanceWriter } from './store/instance-writes.js';
@@ -163,6 +165,15 @@ export class Master implements Part {
       connected: () => this.#term?.hub.connected() ?? [],
       fetch: (nodeId, digests, signal) => requestFetch(this.callsOf(nodeId), digests, signal),
     };
+  }
+
+  /** The directories that static instances left on a node; with `id` that one alone. Throws DRV_NODE_DISCONNECTED. */
+  async leftOn(
+    nodeId: string,
+    id: string | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly KeptDirectory[]> {
+    return askForLeftDirectories(this.callsOf(nodeId), { id }, signal);
   }
 
   /** RAM and CPU of the instances that placement counts on a node. */

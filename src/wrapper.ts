@@ -11,6 +11,7 @@ import type { Transport } from './channel/protocol/transport.js';
 import { descriptionServices } from './channel/services/instance-description.js';
 import { instanceServices, type LogLines } from './channel/services/instance-streams.js';
 import { terminalServices } from './channel/services/instance-terminals.js';
+import { leftDirectoryServices } from './channel/services/left-directories.js';
 import type { LogPart } from './channel/services/log-ranges.js';
 import { prefetchServices } from './channel/services/template-relay.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
@@ -32,6 +33,7 @@ import type { FetchCost } from './model/template.js';
 import { type Desired, DesiredCopy } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, HandleBook } from './node/handle-book.js';
+import { LeftDirectories } from './node/left-directories.js';
 import { describePastRuns, previousOutput } from './node/past-runs.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
@@ -58,6 +60,10 @@ export interface Installation {
   ): Promise<readonly string[]>;
   launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec;
   remove(id: string): Promise<void>;
+  /** Ids of the instances that have a working directory. */
+  directories(): Promise<readonly string[]>;
+  /** The bytes of the files in working directories; those that cannot be counted are left out. */
+  directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
   readLogs(id: string, lines: number): Promise<LogLines>;
   /** A part of the log, by time or number. */
@@ -134,6 +140,7 @@ export class Wrapper implements Part {
   readonly #disk: WriteBehind;
   readonly #desired: DesiredCopy;
   readonly #handles: HandleBook;
+  readonly #left: LeftDirectories;
   readonly #outbox = new StatusOutbox();
   readonly #offers: RuntimeOffers;
   readonly #limits: ResourceLimits;
@@ -159,6 +166,13 @@ export class Wrapper implements Part {
     this.#disk = new WriteBehind(options);
     this.#desired = new DesiredCopy(this.#disk);
     this.#handles = new HandleBook(this.#disk);
+    this.#left = new LeftDirectories({
+      disk: this.#disk,
+      directories: () => options.installation.directories(),
+      sizes: (ids) => options.installation.directorySizes(ids),
+      isHeld: (id) =>
+        this.#desired.isConfirmed ? this.#desired.has(id) || this.#handles.get(id) !== undefined : undefined,
+    });
     this.#offers = new RuntimeOffers({
       ...options,
       onChange: () => {
@@ -191,6 +205,7 @@ export class Wrapper implements Part {
   async start(): Promise<void> {
     await this.#desired.load();
     await this.#handles.load(this.#options.clock);
+    await this.#left.load();
     let areAllAsked = true;
     for (const runtime of this.#options.runtimes)
       if (!(await this.#adoption.adopt(runtime))) areAllAsked = false;
@@ -373,6 +388,7 @@ export class Wrapper implements Part {
         }),
         ...terminalServices((id, size) => this.#attach(id, size)),
         ...prefetchServices(this.#prefetch),
+        ...leftDirectoryServices((id) => this.#left.list(id)),
         ...descriptionServices((id, lines) => this.#describe(id, lines)),
       ]),
       onWelcome: (master) => this.#desired.setMaster(master),
@@ -449,6 +465,7 @@ export class Wrapper implements Part {
         checkPort: (port) => installation.checkPort(port),
         mostMemoryOf: (run) => this.#sampler.mostMemory(run),
         removeWorkspace: (id) => installation.remove(id),
+        left: this.#left,
         nextLogLine: (id) => installation.nextLogLine(id),
         followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
       },

@@ -19,6 +19,7 @@ import type { InstanceLifecycleNeeds } from '../operations/instance-lifecycle.js
 import type { InstanceLogNeeds } from '../operations/instance-log.js';
 import type { InstanceUpdateNeeds } from '../operations/instance-update.js';
 import type { JoinTokenNeeds } from '../operations/join-tokens.js';
+import type { LeftDirectoryNeeds } from '../operations/left-directories.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import type { ConfigurationRollbackNeeds } from '../operations/rollouts/configuration-rollback.js';
 import type { SessionNeeds } from '../operations/sessions.js';
@@ -42,6 +43,7 @@ export type CommandDependencies = ClusterStatusNeeds &
   InstanceUpdateNeeds &
   JoinTokenNeeds &
   KeyNeeds &
+  LeftDirectoryNeeds &
   NodeOperationNeeds &
   SessionNeeds & {
     readonly version: string;
@@ -52,6 +54,7 @@ export type CommandDependencies = ClusterStatusNeeds &
     readonly configurationFiles: Pick<ConfigurationFiles, 'remove'>;
     readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
       InstanceUpdateNeeds['instanceWrites'] &
+      LeftDirectoryNeeds['instanceWrites'] &
       Pick<InstanceWriter, 'create'>;
     readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
     readonly templates: Pick<LocalTemplates, 'groups' | 'rescan'>;

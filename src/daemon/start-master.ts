@@ -262,6 +262,7 @@ function buildDependencies(
     templateSync: templates,
     extensions,
     beats: master.beats,
+    leftOn: (nodeId, id, signal) => master.leftOn(nodeId, id, signal),
     usedOf: (nodeId) => master.usedOf(nodeId),
     usages: master.usages,
     usageOf: (id) => master.usageOf(id),

@@ -14,6 +14,7 @@ import {
   withGoal,
 } from './instances/instance-changes.js';
 import {
+  type AdoptOptions,
   InstanceCreations,
   type InstanceCreationsOptions,
   type MissingInstances,
@@ -48,9 +49,13 @@ export class InstanceWriter {
     this.#updates = new InstanceUpdates(options);
   }
 
-  /** See `InstanceCreations`, also for the next two. */
+  /** See `InstanceCreations`, also for the next three. */
   create(configurationName: string): Promise<InstanceRecord> {
     return this.#creations.create(configurationName);
+  }
+
+  adopt(configurationName: string, options: AdoptOptions): Promise<InstanceRecord> {
+    return this.#creations.adopt(configurationName, options);
   }
 
   createMissing(configurationName: string, missing: MissingInstances): Promise<string[]> {

@@ -71,6 +71,32 @@ it('gives a fresh working directory to a restarted instance, and a static one ke
   }
 });
 
+it('takes the directory of a deleted static instance up again, with the data in it', async () => {
+  world.configure('keeper', {
+    command: 'echo "data: $(cat data)"; [ -e data ] || echo precious > data; echo up; exec sleep 1000',
+    static: true,
+    minimumServiceCount: 0,
+  });
+  await world.untilConfigured('keeper');
+  const { id } = await world.api.create('keeper');
+  await world.untilLogged(id, /^up$/);
+  // Not as a removal that the world remembers: the id comes back.
+  await world.api.send('DELETE', `/instances/${id}`);
+  const left = async () => (await world.api.send('GET', '/cluster/left-directories')).text;
+  await until(async () => {
+    const directory = { id, nodeId: 'node-a', configurationName: 'keeper', sizeBytes: 9 };
+    expect(JSON.parse(await left())).toMatchObject({
+      directories: expect.arrayContaining([expect.objectContaining(directory)]),
+    });
+  });
+  expect(await world.api.instances('keeper')).toEqual([]);
+  const adopted = await world.api.send('POST', `/cluster/left-directories/${id}/adopt`, {});
+  expect(adopted).toMatchObject({ status: 201 });
+  expect(await world.untilOnline('keeper', 1)).toMatchObject([{ id }]);
+  await world.untilLogged(id, /^data: precious$/);
+  expect(await left()).not.toContain(id);
+});
+
 it('delivers standard input byte for byte, and refuses a line that a terminal would cut', async () => {
   const text = '\x01 $(x) `y` "q" \'s\' \\n %PORT% é 語 \u{1f600} \x1b[A ^C';
   const bytes = Buffer.from(`${text}\n`);

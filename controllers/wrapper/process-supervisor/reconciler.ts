@@ -4,6 +4,7 @@ import type { Report } from '../../../src/channel/protocol/messages.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import { type Handle, newHandle } from '../../../src/node/handle-book.js';
+import type { LeftDirectories } from '../../../src/node/left-directories.js';
 import type { StatusOutbox } from '../../../src/node/status-outbox.js';
 import type { Exit, RunId } from '../../../src/runtime/runtime.js';
 import { describeRun, type RunDescription } from './description.js';
@@ -23,6 +24,7 @@ export interface ProcessSupervisorOptions extends Omit<StarterOptions, 'recordEx
   /** The most memory that a run was measured with; undefined: it never was. */
   readonly mostMemoryOf: (run: RunId) => number | undefined;
   readonly removeWorkspace: (id: string) => Promise<void>;
+  readonly left: Pick<LeftDirectories, 'note' | 'end'>;
 }
 
 export type SupervisorRoundStep = SupervisorStep & { readonly id: string };
@@ -129,7 +131,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       case 'clear-workspace':
         return this.#clearWorkspace(id);
       case 'forget':
-        handles.remove(id);
+        this.#forget(id);
         return;
       default:
         return step satisfies never;
@@ -186,10 +188,11 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #open(id: string): Promise<void> | void {
-    const { desired, handles } = this.#options;
+    const { desired, handles, left } = this.#options;
     const wanted = desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
     const { assignment, configuration } = wanted;
+    left.end(id);
     handles.put(
       newHandle({
         id,
@@ -230,6 +233,19 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   async #reportKept(report: Report): Promise<void> {
     await this.#options.handles.keep();
     this.#options.outbox.set(report);
+  }
+
+  /** Whose directory stays is noted first: both are written in this order. */
+  #forget(id: string): void {
+    const { handles, left, clock } = this.#options;
+    const handle = handles.get(id);
+    if (handle?.static === true)
+      left.note(id, {
+        configurationName: handle.configurationName,
+        leftAt: clock.now(),
+        port: handle.port ?? null,
+      });
+    handles.remove(id);
   }
 
   async #clearWorkspace(id: string): Promise<void> {

@@ -20,6 +20,8 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /cluster/status': 'getClusterStatus',
   'GET /cluster/configurations': 'listConfigurationSummaries',
   'GET /cluster/removed-configurations': 'listRemovedConfigurations',
+  'GET /cluster/left-directories': 'listLeftDirectories',
+  'POST /cluster/left-directories/:id/adopt': 'adoptLeftDirectory',
   'GET /cluster/tokens': 'listJoinTokens',
   'POST /cluster/tokens': 'createJoinToken',
   'DELETE /cluster/tokens/:id': 'revokeJoinToken',

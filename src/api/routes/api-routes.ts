@@ -1,6 +1,7 @@
 /** All routes under `/api` but the one that describes them, and what they need of the master. */
 import type { KeyNeeds } from '../../operations/api-keys.js';
 import type { JoinTokenNeeds } from '../../operations/join-tokens.js';
+import type { LeftDirectoryNeeds } from '../../operations/left-directories.js';
 import type { NodeOperationNeeds } from '../../operations/node-operations.js';
 import type { ChangePlanNeeds } from '../../operations/plan/change-plan.js';
 import type { ConfigurationRollbackNeeds } from '../../operations/rollouts/configuration-rollback.js';
@@ -16,6 +17,7 @@ import { type ConfigurationNeeds, configurationRoutes } from './configuration-ro
 import { type ExtensionNeeds, extensionRoutes } from './extension-routes.js';
 import { type InstanceNeeds, instanceRoutes } from './instances/instance-routes.js';
 import type { InstanceView } from './instances/instance-view.js';
+import { leftDirectoryRoutes } from './instances/left-directory-routes.js';
 import { joinTokenRoutes } from './join-token-routes.js';
 import { keyRoutes } from './key-routes.js';
 import { nodeOperationRoutes } from './node-operation-routes.js';
@@ -36,6 +38,7 @@ export type RouteNeeds = AuditNeeds &
   ExtensionNeeds &
   InstanceNeeds &
   JoinTokenNeeds &
+  LeftDirectoryNeeds &
   KeyNeeds &
   NodeNeeds &
   NodeOperationNeeds &
@@ -54,6 +57,7 @@ export function apiRoutes({ dependencies, view }: ApiRoutesOptions): Route[] {
   return [
     ...nodeRoutes(dependencies),
     ...instanceRoutes({ dependencies, view }),
+    ...leftDirectoryRoutes(dependencies),
     ...configurationRoutes(dependencies),
     ...configurationHistoryRoutes(dependencies),
     ...rolloutRoutes(dependencies),

@@ -58,7 +58,8 @@ export async function watchList(
         instances: configuration === undefined ? {} : { filter: { configuration: [configuration] } },
       }),
       ofStream: (instances) => instances.toSorted(byConfiguration),
-      items: (instances) => instances,
+      // Directories of instances that are gone cannot be watched.
+      items: (found) => ('directories' in found ? [] : found),
       nameOf: ({ id }) => id,
       only: (instances) => instances,
     }),

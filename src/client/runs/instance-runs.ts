@@ -2,6 +2,7 @@
 import type { CommandRuns, InputOf, RunCall } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
+import { leftOf } from '../../command-tree/groups/left-text.js';
 import { actOnInstances, type InstanceMessage, type Refusal } from '../../command-tree/selection/act.js';
 import type { InstanceAction, KnownInstances } from '../../command-tree/selection/choose.js';
 import type { Selecting } from '../../command-tree/selection/selection.js';
@@ -32,7 +33,8 @@ export function instanceRuns(api: ApiClient): InstanceRuns {
       return api.send('PATCH', `${instancePath(id)}/lifecycle?target=${target}`);
     });
   return {
-    'instance list': async ({ configuration }) => {
+    'instance list': async ({ configuration, left }) => {
+      if (left === true) return leftOf(await api.get('/cluster/left-directories'), configuration);
       const all = await api.get<InstanceInfo[]>('/instances');
       const found = all
         .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)
@@ -45,6 +47,10 @@ export function instanceRuns(api: ApiClient): InstanceRuns {
     'instance why': ({ id }) => api.get(`${instancePath(id)}/why`),
     'instance logs': ({ id, ...question }) => api.get(`${instancePath(id)}/logs?${logQuery(question)}`),
     'instance create': (input) => create(api, input),
+    'instance adopt': ({ directory, configuration }) =>
+      api.send('POST', `/cluster/left-directories/${pathPart(directory)}/adopt`, {
+        ...(configuration !== undefined && { configurationName: configuration }),
+      }),
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),
     'instance restart': lifecycle('restart'),

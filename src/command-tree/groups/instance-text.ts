@@ -56,8 +56,16 @@ function addressOf({ hostAddress, allocatedPort }: InstanceInfo): string | undef
 }
 
 export function sentenceOfCreation(instance: InstanceInfo): string {
+  return sentenceOf('created', instance);
+}
+
+export function sentenceOfAdoption(instance: InstanceInfo): string {
+  return sentenceOf('adopted', instance);
+}
+
+function sentenceOf(done: string, instance: InstanceInfo): string {
   const { id, configurationName, wrapperNodeId, message } = instance;
-  const made = `created ${id} (${configurationName})`;
+  const made = `${done} ${id} (${configurationName})`;
   if (wrapperNodeId === undefined) return `${made}, waiting: ${message ?? 'not placed yet'}`;
   const address = addressOf(instance);
   return `${made} on node ${wrapperNodeId}${address === undefined ? '' : `, ${address}`}`;

@@ -1,9 +1,11 @@
 /** `instance ...`: shows instances, and changes what is wanted of them. */
 
+import { Option } from 'commander';
 import type { InstanceExplanation } from '../../explain/explanation.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
+import type { LeftDirectories } from '../../model/run/left-directory.js';
 import type { InstanceDetails } from '../../operations/instance-details.js';
 import type { InstanceLog } from '../../operations/instance-log.js';
 import type { UpdatedInstance } from '../../operations/instance-update.js';
@@ -24,13 +26,21 @@ import {
   describeInstance,
   INSTANCE_HEAD,
   instanceRow,
+  sentenceOfAdoption,
   sentenceOfCreation,
   WIDE_INSTANCE_HEAD,
   wideInstanceCells,
 } from './instance-text.js';
+import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
+
+interface ListInput {
+  readonly configuration: string | undefined;
+  /** Directories of instances that are gone, instead of instances. */
+  readonly left?: boolean;
+}
 
 interface ById {
   readonly id: string;
@@ -42,8 +52,19 @@ export const INSTANCE_COMMANDS = {
   'instance list': describe({
     usage: '[configuration]',
     about: 'all instances, or those of one configuration',
-    input: (configuration: string | undefined) => ({ configuration }),
-    text: async (found: readonly InstanceInfo[], view, { configuration }) => {
+    declare: (command) =>
+      void command.addOption(
+        new Option(
+          '--left',
+          'directories of static instances that are gone; "instance adopt" takes one up',
+        ).conflicts('watch'),
+      ),
+    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }): ListInput => ({
+      configuration,
+      left,
+    }),
+    text: async (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
+      if ('directories' in found) return leftText(found, view);
       const shown = found.slice(0, MAX_ROWS);
       const head = view.isWide ? [...INSTANCE_HEAD.slice(0, -1), ...WIDE_INSTANCE_HEAD] : INSTANCE_HEAD;
       const rows = shown.map((instance) =>
@@ -59,7 +80,7 @@ export const INSTANCE_COMMANDS = {
         ? table
         : `${table}\n... and ${more} more: name a configuration, or use -o json for all`;
     },
-    names: (found) => found.map(({ id }) => id),
+    names: (found) => ('directories' in found ? found.directories : found).map(({ id }) => id),
   }),
   'instance info': describe({
     usage: '<id>',
@@ -90,6 +111,18 @@ export const INSTANCE_COMMANDS = {
     input: (configuration: string, count: number) => ({ configuration, count }),
     text: (created: readonly InstanceInfo[]) => created.map(sentenceOfCreation).join('\n'),
     names: (created) => created.map(({ id }) => id),
+  }),
+  'instance adopt': describe({
+    usage: '<directory>',
+    about: 'make an instance of the directory that a static one left: same id, same node',
+    declare: (command) =>
+      void command.option('--configuration <name>', 'default: that of the instance that left it'),
+    input: (directory: string, { configuration }: { readonly configuration?: string }) => ({
+      directory,
+      configuration,
+    }),
+    text: (adopted: InstanceInfo) => sentenceOfAdoption(adopted),
+    names: ({ id }) => [id],
   }),
   'instance stop': lifecycle('end processes and keep their instances'),
   'instance start': lifecycle('start stopped instances'),

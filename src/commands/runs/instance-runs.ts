@@ -3,6 +3,7 @@ import { requireProcess, stdinCommand } from '../../channel/services/stdin-comma
 import type { CommandRuns, RunCall } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
+import { leftOf } from '../../command-tree/groups/left-text.js';
 import type { InstanceMessage, Refusal } from '../../command-tree/selection/act.js';
 import { actOnInstances } from '../../command-tree/selection/act.js';
 import type { InstanceAction, KnownInstances } from '../../command-tree/selection/choose.js';
@@ -13,6 +14,7 @@ import { detailsOf, infoOf, visibleInstances } from '../../operations/instance-d
 import { changeLifecycle, deleteInstance } from '../../operations/instance-lifecycle.js';
 import { readInstanceLog } from '../../operations/instance-log.js';
 import { type UpdateBody, updateInstance } from '../../operations/instance-update.js';
+import { adoptDirectory, listLeft } from '../../operations/left-directories.js';
 import type { LifecycleTarget } from '../../store/instances/instance-changes.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, findInstance, requireInstance } from '../find.js';
@@ -39,7 +41,8 @@ export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
       return { message: await changeLifecycle(dependencies, id, target), instanceId: id, target };
     });
   return {
-    'instance list': ({ configuration }) => {
+    'instance list': async ({ configuration, left }) => {
+      if (left === true) return leftOf(await listLeft(dependencies, () => true), configuration);
       const found = [...visibleInstances(dependencies)]
         .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)
         .map((record) => infoOf(record, dependencies))
@@ -55,6 +58,11 @@ export function instanceRuns(dependencies: CommandDependencies): InstanceRuns {
     },
     'instance logs': ({ id, ...question }) =>
       readInstanceLog(dependencies, findInstance(dependencies, id), question),
+    'instance adopt': async ({ directory: id, configuration: configurationName }) => {
+      if (configurationName !== undefined) findConfiguration(dependencies, configurationName);
+      const record = await adoptDirectory(dependencies, { id, configurationName, sees: () => true });
+      return infoOf(record, dependencies);
+    },
     'instance create': (input, call) => create(dependencies, input, call),
     'instance stop': lifecycle('stop'),
     'instance start': lifecycle('start'),

@@ -1,5 +1,12 @@
 /** The API's types, generated from manifests/openapi.json. `npm run openapi` writes them anew. */
 
+export type AdoptLeftDirectoryData = Instance;
+
+export interface AdoptLeftDirectoryPayload {
+  /** default: that of the instance that is gone, where its node knows it */
+  configurationName?: string;
+}
+
 export interface ApiError {
   /** what is wrong, and what would be right */
   error: string;
@@ -1760,6 +1767,31 @@ export type ListInstancesData = Instance[];
 export type ListJoinTokensData = JoinToken[];
 
 export type ListKeysData = Key[];
+
+export interface ListLeftDirectoriesData {
+  /** the 1000 of each node that were left last */
+  directories: {
+    /** null: not known, as of directories that an earlier version left */
+    configurationName: string | null;
+    /**
+     * of the instance that it belonged to, and the name of the directory
+     * @pattern ^[a-z0-9]{6}$
+     */
+    id: string;
+    /** Unix milliseconds; null: not known */
+    leftAt: number | null;
+    nodeId: string;
+    /** of its last run; null: none, or not known */
+    port: number | null;
+    /** of its files; null: too many to count, or not readable */
+    sizeBytes: number | null;
+  }[];
+  /** nodes that did not say what they have */
+  silent: {
+    nodeId: string;
+    why: string;
+  }[];
+}
 
 export type ListRemovedConfigurationsData = {
   /**

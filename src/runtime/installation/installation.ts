@@ -32,6 +32,7 @@ import { buildVariables, type Variables } from '../command/variables.js';
 import { checkPort, type PortCheck } from '../ports.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
 import { ApiAuthorityFile } from './api-authority.js';
+import { directorySizes, instanceDirectories } from './directory-sizes.js';
 import { enterProblem } from './enter-problem.js';
 import { MasterIp } from './master-ip.js';
 import type { Workspaces } from './workspace.js';
@@ -168,6 +169,14 @@ export class LocalInstallation {
 
   remove(id: string): Promise<void> {
     return this.#options.workspaces.remove(id);
+  }
+
+  directories(): Promise<readonly string[]> {
+    return instanceDirectories(this.#options.runningDirectory);
+  }
+
+  directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return directorySizes(this.#options.runningDirectory, ids);
   }
 
   checkPort(port: number): Promise<PortCheck> {

@@ -57,6 +57,16 @@ interface Creation {
   readonly beside: readonly Operation[];
   /** No client asked for it. */
   readonly isAutomatic?: boolean;
+  /** Without a place it is not created, but refused with placement's words: DRV_ADOPTION_REFUSED. */
+  readonly mustFit?: boolean;
+}
+
+/** A directory of a static instance that is gone. */
+export interface AdoptOptions {
+  /** The name of the directory. */
+  readonly id: string;
+  /** The node that has it, and the port of its last run. */
+  readonly home: NonNullable<InstanceRecord['home']>;
 }
 
 export interface MissingInstances {
@@ -102,6 +112,30 @@ export class InstanceCreations {
         `the new instance of ${configurationName} was deleted at once`,
       );
     return created;
+  }
+
+  /**
+   * Creates a static instance for the directory that one of the same id left on its node. Throws DRV_ADOPTION_REFUSED when
+   * the id is taken, the configuration is not static, or its node does not fit it; DRV_CONFIGURATION_UNKNOWN.
+   */
+  async adopt(configurationName: string, { id, home }: AdoptOptions): Promise<InstanceRecord> {
+    const { instances, clock } = this.#options;
+    await this.#create(configurationName, (inForce) => {
+      this.#refuseAboveMaximum(inForce);
+      if (instances.get(id) !== undefined || instances.setAside.has(id))
+        throw new DroverError('DRV_ADOPTION_REFUSED', `there is an instance ${id} already`);
+      const content = this.#contentOf(inForce);
+      if (!content.configuration.static)
+        throw new DroverError(
+          'DRV_ADOPTION_REFUSED',
+          `configuration ${configurationName} is not static: a start would empty the directory ${id}`,
+        );
+      const record = newInstance(content, { id, madeBy: 'client', now: clock.now() });
+      return { records: [{ ...record, home }], beside: [], mustFit: true };
+    });
+    const made = instances.get(id)?.value;
+    if (made !== undefined) return made;
+    throw new DroverError('DRV_INSTANCE_UNKNOWN', `instance ${id} was deleted at once`);
   }
 
   /**
@@ -194,7 +228,7 @@ export class InstanceCreations {
       try {
         if (creation.isAutomatic === true && (await isInForce?.(configuration.value)) === false)
           return undefined;
-        await this.#write(creation.records, [...creation.beside, ...checks]);
+        await this.#write(creation, checks);
         return creation.records.map(({ id }) => id);
       } catch (error) {
         // An id was taken, or a record of the transaction changed meanwhile.
@@ -211,16 +245,17 @@ export class InstanceCreations {
   }
 
   /** Creates the records where placement wants them. Between its choice and the write comes nothing else. */
-  async #write(records: readonly InstanceRecord[], beside: readonly Operation[]): Promise<void> {
+  async #write({ records, beside, mustFit }: Creation, checks: readonly Operation[]): Promise<void> {
     const { store, instances, placeNew = asItIs } = this.#options;
     const born: NewPlace[] = [];
     let isWritten = false;
     try {
       for (const record of records) born.push(placeNew(record));
+      if (mustFit === true) for (const { record } of born) refuseUnplaced(record);
       const creates = born.map(
         ({ record }): Operation => ({ do: 'create', key: instanceKey(record.id), value: record }),
       );
-      await instances.until(await store.transact([...creates, ...beside]));
+      await instances.until(await store.transact([...creates, ...beside, ...checks]));
       isWritten = true;
     } finally {
       for (const { end } of born) end(isWritten);
@@ -288,6 +323,15 @@ export class InstanceCreations {
     this.#awaitingPlacement.delete(id);
     return instances.get(id)?.value;
   }
+}
+
+function refuseUnplaced({ id, configurationName, placement, home, status }: InstanceRecord): void {
+  if (placement !== null) return;
+  const why = status.message ?? `node ${home?.nodeId} is awaited: try again in a moment`;
+  throw new DroverError(
+    'DRV_ADOPTION_REFUSED',
+    `directory ${id} cannot be taken up as an instance of ${configurationName}: ${why}`,
+  );
 }
 
 function checkOf(key: string, expectedRevision: number): Operation {

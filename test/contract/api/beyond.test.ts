@@ -47,6 +47,18 @@ async function oneInstance(): Promise<string> {
   return record?.id ?? expect.fail('there is no instance');
 }
 
+/** The id of a directory that a static instance of lobby has left. */
+async function leftDirectory(): Promise<string> {
+  await world.commands.configure('lobby', { static: true });
+  await printed('instance create lobby');
+  const [{ id } = expect.fail('there is no instance')] = await world.commands.untilOnline('lobby', 1);
+  await printed(`instance delete ${id}`);
+  await until(async () =>
+    expect(await printed('instance list --left')).toMatchObject({ directories: [{ id }] }),
+  );
+  return id;
+}
+
 /** What the command of the same operation prints. */
 const printed = (line: string) => world.commands.json(line);
 const nodeOf = async (id: string) => (await world.call(`GET /cluster/nodes/${id}`)).json;
@@ -219,6 +231,48 @@ describe('Cluster', () => {
     const { status, json } = await world.call('GET /cluster/removed-configurations');
     expect([status, json]).toEqual([200, []]);
     expect(await printed('config list')).toMatchObject({ removed: json });
+  });
+
+  it('GET /cluster/left-directories: 200 {directories, silent}, what instance list --left prints', async () => {
+    const id = await leftDirectory();
+    const { status, json } = await world.call('GET /cluster/left-directories');
+    expect([status, json]).toEqual([200, await printed('instance list --left')]);
+    expect(json).toMatchObject({
+      directories: [{ id, nodeId: 'alpha', configurationName: 'lobby' }],
+      silent: [],
+    });
+    const seen = async (pattern: string) => {
+      const key = `key create ${pattern} READ --configurations ${pattern}`;
+      const { token } = z.object({ token: z.string() }).parse(await printed(key));
+      return (await world.call('GET /cluster/left-directories', { token })).json;
+    };
+    expect(await seen('lobby')).toEqual(json);
+    expect(await seen('survival')).toEqual({ directories: [], silent: [] });
+  });
+
+  it('POST /cluster/left-directories/{id}/adopt: body {configurationName?}, 201 the instance; 409 with the reason; 404', async () => {
+    const id = await leftDirectory();
+    const adopt = (directory: string, body: unknown = {}, token?: string) =>
+      world.call(`POST /cluster/left-directories/${directory}/adopt`, {
+        body,
+        ...(token !== undefined && { token }),
+      });
+    const others = 'key create others OPERATE --configurations survival';
+    const { token } = z.object({ token: z.string() }).parse(await printed(others));
+    await world.commands.configure('survival', { static: true });
+    for (const name of ['survival', 'lobby', undefined])
+      expect((await adopt(id, { configurationName: name }, token)).status, name).toBe(404);
+    expect((await adopt(id, { configurationName: 'nothing' })).status).toBe(404);
+    expect((await adopt('zzzzzz')).status).toBe(404);
+    expect((await adopt(id, { configurationName: 7 })).status).toBe(400);
+    const { status, json } = await adopt(id);
+    expect([status, json]).toMatchObject([201, { id, configurationName: 'lobby', wrapperNodeId: 'alpha' }]);
+    await until(() =>
+      expect(world.audit).toContainEqual(
+        expect.objectContaining({ subject: `${id} of lobby`, result: '201' }),
+      ),
+    );
+    expect(await adopt(id)).toMatchObject({ status: 409, json: anError });
   });
 
   it('GET /cluster/tokens: 200, what cluster token list prints', async () => {

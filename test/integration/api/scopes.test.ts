@@ -11,6 +11,7 @@ open GET /ping -
 open POST /sessions/redeem -
 READ GET /audit -
 READ GET /cluster/configurations filtered
+READ GET /cluster/left-directories filtered
 READ GET /cluster/nodes filtered
 READ GET /cluster/nodes/:id filtered
 READ GET /cluster/nodes/:id/why -
@@ -61,6 +62,7 @@ PLAN POST /configurations/:name/check new-configuration
 PLAN POST /configurations/:name/diff new-configuration
 PLAN POST /plan filtered
 OPERATE GET /instances/:id/attach instance
+OPERATE POST /cluster/left-directories/:id/adopt filtered
 OPERATE POST /instances filtered
 OPERATE DELETE /instances/:id instance
 OPERATE PATCH /instances/:id/lifecycle bad-instance

@@ -834,7 +834,7 @@ describe('help', () => {
       'stop',
     ])
       expect(text).toMatch(new RegExp(`^${command.replace(/[[\]|.]/g, '\\$&')} {2,}\\S`, 'm'));
-    expect(await world.json('help')).toHaveLength(50);
+    expect(await world.json('help')).toHaveLength(51);
   });
 
   it('explains a group and a single command', async () => {

@@ -90,6 +90,14 @@ export class FencedInstallation implements Installation {
     });
   }
 
+  async directories(): Promise<readonly string[]> {
+    return [...this.#files.directories.keys()];
+  }
+
+  async directorySizes(): Promise<ReadonlyMap<string, number>> {
+    return new Map();
+  }
+
   checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' }> {
     return this.#life.request('a port check', this.#ms() / 10, () =>
       this.#files.isPortTaken(port) ? { free: false, protocol: 'tcp' } : { free: true },

@@ -470,6 +470,7 @@ export class ApiWorld {
       templates: this.templates.local,
       templateSync: this.templates.sync,
       beats: this.beats,
+      leftOn: async () => [],
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: (nodeId) => this.drains.get(nodeId),
       forecaster: { forecast: (contents) => this.forecast(contents) },
@@ -546,6 +547,9 @@ export class ApiWorld {
         const record = require(id);
         const { state, lastHeartbeat = this.clock.now() } = report;
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
+      },
+      adopt: async () => {
+        throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
       },
       isAway: () => false,
       updateInPlace: async () => 'current',

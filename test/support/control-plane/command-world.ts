@@ -239,6 +239,7 @@ export class CommandWorld {
       }),
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
+      leftOn: (nodeId, id, signal) => master.leftOn(nodeId, id, signal),
       usedOf: (nodeId) => master.usedOf(nodeId),
       usageOf: (id) => master.usageOf(id),
       drainOf: (nodeId) => master.drainOf(nodeId),

@@ -277,6 +277,8 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     remove: async (id) => {
       node.removed.push(id);
     },
+    directories: async () => [...new Set(node.installs)].filter((id) => !node.removed.includes(id)),
+    directorySizes: async (ids) => new Map(ids.map((id) => [id, 2048])),
     checkPort: async (port) =>
       node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
     readLogs: async () => ({ lines: [], totalLines: 0 }),

@@ -12,6 +12,7 @@ const COMMON: ReadonlySet<string> = new Set(['--output', '--context', '--root', 
 /** What a page says beyond the line of the help. */
 const NOTES: Partial<Record<CommandPath, string>> = {
   'instance list': 'state, node, address, pid, age, restarts, message',
+  'instance adopt': '[when it is refused](operations.md#take-up-a-directory-again)',
   'instance why': '[what that means](operations.md#why)',
   'instance logs':
     '1 to 1000, default 100, of a part of the log 1000; times are [exact to the second](api.md#times-of-log-lines)',

@@ -1,0 +1,73 @@
+/** `/cluster/left-directories`: directories of static instances that are gone, and how one is taken up again. */
+import { z } from 'zod';
+import { instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
+import { leftDirectoriesSchema } from '../../../model/run/left-directory.js';
+import { unknownConfiguration } from '../../../model/unknown.js';
+import {
+  adoptBodySchema,
+  adoptDirectory,
+  type LeftDirectoryNeeds,
+  listLeft,
+  type SeesLeft,
+} from '../../../operations/left-directories.js';
+import { accessOf, seesConfiguration } from '../../access/auth.js';
+import { defineRoute, nothing, type Route } from '../../http/route.js';
+
+type Request = Parameters<typeof seesConfiguration>[0];
+
+const directoryParams = z.object({ id: z.string().describe('name of the directory') });
+
+export function leftDirectoryRoutes(dependencies: LeftDirectoryNeeds): readonly Route[] {
+  return [listRoute(dependencies), adoptRoute(dependencies)];
+}
+
+function listRoute(dependencies: LeftDirectoryNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/cluster/left-directories',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'Directories of static instances that are gone, on all nodes.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: {
+      200: { description: 'directories, and the nodes that did not answer', schema: leftDirectoriesSchema },
+    },
+    handle: ({ request }) => listLeft(dependencies, seenBy(request)),
+  });
+}
+
+function adoptRoute(dependencies: LeftDirectoryNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/cluster/left-directories/:id/adopt',
+    scope: 'OPERATE',
+    reach: 'filtered',
+    summary: 'Makes an instance of such a directory: same id, same node, with the files that are there.',
+    errors: [
+      'DRV_DIRECTORY_UNKNOWN',
+      'DRV_ADOPTION_REFUSED',
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    params: directoryParams,
+    query: nothing,
+    body: adoptBodySchema,
+    answers: { 201: { description: 'the instance', schema: instanceInfoSchema } },
+    handle: async ({ params: { id }, body: { configurationName }, request }, reply) => {
+      if (configurationName !== undefined && !seesConfiguration(request, configurationName))
+        throw unknownConfiguration(configurationName);
+      const record = await adoptDirectory(dependencies, { id, configurationName, sees: seenBy(request) });
+      request.subject = `${record.id} of ${record.configurationName}`;
+      reply.code(201);
+      return toInstanceInfo(record, record.status.lastHeartbeat);
+    },
+  });
+}
+
+/** A directory of which nobody knows whose it was may be anybody's. */
+function seenBy(request: Request): SeesLeft {
+  return (name) =>
+    name === null ? accessOf(request)?.configurations == null : seesConfiguration(request, name);
+}

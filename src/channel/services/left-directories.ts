@@ -1,0 +1,43 @@
+/**
+ * Asks a node for the directories of static instances that are gone. The wrapper's half answers, the master's half asks.
+ * Changes no state.
+ */
+import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
+import { instanceIdSchema } from '../../model/names.js';
+import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
+import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+
+const LEFT_DIRECTORIES = 'left-directories';
+/** Directories in one answer. */
+const MOST_LEFT = 1000;
+
+/** `id`: only this directory, without its size. */
+const questionSchema = z.object({ id: instanceIdSchema.optional() });
+const answerSchema = z.array(keptDirectorySchema);
+
+/** The wrapper's half. `list` answers with all of them, those that were left last first. */
+export function leftDirectoryServices(
+  list: (id: string | undefined) => Promise<readonly KeptDirectory[]>,
+): ReadonlyMap<string, Service> {
+  return new Map<string, Service>([
+    [
+      LEFT_DIRECTORIES,
+      async (parameters) => (await list(questionSchema.parse(parameters).id)).slice(0, MOST_LEFT),
+    ],
+  ]);
+}
+
+/** The master's half. Throws DRV_NOT_IMPLEMENTED when the node is too old, and what the node answers with. */
+export async function askForLeftDirectories(
+  calls: CallPeer,
+  question: z.input<typeof questionSchema>,
+  signal: AbortSignal,
+): Promise<readonly KeptDirectory[]> {
+  try {
+    return answerSchema.parse(await calls.call(LEFT_DIRECTORIES, question, { signal }));
+  } catch (error) {
+    if (!isUnknownService(error, LEFT_DIRECTORIES)) throw error;
+    throw new DroverError('DRV_NOT_IMPLEMENTED', 'the version of the node does not tell which it has');
+  }
+}

@@ -1,0 +1,27 @@
+/** A directory of a static instance that is gone: its node keeps the files, and `instance adopt` takes them up again. */
+import { z } from 'zod';
+import { instanceIdSchema, nameSchema } from '../names.js';
+
+/** What the node that has the directory knows of it. */
+export const keptDirectorySchema = z.object({
+  id: instanceIdSchema.describe('of the instance that it belonged to, and the name of the directory'),
+  configurationName: nameSchema
+    .nullable()
+    .describe('null: not known, as of directories that an earlier version left'),
+  leftAt: z.number().nullable().describe('Unix milliseconds; null: not known'),
+  port: z.int().min(1).max(65_535).nullable().describe('of its last run; null: none, or not known'),
+  sizeBytes: z.number().nullable().describe('of its files; null: too many to count, or not readable'),
+});
+export type KeptDirectory = z.output<typeof keptDirectorySchema>;
+
+export const leftDirectorySchema = keptDirectorySchema.extend({ nodeId: z.string() });
+export type LeftDirectory = z.output<typeof leftDirectorySchema>;
+
+export const leftDirectoriesSchema = z.object({
+  directories: z.array(leftDirectorySchema).readonly().describe('the 1000 of each node that were left last'),
+  silent: z
+    .array(z.object({ nodeId: z.string(), why: z.string() }))
+    .readonly()
+    .describe('nodes that did not say what they have'),
+});
+export type LeftDirectories = z.output<typeof leftDirectoriesSchema>;

@@ -1,0 +1,92 @@
+/**
+ * The working directories of static instances that this node holds no more. It notes whose they were when the supervisor
+ * forgets the instance: the directory itself belongs to the program, and says nothing.
+ */
+import { z } from 'zod';
+import { DroverError } from '../model/errors.js';
+import { type KeptDirectory, keptDirectorySchema } from '../model/run/left-directory.js';
+import type { WriteBehind } from './write-behind.js';
+
+const LEFT = 'left/';
+
+const noteSchema = keptDirectorySchema
+  .pick({ configurationName: true, port: true })
+  .extend({ configurationName: z.string(), leftAt: z.number() });
+export type LeftNote = z.output<typeof noteSchema>;
+
+export interface LeftDirectoriesOptions {
+  readonly disk: WriteBehind;
+  /** Ids of the instances that have a working directory. */
+  readonly directories: () => Promise<readonly string[]>;
+  /** The bytes of the files in each directory; those that cannot be counted are left out. */
+  readonly sizes: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
+  /** Whether the instance is still held here; undefined: the master has not said yet what this node should hold. */
+  readonly isHeld: (id: string) => boolean | undefined;
+}
+
+export class LeftDirectories {
+  readonly #options: LeftDirectoriesOptions;
+  #notes = new Map<string, LeftNote>();
+  /** Callers that ask at the same time share one walk over the disk. */
+  #listing: Promise<readonly KeptDirectory[]> | undefined;
+
+  constructor(options: LeftDirectoriesOptions) {
+    this.#options = options;
+  }
+
+  /** Reads what an earlier run noted. Call once, before the supervisor starts. */
+  async load(): Promise<void> {
+    const { readable } = await this.#options.disk.load(LEFT, (value) => noteSchema.parse(value));
+    this.#notes = new Map(readable);
+  }
+
+  /** A static instance is forgotten, and its directory stays. */
+  note(id: string, note: LeftNote): void {
+    this.#notes.set(id, note);
+    this.#options.disk.put(LEFT + id, note);
+  }
+
+  /** The directory is in use again, or gone. */
+  end(id: string): void {
+    if (this.#notes.delete(id)) this.#options.disk.put(LEFT + id, undefined);
+  }
+
+  /**
+   * The directories that nothing uses, those that were left last first; with `id` that one alone, without its size. Throws
+   * DRV_NOT_READY before the master has said what this node should hold.
+   */
+  async list(id?: string): Promise<readonly KeptDirectory[]> {
+    if (id !== undefined) return (await this.#left()).filter((directory) => directory.id === id);
+    this.#listing ??= this.#measured().finally(() => {
+      this.#listing = undefined;
+    });
+    return this.#listing;
+  }
+
+  async #measured(): Promise<readonly KeptDirectory[]> {
+    const left = await this.#left();
+    const sizes = await this.#options.sizes(left.map(({ id }) => id));
+    return left.map((directory) => ({ ...directory, sizeBytes: sizes.get(directory.id) ?? null }));
+  }
+
+  async #left(): Promise<readonly KeptDirectory[]> {
+    const noted = [...this.#notes.keys()];
+    const present = await this.#options.directories();
+    const isPresent = new Set(present);
+    // An operator removes such directories by hand.
+    for (const id of noted) if (!isPresent.has(id)) this.end(id);
+    return present
+      .filter((id) => !this.#isHeld(id))
+      .map((id) => {
+        const { configurationName = null, leftAt = null, port = null } = this.#notes.get(id) ?? {};
+        return { id, configurationName, leftAt, port, sizeBytes: null };
+      })
+      .toSorted((a, b) => (b.leftAt ?? 0) - (a.leftAt ?? 0) || (a.id < b.id ? -1 : 1));
+  }
+
+  #isHeld(id: string): boolean {
+    const isHeld = this.#options.isHeld(id);
+    if (isHeld !== undefined) return isHeld;
+    throw new DroverError('DRV_NOT_READY', 'the node does not know yet which instances it should hold');
+  }
+}

@@ -1,0 +1,110 @@
+/** Directories of static instances that are gone: which there are, and how one is taken up again. Routes and commands use it. */
+import { z } from 'zod';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord } from '../model/instance.js';
+import { isInstanceId } from '../model/names.js';
+import type { NodeRecord } from '../model/node.js';
+import { publicMessage } from '../model/public-message.js';
+import type { KeptDirectory, LeftDirectories, LeftDirectory } from '../model/run/left-directory.js';
+import type { InstanceWriter } from '../store/instance-writes.js';
+import type { MirrorReader } from '../store/mirror.js';
+
+/** Counting large directories takes seconds. */
+const MOST_MS = 20_000;
+
+export interface LeftDirectoryNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
+  readonly nodes: Pick<MirrorReader<NodeRecord>, 'entries'>;
+  readonly instanceWrites: Pick<InstanceWriter, 'adopt'>;
+  /** Asks a node; with `id` for that directory alone. Throws errors that an operator may read. */
+  leftOn(nodeId: string, id: string | undefined, signal: AbortSignal): Promise<readonly KeptDirectory[]>;
+}
+
+export const adoptBodySchema = z.object({
+  configurationName: z
+    .string()
+    .optional()
+    .describe('default: that of the instance that is gone, where its node knows it'),
+});
+
+/** Whether a caller sees a configuration; null: directories of which nobody knows whose they were. */
+export type SeesLeft = (configurationName: string | null) => boolean;
+
+export interface Adoption {
+  readonly id: string;
+  readonly configurationName: string | undefined;
+  readonly sees: SeesLeft;
+}
+
+/** Asks all nodes. */
+export async function listLeft(needs: LeftDirectoryNeeds, sees: SeesLeft): Promise<LeftDirectories> {
+  const { directories, silent } = await ask(needs, undefined);
+  return { directories: directories.filter(({ configurationName }) => sees(configurationName)), silent };
+}
+
+/**
+ * Makes an instance of a directory that was left: same id, same node, the content in force. Throws DRV_DIRECTORY_UNKNOWN,
+ * DRV_ADOPTION_REFUSED with the reason, and DRV_CONFIGURATION_UNKNOWN.
+ */
+export async function adoptDirectory(
+  needs: LeftDirectoryNeeds,
+  { id, configurationName: wanted, sees }: Adoption,
+): Promise<InstanceRecord> {
+  const { nodeId, configurationName, port } = await find(needs, id, sees);
+  const name = wanted ?? configurationName;
+  if (name === null)
+    throw new DroverError(
+      'DRV_ADOPTION_REFUSED',
+      `node ${nodeId} does not know which configuration directory ${id} belonged to: name it`,
+    );
+  return needs.instanceWrites.adopt(name, { id, home: { nodeId, port } });
+}
+
+async function find(needs: LeftDirectoryNeeds, id: string, sees: SeesLeft): Promise<LeftDirectory> {
+  if (!isInstanceId(id)) throw unknownDirectory('that name', []);
+  const record = needs.instances.get(id)?.value;
+  if (record !== undefined && sees(record.configurationName))
+    throw new DroverError(
+      'DRV_ADOPTION_REFUSED',
+      record.desired.goal === 'remove'
+        ? `instance ${id} is being removed: its directory can be adopted when it is gone`
+        : `directory ${id} is in use: it belongs to an instance of ${record.configurationName}`,
+    );
+  const { directories, silent } = await ask(needs, id);
+  const [found, ...others] = directories.filter(({ configurationName }) => sees(configurationName));
+  if (found === undefined) throw unknownDirectory(id, silent);
+  if (others.length > 0)
+    throw new DroverError(
+      'DRV_ADOPTION_REFUSED',
+      `several nodes have a directory ${id}: ${[found, ...others].map(({ nodeId }) => nodeId).join(', ')}. Move all but one away`,
+    );
+  return found;
+}
+
+/** What has a record is not left: it may wait for its place, or for its node to hear that it is gone. */
+async function ask(needs: LeftDirectoryNeeds, id: string | undefined): Promise<LeftDirectories> {
+  const { instances, nodes } = needs;
+  const nodeIds = [...nodes.entries()].map(([nodeId]) => nodeId).toSorted();
+  const directories: LeftDirectory[] = [];
+  const silent: { nodeId: string; why: string }[] = [];
+  const answers = await Promise.allSettled(
+    nodeIds.map((nodeId) => needs.leftOn(nodeId, id, AbortSignal.timeout(MOST_MS))),
+  );
+  for (const [index, answer] of answers.entries()) {
+    const nodeId = nodeIds[index] ?? '';
+    if (answer.status === 'rejected') silent.push({ nodeId, why: publicMessage(answer.reason) });
+    else
+      for (const directory of answer.value)
+        if (instances.get(directory.id) === undefined && !instances.setAside.has(directory.id))
+          directories.push({ nodeId, ...directory });
+  }
+  return { directories, silent };
+}
+
+function unknownDirectory(id: string, silent: LeftDirectories['silent']): DroverError {
+  const away = silent.map(({ nodeId, why }) => `; node ${nodeId} did not answer: ${why}`);
+  return new DroverError(
+    'DRV_DIRECTORY_UNKNOWN',
+    `no node has a directory ${id} of a static instance that is gone: GET /api/cluster/left-directories lists them${away.join('')}`,
+  );
+}
