@@ -27,10 +27,12 @@ export class MasterProcess {
   /** `host:port` of the cluster port. */
   readonly clusterAddress: string;
   readonly #outputs: DaemonProcess[] = [];
+  readonly #processes: RootProcesses;
 
   private constructor(nodeId: string, paths: RootPaths, apiPort: number) {
     this.nodeId = nodeId;
     this.paths = paths;
+    this.#processes = new RootProcesses(paths.rootId);
     this.clusterAddress = `127.0.0.1:${apiPort + 1}`;
     this.api = new ApiClient({ apiPort, keyFile: paths.adminKey, authorityFile: undefined });
   }
@@ -116,7 +118,7 @@ export class MasterProcess {
       last.signal('SIGCONT');
       await last.end('SIGKILL');
     }
-    await new RootProcesses(this.paths.rootId).killAll();
+    await this.#processes.killAll();
     rmSync(this.paths.root, { recursive: true, force: true });
   }
 }
