@@ -18,7 +18,7 @@ const MOCKING = 'test/integration/configuration-files/configuration-polling.test
 const LONG = [
   'e2e/**/*',
   'contract/{screen-runtime,tmux-runtime,docker-runtime,podman-runtime,etcd-store}',
-  'integration/{api,channel,git,live-log,masters,openapi,runtime,store,templates}/**/*',
+  'integration/{api,channel,client,extensions,git,live-log,masters,openapi,runtime,store,templates}/**/*',
 ];
 /** `npm test` keeps of these what shows that the whole works. */
 const KEPT = ['e2e/{main-job,lifecycle,crash}'];
