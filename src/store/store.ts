@@ -1,5 +1,5 @@
 /**
- * The small ordered key-value store under everything durable. Implementations (memory, lmdb, later etcd) pass one
+ * The small ordered key-value store under everything durable. Implementations (memory, lmdb, etcd) pass one
  * contract suite (test/contract/store-contract.ts); nothing above src/store knows which one it has.
  */
 
