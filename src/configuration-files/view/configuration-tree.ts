@@ -175,7 +175,8 @@ export class ConfigurationTree implements ViewTree {
       const reading = await source.readFile(file);
       if (reading === undefined) return file;
       // Somebody has put it here since the directory was read, or is about to: half a file says nothing yet.
-      const isIt = reading.kind === 'valid' ? reading.parsed.configuration.name === name : file === sourceFile;
+      const isIt =
+        reading.kind === 'valid' ? reading.parsed.configuration.name === name : file === sourceFile;
       if (isIt) throw new Conflict(`${name} has another content here now`);
     }
   }

@@ -84,7 +84,7 @@ describe('a master that does not lead', () => {
     const { hostname, port } = new URL(follower.api.url);
     const socket = connectPlain(Number(port), hostname);
     const head = ['GET /api/ping/none HTTP/1.1', 'Host: m2', 'Trailer: X-Sum', 'Connection: close'];
-    socket.end(`${head.join('\r\n')}\r\n\r\n`);
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
     expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[14] /);
   });
 

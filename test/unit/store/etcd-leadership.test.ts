@@ -63,6 +63,15 @@ async function follow(nodeId: string) {
   return { client, ...elected };
 }
 
+/** When the master has read its name in the leader key, etcd does not answer to what it writes. */
+function loseFirstAnswer({ client, election }: Pick<Opened, 'client' | 'election'>): void {
+  const unsubscribe = election.onChange(() => {
+    if (election.held === undefined) return;
+    client.fault = 'no-answers';
+    unsubscribe();
+  });
+}
+
 /** Resolves at the first term. */
 async function standAlways({ election }: Pick<Elected, 'election'>): Promise<void> {
   const { term } = await election.campaign();
@@ -139,10 +148,7 @@ it('lets the second master go on within 5 s after the first one fell silent, and
 it('stops while its first write of a term is under way', async () => {
   const { client, election } = await follow('a');
   election.campaign().catch(() => undefined);
-  // It has read its name in the leader key, and etcd does not answer to what it writes then.
-  election.onChange(() => {
-    if (election.held !== undefined && election.term === undefined) client.fault = 'no-answers';
-  });
+  loseFirstAnswer({ client, election });
   await clock.advance(1000);
   expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
   expect(election.term).toBeUndefined();
@@ -154,9 +160,7 @@ it('stops while its first write of a term is under way', async () => {
 it('begins no term with a lease that ended while the answer to its first write was lost', async () => {
   const { client, store, election } = await follow('a');
   const campaign = election.campaign();
-  election.onChange(() => {
-    if (election.held !== undefined && election.term === undefined) client.fault = 'no-answers';
-  });
+  loseFirstAnswer({ client, election });
   await clock.advance(1000);
   client.fault = 'away';
   await clock.advance(10_000);

@@ -13,18 +13,22 @@ const logger = pino({ level: 'silent' });
 
 let root: string;
 let view: DirectoryView;
+/** Lets what is being written into the state be there. */
+let answer: () => void;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'drover-view-'));
+  answer = () => undefined;
 });
 afterEach(async () => {
-  await view.stop();
+  const stopping = view.stop();
+  answer();
+  await stopping;
   await rm(root, { recursive: true, force: true });
 });
 
 it('knows nothing of a directory that took the place of the one whose edit it was writing', async () => {
   const there = new Map([['arena', 'one']]);
   let here = { directory: 'first', hash: 'one' };
-  let answer: () => void = () => undefined;
   const tree: ViewTree = {
     observe: () => ({
       here: new Map([['arena', here.hash]]),
