@@ -13,6 +13,7 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
 import { MemoryFile } from '../cluster/cluster-files.js';
@@ -116,10 +117,12 @@ export class TestMaster {
       shared: () => this.#parts?.masters.templates,
       nodes: { connected: () => [], fetch: async function* () {} },
     });
+    const state = new MasterState(this.#world.store, logger);
     const masters = new SeveralMasters({
       nodeId: this.#nodeId,
       paths,
       store: this.#world.store,
+      state,
       leadership: this.#world.leadershipOf(this.#nodeId),
       known: new KnownMasters({
         contact: { host: this.#nodeId, port: 6000 },
@@ -133,6 +136,7 @@ export class TestMaster {
     });
     this.#parts = { masters, templates };
     this.isUp = true;
+    await this.#running.start(state);
     await this.#running.start(templates);
     await this.#running.start(masters);
   }
