@@ -36,7 +36,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await daemon.kill();
     await page.getByText(LOST).waitFor();
     expect(await rows.count()).toBe(1);
-    await expect.poll(() => sockets.opened, { timeout: 60_000 }).toBeGreaterThanOrEqual(TRIES);
+    await expect.poll(() => sockets.opened, { timeout: 120_000 }).toBeGreaterThanOrEqual(TRIES);
     await page.getByText(LOST).waitFor();
     await daemon.start();
     await page.getByText(LOST).waitFor({ state: 'detached' });
