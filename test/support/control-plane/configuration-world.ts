@@ -2,7 +2,7 @@
  * A configurations directory, a store that records its transactions, and between them the files' part and its
  * controller.
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -116,8 +116,9 @@ export class ConfigurationWorld {
     await rename(this.path(from), this.path(to));
   }
 
-  async remove(file: string): Promise<void> {
-    await rm(this.path(file));
+  /** All in one turn: no look comes when only some are gone. */
+  async remove(...files: readonly string[]): Promise<void> {
+    for (const file of files) rmSync(this.path(file));
   }
 
   async read(file: string): Promise<string> {

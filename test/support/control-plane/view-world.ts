@@ -1,5 +1,5 @@
 /** Several masters, each with a directory of configurations of its own, over one store. */
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -126,8 +126,9 @@ class ViewMaster {
     await writeFile(this.path(file), text);
   }
 
-  async delete(file: string): Promise<void> {
-    await rm(this.path(file));
+  /** All in one turn: no look comes when only some are gone. */
+  async delete(...files: readonly string[]): Promise<void> {
+    for (const file of files) rmSync(this.path(file));
   }
 
   /** `file command` of all files, by file. */
