@@ -447,6 +447,27 @@ describe('static instances', () => {
     expect(rollout()?.state).toBe('complete');
   });
 
+  it('take it in containers too, which have no pid to tell one run from the next', async () => {
+    alpha.runtime.inContainers = true;
+    await change({ static: true, minimumServiceCount: 3 });
+    await pass(MINUTE);
+    expect(commands()).toEqual(all(3, 'two'));
+    expect([least, most]).toEqual([2, 3]);
+    expect(rollout()?.state).toBe('complete');
+  });
+
+  it('are not good by the run from before the restart, when the master that asked for it is gone', async () => {
+    const fields = { static: true, minimumServiceCount: 1 };
+    await service(fields, { minReadySeconds: 0 });
+    alpha.runtime.stubborn.add(ids()[0] ?? '');
+    await service({ ...fields, command: 'two' }, { minReadySeconds: 0 });
+    await plane.replaceMaster();
+    await pass(2000);
+    expect([commands(), rollout()?.state]).toEqual([['one'], 'rolling']);
+    await pass(MINUTE);
+    expect([commands(), rollout()?.state]).toEqual([['two'], 'complete']);
+  });
+
   it('take the last good one back where the new one fails', async () => {
     await change({ static: true, minimumServiceCount: 3 }, {}, BAD);
     const before = ids();
