@@ -5,6 +5,7 @@ import type { NodeRecord } from '../../../src/model/node.js';
 import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/store/contents-in-force.js';
+import { losesFiles } from '../../../src/store/instances/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Member } from './facts.js';
@@ -112,6 +113,7 @@ export class Members {
       isCurrent: this.isCurrent(record, target),
       revision: record.revision,
       static: record.static,
+      losesFiles: losesFiles(record, target.content),
       isUp: run.since !== null,
       upForMs: run.since === null ? null : now - run.since,
       hasRestarted: run.isLater,
