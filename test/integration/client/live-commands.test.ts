@@ -62,7 +62,8 @@ function put(id: string, status: Partial<InstanceRecord['status']> = {}): Promis
 function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
   const none = { reason: null, message: null, by: null, endedAt: null, progressAt: null, paused: null };
   const counts = { total: 2, updated: 1, good: 1, outdated: 1, waiting: 0 };
-  const revisions = { from: 'old', to: 'new', generation: 0, templates: {} };
+  const to = world.configurations.get('hello')?.value.hash ?? 'new';
+  const revisions = { from: 'old', to, generation: 0, templates: {} };
   const state = { state: 'rolling', cause: 'content', since: 1, isPromoted: true } as const;
   return { name: 'hello', ...revisions, ...none, ...state, counts, ...fields };
 }
@@ -88,6 +89,17 @@ describe('rollout watch', () => {
     await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 5, counts }));
     await settled(end);
     expect(run.lines.slice(1)).toEqual(['the rollout of hello is complete: 2 of 2 instances good']);
+  });
+
+  it('goes on where a change was written and its rollout has not begun yet', async () => {
+    await world.addConfiguration('hello');
+    await world.putRollout(rolloutRecord({ to: 'before', state: 'complete', endedAt: 5 }));
+    const end = watch();
+    await untilSeen(() => expect(run.lines).toHaveLength(1));
+    await world.putRollout(rolloutRecord());
+    await untilSeen(() => expect(run.lines).toHaveLength(2));
+    await world.putRollout(rolloutRecord({ state: 'failed', reason: 'no-progress', endedAt: 9 }));
+    await expect(settled(end)).rejects.toMatchObject({ exitCode: EXIT.failed });
   });
 
   it('ends with 1 when the rollout fails, and says why', async () => {
