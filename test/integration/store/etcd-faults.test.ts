@@ -285,6 +285,24 @@ describe.skipIf(!hasEtcd)('etcd of several kinds', () => {
     await store.close();
   });
 
+  it('is refused at once by a member that has lost the others', async () => {
+    etcd = await startEtcd({ members: 3 });
+    const [left, ...others] = etcd.members;
+    for (const member of others) await member.kill();
+    const client = connect([left?.endpoint ?? '']);
+    const calls = [
+      () => client.range({ key: 'k' }, { deadlineMs: 60_000 }),
+      () => put(client, { k: '1' }),
+      () => client.renewLease(1, { deadlineMs: 60_000 }),
+    ];
+    // It takes a moment until it has noticed.
+    for (const call of calls)
+      await until(async () => {
+        const error: unknown = await call().catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ message: expect.stringContaining('no leader'), isRefusal: false });
+      });
+  });
+
   it('says that etcd is full, and goes on when there is room again', async () => {
     etcd = await startEtcd({ parameters: ['--quota-backend-bytes', String(16 * 1024 * 1024)] });
     const store = await openTestStore(etcd.endpoints, { prefix: newPrefix() });
