@@ -115,6 +115,7 @@ async function sayToHub(state: MasterState, messages: readonly object[]): Promis
     nodes: state.nodeRecords,
     sources: {
       ...state,
+      line: state.line,
       templateDigest: async () => null,
       templateNews: () => undefined,
       issueInstanceToken: () => 'token',

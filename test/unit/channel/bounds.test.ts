@@ -357,6 +357,7 @@ describe('the master', () => {
       nodes: state.nodeRecords,
       sources: {
         ...state,
+        line: state.line,
         templateDigest: async () => null,
         templateNews: () => undefined,
         issueInstanceToken: () => 'token',

@@ -85,6 +85,7 @@ describe('the hub', () => {
       nodes: state.nodeRecords,
       sources: {
         ...state,
+        line: state.line,
         templateDigest: async () => null,
         templateNews: () => undefined,
         issueInstanceToken: () => 'token',
