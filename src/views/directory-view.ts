@@ -58,6 +58,8 @@ export interface DirectoryViewOptions {
 
 interface Judged extends ViewFacts {
   readonly standing: Standing;
+  /** Names whose removal waits to be confirmed. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 /** The last step tells what hindered a change here: it is not to hinder what goes there. */
@@ -73,7 +75,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   readonly name: string;
   readonly #options: DirectoryViewOptions;
   readonly #controller: Controller<Judged, Step>;
-  /** What this process saw in the directory. */
+  /** What this process saw in the directory, and what waited when the last one ended. */
   #seen = new Set<string>();
   #seenIn: string | undefined;
   /** Gone here with most others; what they said stays until somebody confirms it. */
@@ -144,7 +146,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
       this.#controller.specChanged(this.name);
       await this.#controller.whenIdle();
       const facts = this.observe();
-      if (facts === undefined || planView(facts).steps.length === 0) return;
+      if (facts === undefined || this.plan(facts).steps.length === 0) return;
       if (this.#isStopped) throw new DroverError('DRV_NOT_READY', 'the master is stopping');
       if (this.#refusal !== undefined) throw this.#refusal;
     }
@@ -157,7 +159,10 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     if (observation === undefined) return undefined;
     const { brought, isConfirmed, ...sides } = observation;
     const { here, standing, undecided } = sides;
-    if (this.#seenIn !== standing.directory) this.#seen = new Set();
+    if (this.#seenIn !== standing.directory) {
+      this.#waiting = bases.waiting(standing);
+      this.#seen = new Set(this.#waiting);
+    }
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
     const gone = [...this.#seen].filter((name) => !here.has(name) && !undecided.has(name) && brought(name));
@@ -170,6 +175,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     return {
       ...sides,
       undecided: new Set([...undecided, ...this.#waiting]),
+      waiting: this.#waiting,
       bases: bases.of(standing),
       deleted: new Set(gone.filter((name) => !kept.has(name))),
     };
@@ -177,6 +183,9 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
 
   plan(facts: Judged): Plan<Step> {
     const { steps } = planView(facts);
+    // Over a restart too, what waits is neither removed nor written here again.
+    if (!isSame(this.#options.bases.waiting(facts.standing), facts.waiting))
+      return { steps: [{ do: 'note', bases: [] }, ...steps, { do: 'tell-hindrance' }] };
     return { steps: steps.length === 0 ? steps : [...steps, { do: 'tell-hindrance' }] };
   }
 
@@ -243,6 +252,10 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   }
 
   async #note(bases: readonly Note[]): Promise<void> {
-    if (this.#standing !== undefined) await this.#options.bases.note(this.#standing, bases);
+    if (this.#standing !== undefined) await this.#options.bases.note(this.#standing, bases, this.#waiting);
   }
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
 }

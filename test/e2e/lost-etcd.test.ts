@@ -10,7 +10,8 @@ import { until } from '../support/until.js';
 
 const OLDER = ['--accept-older'];
 /** What a node says that has seen more than the restored state holds. */
-const KEEPS = /far-1 has seen revision \d+ of this master's store, .* it keeps what it has\. .* --accept-older/;
+const KEEPS =
+  /far-1 has seen revision \d+ of this master's store, .* it keeps what it has\. .* --accept-older/;
 
 describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
   let masters: ThreeMasters;
@@ -78,7 +79,8 @@ describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
     for (const master of masters.all) master.spawn(OLDER);
     const now = await masters.roles();
     // Until then the other nodes keep what they have, also when the state has come beyond what they have seen.
-    for (let n = 0; n < 30; n++) await now.leader.api.send('POST', '/keys', { label: `key-${n}`, scope: 'READ' });
+    for (let n = 0; n < 30; n++)
+      await now.leader.api.send('POST', '/keys', { label: `key-${n}`, scope: 'READ' });
     const kept = await running();
     expect(kept).toEqual([`${late.id} ${latePid}`, `${web?.id} ${web?.processPid}`].sort());
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
