@@ -49,6 +49,8 @@ describe.skipIf(!hasEtcd)('a master that starts while etcd is away', () => {
     await world.kill();
 
     const waiting = world.spawn();
+    for (const [id, pid] of first)
+      await until(() => expect(waiting.stdout).toContain(`adopted ${id} (web), pid ${pid}`));
     kill(first.get(ended) ?? 0);
     const second = await untilReplaced([ended], first);
     expect(second.get(kept)).toBe(first.get(kept));
