@@ -80,7 +80,8 @@ it('a code is good again when its session could not be stored, and then once', a
   const { code } = await makeCode();
   const { store } = world;
   const transact = store.transact.bind(store);
-  store.transact = () => Promise.reject(new DroverError('DRV_STORE_UNAVAILABLE', 'the state cannot be written'));
+  store.transact = () =>
+    Promise.reject(new DroverError('DRV_STORE_UNAVAILABLE', 'the state cannot be written'));
   expect((await redeem(code)).status).toBe(503);
   store.transact = transact;
   const both = await Promise.all([redeem(code), redeem(code)]);
