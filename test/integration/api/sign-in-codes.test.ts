@@ -81,8 +81,8 @@ it('a code is good again when its session could not be stored, and then once', a
   const { store } = world;
   const transact = store.transact.bind(store);
   store.transact = () =>
-    Promise.reject(new DroverError('DRV_STORE_UNAVAILABLE', 'the state cannot be written'));
-  expect((await redeem(code)).status).toBe(503);
+    Promise.reject(new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full'));
+  expect((await redeem(code)).status).toBe(507);
   store.transact = transact;
   const both = await Promise.all([redeem(code), redeem(code)]);
   expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
