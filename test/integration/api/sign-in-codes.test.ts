@@ -80,8 +80,7 @@ it('a code is good again when its session could not be stored, and then once', a
   const { code } = await makeCode();
   const { store } = world;
   const transact = store.transact.bind(store);
-  store.transact = () =>
-    Promise.reject(new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full'));
+  store.transact = () => Promise.reject(new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full'));
   expect((await redeem(code)).status).toBe(507);
   store.transact = transact;
   const both = await Promise.all([redeem(code), redeem(code)]);
