@@ -55,6 +55,7 @@ answerQuestions({
   loaded: () => loadedMs,
   leading: () => leading,
   settled: () => plane.whenIdle(),
+  revision: () => store.barrier(),
   join: async (count) => {
     for (let index = 0; index < Number(count); index++) {
       const { wrapper } = await plane.addNode(`node-${index}`);

@@ -62,7 +62,8 @@ export interface Start {
 
 export interface Findings {
   readonly size: Size;
-  readonly createdInSeconds: number;
+  /** From the first record to the last ONLINE, and the transactions of all. */
+  readonly filled: { readonly seconds: number; readonly transactions: number };
   readonly created: Taken;
   readonly compacted: Taken;
   readonly day: Taken;
@@ -109,7 +110,7 @@ class SizeWorld {
   }
 
   async measure(): Promise<Findings> {
-    const createdInSeconds = await this.#fill();
+    const filled = await this.#fill();
     const created = await this.#taken();
     await this.#compact(await this.#revision());
     const compacted = await this.#taken();
@@ -122,13 +123,13 @@ class SizeWorld {
     bytesOfChange.paced = ((await this.#inUse()) - before) / (PER_SECOND * PACED_SECONDS);
     const follower = this.#master('follower');
     await follower.ask(z.number(), 'loaded');
-    await follower.ask(delaySchema, 'delay');
+    await follower.ask(z.unknown(), 'delay');
     const followed = await this.#costOfChange(leader, follower);
     const followedBy = await follower.ask(delaySchema, 'delay');
     const lmdb = await this.#copyToFile();
     return {
       size: this.#size,
-      createdInSeconds,
+      filled,
       created,
       compacted,
       day,
@@ -147,17 +148,17 @@ class SizeWorld {
     this.#etcd.close();
   }
 
-  /** Seconds from the first record to the last ONLINE. */
-  async #fill(): Promise<number> {
+  async #fill(): Promise<Findings['filled']> {
     const { instances } = this.#size;
     const filler = this.#master('filler');
     await filler.ask(takenOverSchema, 'leading');
     await filler.ask(nothingSchema, 'join', String(Math.ceil(instances / PER_NODE)));
     const seconds = await filler.ask(z.number(), 'place', String(instances));
     await filler.ask(nothingSchema, 'settled');
+    const transactions = await filler.ask(z.int(), 'revision');
     await this.#end(filler);
     console.log(`  ${instances} instances are ONLINE after ${seconds.toFixed(1)} s`);
-    return seconds;
+    return { seconds, transactions };
   }
 
   /** One after the other, as on most clusters: each is a transaction of its own. */
@@ -299,7 +300,7 @@ async function ticks(pids: readonly number[], work: () => Promise<unknown>): Pro
 async function bytesUnder(directory: string): Promise<number> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   let bytes = 0;
-  // A log file is made at its full length, and a snapshot may go while this looks.
+  // A file of the log has its room before it is full, and one that is not needed any more may go while this looks.
   for (const entry of entries)
     if (entry.isFile())
       bytes += await stat(join(entry.parentPath, entry.name)).then(
