@@ -7,13 +7,10 @@ import { pause } from '../../loop/pause.js';
 import { type Etcd, endOfPrefix, type KeyEvent, type KeyValue } from './etcd.js';
 import { CompactedError, EtcdError } from './etcd-error.js';
 
-/**
- * Most records are a few hundred bytes, and some are 1 MiB: the size of a page follows that of the one before. For each page
- * etcd 3.4 looks at all keys that are left, so 100,000 records in small pages would take it seconds.
- */
+/** Most records are a few hundred bytes, and some are 1 MiB: the size of a page follows that of the one before. */
 const FIRST_PAGE_ENTRIES = 64;
-const MOST_PAGE_ENTRIES = 4096;
-const PAGE_BYTES = 4 * 1024 * 1024;
+const MOST_PAGE_ENTRIES = 8192;
+const PAGE_BYTES = 1024 * 1024;
 const AGAIN_AFTER_MS = 200;
 
 export interface Snapshot {
