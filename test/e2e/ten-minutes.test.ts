@@ -14,6 +14,15 @@ import { until } from '../support/until.js';
 
 const SECTION = '### Three masters in ten minutes';
 const NAMES = ['node-1', 'node-2', 'node-3'];
+/** Asks a member of etcd. Prints `answered` or `refused`. */
+const KNOCK = `node -e "
+const { readFileSync } = require('node:fs');
+const [cert, key] = ['cert', 'key'].map((name) => readFileSync('/etc/etcd/' + name + '.pem'));
+const shown = process.argv[1] === 'with' ? { cert, key } : {};
+require('node:https')
+  .get('https://10.0.0.1:2379/health', { ca: cert, agent: false, ...shown }, () => console.log('answered'))
+  .on('error', () => console.log('refused'));
+"`;
 const TERM = /^leader .* term (\d+)/gm;
 const reason = Machines.reasonForNone();
 
@@ -90,6 +99,10 @@ describe.skipIf(reason !== undefined)(`three machines${reason === undefined ? ''
     await type('node-1', step);
     await goOn(2);
     for (const step of steps.slice(kill + 1)) for (const name of step.machines) await type(name, step);
+    const outsider = await machines.terminal('node-3');
+    expect(await outsider.run([`${KNOCK} with`, `${KNOCK} without`])).toBe('answered\nrefused\n');
+    // What each said at its start, also before the leader had heard of it.
+    expect(machines.output()).not.toContain('runtimes none');
     await until(async () => expect(await ask('drover cluster status', TERM)).toBeGreaterThan(former));
 
     // A machine that stood still for long was lost: then another instance counts, from 1 again.

@@ -1,5 +1,6 @@
 /** Directories of several masters over one state: each edit reaches all, and none is overwritten unseen. */
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ViewWorld } from '../../support/control-plane/view-world.js';
 import { until } from '../../support/until.js';
@@ -99,6 +100,36 @@ describe('configurations of several masters', () => {
     await until(() => expect(b.conflicts()).toEqual([]));
   });
 
+  it('that are new on two masters at once stay in the files that they were put into', async () => {
+    const { a, b } = await three();
+    // The records come before b looks at its directory.
+    writeFileSync(b.path('same.json'), JSON.stringify({ name: 'same', command: 'one' }));
+    await a.files.put('same', { command: 'one' });
+    writeFileSync(b.path('other.json'), JSON.stringify({ name: 'other', command: 'of b' }));
+    await a.files.put('other', { command: 'one' });
+    // Half of a file, whose rest comes later.
+    writeFileSync(b.path('half.json'), '{ "name": "ha');
+    await a.files.put('half', { command: 'one' });
+    await b.edit('half.json', { name: 'half', command: 'one' });
+    await b.files.reload();
+    expect(b.commands()).toEqual(['half.json one', 'lobby.json one', 'other.json of b', 'same.json one']);
+    await until(() => expect(b.conflicts()).toEqual([expect.stringMatching(/^other /)]));
+    expect(await world.records()).toEqual(['half one', 'lobby one', 'other one', 'same one']);
+  });
+
+  it('that were removed elsewhere do not come back from a second file that says the name', async () => {
+    const { a, b, c } = await three();
+    await c.edit('second.json', lobby('two'));
+    await until(() => expect(c.files.errors().map(({ file }) => file)).toEqual(['second.json']));
+    await a.files.remove('lobby');
+    await until(() => expect(c.conflicts()).toEqual(['lobby removed-there']));
+    expect(c.commands()).toEqual(['second.json two']);
+    expect(await world.records()).toEqual([]);
+    await c.delete('second.json');
+    await until(() => expect(c.conflicts()).toEqual([]));
+    for (const master of [a, b]) await until(() => expect(master.commands()).toEqual([]));
+  });
+
   it('of a master that was away follow what happened meanwhile, and its own edits are kept', async () => {
     const { a, b } = await three();
     await a.files.put('arena', { command: 'one' });
@@ -141,8 +172,8 @@ describe('configurations of several masters', () => {
     await until(async () => expect(await world.records()).toHaveLength(5));
     await a.files.reload();
     const before = a.commands();
-    await rm(a.directory, { recursive: true });
-    await mkdir(a.directory);
+    rmSync(a.directory, { recursive: true });
+    mkdirSync(a.directory);
     await a.files.reload();
     await until(() => expect(a.commands()).toEqual(before));
     expect(await world.records()).toHaveLength(5);
@@ -156,7 +187,7 @@ describe('configurations of several masters', () => {
     await until(() => expect(b.commands()).toHaveLength(5));
     await a.files.reload();
     const kept = await readFile(a.path('b.json'), 'utf8');
-    for (const name of ['lobby', ...names]) await a.delete(`${name}.json`);
+    await a.delete('lobby.json', ...names.map((name) => `${name}.json`));
     await a.files.reload();
     expect(await world.records()).toHaveLength(5);
     expect(a.commands()).toEqual([]);

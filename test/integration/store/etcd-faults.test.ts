@@ -3,7 +3,7 @@ import { createPublicKey, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   generatePrivateKey,
@@ -19,7 +19,8 @@ import { EtcdClient } from '../../../src/store/etcd/wire/client.js';
 import type { Operation } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
 import { newPrefix, openTestStore } from '../../support/etcd/etcd-world.js';
-import { FaultProxy } from '../../support/etcd/fault-proxy.js';
+import type { FaultProxy } from '../../support/etcd/fault-proxy.js';
+import { shareEtcd } from '../../support/etcd/shared-etcd.js';
 import { until } from '../../support/until.js';
 
 const clock = new SystemClock();
@@ -85,13 +86,8 @@ describe.skipIf(!hasEtcd)('etcd behind a faulty connection', () => {
   let proxy: FaultProxy;
   let direct: EtcdClient;
   let prefix: string;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    proxy = await FaultProxy.start(etcd.endpoints[0] ?? '');
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await etcd.stop();
+  shareEtcd((shared) => {
+    ({ etcd, proxy } = shared);
   });
   beforeEach(() => {
     direct = connect(etcd.endpoints);
@@ -283,6 +279,24 @@ describe.skipIf(!hasEtcd)('etcd of several kinds', () => {
     const { entries } = await store.list('');
     expect(entries.map(({ value }) => value).toSorted((a, b) => Number(a) - Number(b))).toEqual(acknowledged);
     await store.close();
+  });
+
+  it('is refused at once by a member that has lost the others', async () => {
+    etcd = await startEtcd({ members: 3 });
+    const [left, ...others] = etcd.members;
+    for (const member of others) await member.kill();
+    const client = connect([left?.endpoint ?? '']);
+    const calls = [
+      () => client.range({ key: 'k' }, { deadlineMs: 60_000 }),
+      () => put(client, { k: '1' }),
+      () => client.renewLease(1, { deadlineMs: 60_000 }),
+    ];
+    // It takes a moment until it has noticed.
+    for (const call of calls)
+      await until(async () => {
+        const error: unknown = await call().catch((thrown: unknown) => thrown);
+        expect(error).toMatchObject({ message: expect.stringContaining('no leader'), isRefusal: false });
+      });
   });
 
   it('says that etcd is full, and goes on when there is room again', async () => {

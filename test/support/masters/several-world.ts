@@ -1,5 +1,5 @@
 /** Masters that share a store in memory, with their directories, and connections between them that can be cut. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +12,7 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
 
@@ -112,10 +113,12 @@ export class TestMaster {
       shared: () => this.#parts?.masters.templates,
       nodes: { connected: () => [], fetch: async function* () {} },
     });
+    const state = new MasterState(this.#world.store, logger);
     const masters = new SeveralMasters({
       nodeId: this.#nodeId,
       paths,
       store: this.#world.store,
+      state,
       leadership: this.#world.leadershipOf(this.#nodeId),
       dial: (peer) => this.#dial(peer.nodeId),
       templates,
@@ -124,6 +127,7 @@ export class TestMaster {
     });
     this.#parts = { masters, templates };
     this.isUp = true;
+    await this.#running.start(state);
     await this.#running.start(templates);
     await this.#running.start(masters);
   }
@@ -155,8 +159,9 @@ export class TestMaster {
     return readFile(join(this.#root, file), 'utf8');
   }
 
-  async remove(file: string): Promise<void> {
-    await rm(join(this.#root, file), { recursive: true });
+  /** All in one turn: no look comes when only some are gone. */
+  async remove(...files: readonly string[]): Promise<void> {
+    for (const file of files) rmSync(join(this.#root, file), { recursive: true });
   }
 
   async files(directory: string): Promise<string[]> {

@@ -35,6 +35,8 @@ import { MessageWriter } from './protobuf.js';
 import { watchEvents } from './watch-stream.js';
 
 const DEADLINE_MS = 5000;
+/** A member that has lost the others refuses at once, or ends the watch, instead of keeping silent. */
+const NEEDS_LEADER = { hasleader: 'true' };
 
 export interface EtcdUser {
   readonly name: string;
@@ -162,15 +164,15 @@ export class EtcdClient implements Etcd {
 
   async #headers(connection: Connection): Promise<Record<string, string>> {
     const { user } = this.#options;
-    if (user === undefined) return {};
+    if (user === undefined) return NEEDS_LEADER;
     connection.token ??= this.#authenticate(connection, user);
-    return { token: await connection.token };
+    return { ...NEEDS_LEADER, token: await connection.token };
   }
 
   async #authenticate(connection: Connection, { name, passwordFile }: EtcdUser): Promise<string> {
     try {
       const password = (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
-      const call = { path: '/etcdserverpb.Auth/Authenticate', headers: {} };
+      const call = { path: '/etcdserverpb.Auth/Authenticate', headers: NEEDS_LEADER };
       return decodeToken(
         await connection.call(call, encodeAuthenticate(name, password).finish(), DEADLINE_MS),
       );

@@ -27,6 +27,7 @@ export class Connection {
   token: Promise<string> | undefined;
   readonly #clock: Clock;
   readonly #session: ClientHttp2Session;
+  readonly #calls = new Set<GrpcStream>();
   readonly #streams = new Set<GrpcStream>();
   #timer: TimerHandle;
   #end: EtcdError | undefined;
@@ -52,7 +53,8 @@ export class Connection {
 
   /** Asks for one answer. Throws EtcdError, also when there is none within `deadlineMs`. */
   async call(call: GrpcCall, message: Buffer, deadlineMs: number): Promise<Buffer> {
-    const stream = this.open({ ...call, headers: { ...call.headers, 'grpc-timeout': `${deadlineMs}m` } });
+    const headers = { ...call.headers, 'grpc-timeout': `${deadlineMs}m` };
+    const stream = this.#open({ ...call, headers }, this.#calls);
     const timer = this.#clock.setTimer(deadlineMs, () =>
       stream.end(new EtcdError(`${this.endpoint}: no answer within ${deadlineMs} ms`)),
     );
@@ -66,16 +68,13 @@ export class Connection {
       throw this.#named(error);
     } finally {
       timer.cancel();
-      this.#streams.delete(stream);
+      this.#calls.delete(stream);
     }
   }
 
   /** Opens a stream that the caller ends. */
   open(call: GrpcCall): GrpcStream {
-    if (this.#end !== undefined) throw this.#end;
-    const stream = new GrpcStream(this.#session, call);
-    this.#streams.add(stream);
-    return stream;
+    return this.#open(call, this.#streams);
   }
 
   /** A stream of `open` is over. */
@@ -83,9 +82,11 @@ export class Connection {
     this.#streams.delete(stream);
   }
 
-  /** Takes no new calls; those under way go on. */
+  /** Takes no new calls; those under way go on to their deadlines. Streams end, to go on at another member. */
   retire(): void {
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
+    for (const stream of this.#streams)
+      stream.end(new EtcdError(`${this.endpoint}: given up for another one`));
   }
 
   /** Ends the connection with all its calls. Idempotent; the first reason stands. */
@@ -93,8 +94,15 @@ export class Connection {
     if (this.#end !== undefined) return;
     this.#end = new EtcdError(`${this.endpoint}: ${reason}`);
     this.#timer.cancel();
-    for (const stream of this.#streams) stream.end(this.#end);
+    for (const stream of [...this.#calls, ...this.#streams]) stream.end(this.#end);
     this.#session.destroy();
+  }
+
+  #open(call: GrpcCall, among: Set<GrpcStream>): GrpcStream {
+    if (this.#end !== undefined) throw this.#end;
+    const stream = new GrpcStream(this.#session, call);
+    among.add(stream);
+    return stream;
   }
 
   #pingLater(): void {

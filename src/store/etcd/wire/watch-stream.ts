@@ -22,8 +22,7 @@ export async function* watchEvents(
   { headers, range, clock, signal }: WatchOptions,
 ): AsyncGenerator<EventBatch> {
   if (signal.aborted) return;
-  // A member that has lost the others ends the watch instead of keeping silent.
-  const stream = connection.open({ path: PATH, headers: { ...headers, hasleader: 'true' } });
+  const stream = connection.open({ path: PATH, headers });
   const abort = (): void => stream.end(new EtcdError('aborted'));
   signal.addEventListener('abort', abort, { once: true });
   const silence = new Silence(clock, {
