@@ -6,16 +6,12 @@ import { isDeepStrictEqual } from 'node:util';
 import { type FaultFacts, faultsOf } from '../../../src/configuration-files/faults/faults.js';
 import { type OwnerFacts, ownersOf } from '../../../src/configuration-files/faults/owners.js';
 import type { ParsedConfiguration } from '../../../src/configuration-files/parse.js';
+import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
-import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { type Removal, type RemovalFacts, removalsOf } from './removals.js';
 
-/** Changes in one transaction: each is a record, its revision and its history. */
-const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
 const NO_REMOVALS = { now: [], toWithhold: [], waiting: [] } as const;
-/** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
-const LONGEST_CONTENTS = 256 * 1024;
 
 export interface ConfigurationFacts
   extends OwnerFacts,
@@ -57,24 +53,6 @@ export function plan(facts: ConfigurationFacts): Plan<ConfigurationStep> {
   for (const some of inTransactions(changes)) steps.push({ do: 'write', changes: some });
   if (changes.length === 0 && facts.refusal !== undefined) steps.push({ do: 'forget-refusal' });
   return { steps };
-}
-
-/** Cuts the changes into transactions, in order. A content that is too long for any stands alone. */
-function inTransactions(changes: readonly RecordChange[]): RecordChange[][] {
-  const transactions: RecordChange[][] = [];
-  let length = 0;
-  for (const change of changes) {
-    const added = change.do === 'put' ? JSON.stringify(change.parsed.configuration).length : 0;
-    const last = transactions.at(-1);
-    if (last === undefined || last.length === CHANGES_AT_ONCE || length + added > LONGEST_CONTENTS) {
-      transactions.push([change]);
-      length = added;
-    } else {
-      last.push(change);
-      length += added;
-    }
-  }
-  return transactions;
 }
 
 /** The same decision in parts, for questions between two rounds. */

@@ -13,9 +13,10 @@ import type { ChangeThere, RemovalThere } from '../../views/plan.js';
 import type { RecordDoor } from '../../views/record-door.js';
 import { ownersOf } from '../faults/owners.js';
 import { hasFileCode } from '../file-reason.js';
+import { inTransactions } from '../record-transactions.js';
 import type { DirectorySource } from '../source.js';
 import { textOfRecord } from './file-text.js';
-import { inTransactions, type RecordEdit } from './record-edits.js';
+import type { RecordEdit } from './record-edits.js';
 
 export interface ConfigurationTreeOptions {
   readonly source: DirectorySource;

@@ -7,11 +7,12 @@ import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { configurationKey, revisionKey } from '../../store/keys.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { MAX_OPERATIONS, type Operation, type Store } from '../../store/store.js';
+import type { Operation, Store } from '../../store/store.js';
 import { isConfigurationFile } from '../directory.js';
 import type { ContentSource } from '../history/content-origins.js';
 import { type HistoryChange, type HistoryRecords, historyOperations } from '../history/history-operations.js';
 import { type ParsedConfiguration, validateConfiguration } from '../parse.js';
+import { CHANGES_AT_ONCE } from '../record-transactions.js';
 
 export type RecordEdit =
   | {
@@ -25,30 +26,8 @@ export type RecordEdit =
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
-/** In one transaction: each is a record, its revision and its history. */
-const EDITS_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
-/** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
-const LONGEST_CONTENTS = 256 * 1024;
 /** Of the name of a caller, and of the reason of a rollback: histories keep them. */
 const LONGEST_WORDS = 500;
-
-/** Cuts edits into transactions, in order. A content that is too long for any stands alone. */
-export function inTransactions(edits: readonly RecordEdit[]): RecordEdit[][] {
-  const transactions: RecordEdit[][] = [];
-  let length = 0;
-  for (const edit of edits) {
-    const added = edit.do === 'put' ? JSON.stringify(edit.parsed.content).length : 0;
-    const last = transactions.at(-1);
-    if (last === undefined || last.length === EDITS_AT_ONCE || length + added > LONGEST_CONTENTS) {
-      transactions.push([edit]);
-      length = added;
-    } else {
-      last.push(edit);
-      length += added;
-    }
-  }
-  return transactions;
-}
 
 /** What the leader knows when it makes a transaction of edits. */
 export interface EditedState extends HistoryRecords {
@@ -132,7 +111,7 @@ const questionSchema = z
     ]),
   )
   .min(1)
-  .max(EDITS_AT_ONCE);
+  .max(CHANGES_AT_ONCE);
 
 /** The edits as they go to another master. */
 export function encodeEdits(edits: readonly RecordEdit[]): unknown {

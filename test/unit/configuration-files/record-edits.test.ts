@@ -1,11 +1,11 @@
 /** Edits that masters send each other are judged again, and files of records say what the records say. */
 import { describe, expect, it } from 'vitest';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
+import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
 import { textOfRecord } from '../../../src/configuration-files/view/file-text.js';
 import {
   decodeEdits,
   encodeEdits,
-  inTransactions,
   type RecordEdit,
   transactionOf,
 } from '../../../src/configuration-files/view/record-edits.js';

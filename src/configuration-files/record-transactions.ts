@@ -1,0 +1,30 @@
+/** How many changes of the records of configurations go into one transaction of the store. */
+import { MAX_OPERATIONS } from '../store/store.js';
+import type { ParsedConfiguration } from './parse.js';
+
+/** Each is a record, its revision and its history. */
+export const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
+/** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+const LONGEST_CONTENTS = 256 * 1024;
+
+type Change =
+  | { readonly do: 'put'; readonly parsed: Pick<ParsedConfiguration, 'content'> }
+  | { readonly do: 'remove' | 'withhold' };
+
+/** Cuts changes of records into transactions, in order. A content that is too long for any stands alone. */
+export function inTransactions<One extends Change>(changes: readonly One[]): One[][] {
+  const transactions: One[][] = [];
+  let length = 0;
+  for (const change of changes) {
+    const added = change.do === 'put' ? JSON.stringify(change.parsed.content).length : 0;
+    const last = transactions.at(-1);
+    if (last === undefined || last.length === CHANGES_AT_ONCE || length + added > LONGEST_CONTENTS) {
+      transactions.push([change]);
+      length = added;
+    } else {
+      last.push(change);
+      length += added;
+    }
+  }
+  return transactions;
+}
