@@ -10,7 +10,7 @@ import type { Leader, Leadership } from '../../leadership/leadership.js';
 import { endWith } from '../http/error-reply.js';
 import { hasBody } from '../http/request-guard.js';
 import type { Tunnels } from './client-address.js';
-import { type Hold, Holds, type HoldsOptions } from './holds.js';
+import { type Hold, Holds, type HoldsOptions, isSame } from './holds.js';
 import { OpenCount } from './open-count.js';
 import { dropRest, type Exchange, NOT_TAKEN, type Outcome, relay } from './relay.js';
 import { type Handshake, relaySocket } from './socket-relay.js';
@@ -208,6 +208,8 @@ export class Forwarder {
         hold = this.#holds.enter();
       }
       if (outcome === 'not-taken') hold = this.#holds.enter(hold);
+      // Who leads may have changed meanwhile: that change does not come again.
+      if (hold !== undefined && !isSame(target, this.#holds.target())) continue;
       if (hold === undefined || !(await hold.again())) {
         hold?.leave();
         hold = undefined;

@@ -58,6 +58,10 @@ export class Holds {
   }
 }
 
+export function isSame(one: Target | undefined, other: Target | undefined): boolean {
+  return typeof one === 'object' && typeof other === 'object' ? one.epoch === other.epoch : one === other;
+}
+
 /** The wait of one request. */
 export class Hold {
   readonly #options: Pick<HoldsOptions, 'leadership' | 'clock'>;

@@ -85,7 +85,8 @@ export class Connection {
   /** Takes no new calls; those under way go on to their deadlines. Streams end, to go on at another member. */
   retire(): void {
     if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
-    for (const stream of this.#streams) stream.end(new EtcdError(`${this.endpoint}: given up for another one`));
+    for (const stream of this.#streams)
+      stream.end(new EtcdError(`${this.endpoint}: given up for another one`));
   }
 
   /** Ends the connection with all its calls. Idempotent; the first reason stands. */
