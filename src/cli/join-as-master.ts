@@ -1,5 +1,6 @@
 /** `drover join --as-master`: gets what a master of the cluster needs, and writes it into the root. */
 import { generateKeyPairSync, sign } from 'node:crypto';
+import { writeAdminKey } from '../api/access/admin-key-file.js';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
 import { joinStatement } from '../channel/trust/join-messages.js';
 import type { JoinToken } from '../channel/trust/join-token.js';
@@ -48,7 +49,7 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
     new AbortController().signal,
   );
   const store = await keepFiles(handover, secrets);
-  const { clusterName, nodeTimeoutMs } = handover;
+  const { clusterName, nodeTimeoutMs, adminKey } = handover;
   const written = await changeMainConfiguration(paths.configFile, {
     isMasterNode: true,
     joinToken: undefined,
@@ -58,6 +59,8 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
     nodeId,
     address: address ?? localAddress,
   });
+  // Last: a root with this key is a master's, and does not join again.
+  if (adminKey !== undefined) await writeAdminKey(paths.adminKey, adminKey);
   return describe({ paths, dialer, nodeId, address: written.address, endpoints: store.endpoints });
 }
 

@@ -90,7 +90,7 @@ export class Daemon {
 
   /** The runtimes of this node, and why some of them cannot be used. */
   offers(): readonly RuntimeOffer[] {
-    return this.master.state.nodes.get(this.configuration.nodeId)?.value.runtimes ?? [];
+    return this.#wrapper.status().offers;
   }
 
   /** Files that are not in force as they stand, one line each. */

@@ -1,14 +1,16 @@
 /** Gathers what a new master gets of this one: the settings of the store with the files that they name, and the key. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { readAdminKey } from '../api/access/admin-key-file.js';
 import { clusterKeyText } from '../channel/trust/cluster-key.js';
 import { type MasterHandover, STORE_FILES } from '../channel/trust/master-handover.js';
 import type { SharedSecrets } from '../channel/trust/shared-secrets.js';
 import type { NodeConfiguration } from '../model/node.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
+import type { RootPaths } from '../node/root.js';
 
 export interface HandoverSource {
-  readonly root: string;
+  readonly paths: Pick<RootPaths, 'root' | 'adminKey'>;
   readonly configuration: NodeConfiguration;
   readonly store: EtcdSettings;
   readonly secrets: Pick<SharedSecrets, 'clusterKey'>;
@@ -16,7 +18,7 @@ export interface HandoverSource {
 
 /** Reads the files anew: the operator may have replaced them. Throws when one cannot be read. */
 export async function readHandover({
-  root,
+  paths,
   configuration,
   store,
   secrets,
@@ -25,9 +27,13 @@ export async function readHandover({
   const files: MasterHandover['files'] = {};
   for (const field of STORE_FILES) {
     const file = store[field];
-    if (file !== undefined) files[field] = await readFile(resolve(root, file), 'utf8');
+    if (file !== undefined) files[field] = await readFile(resolve(paths.root, file), 'utf8');
   }
   const clusterKey = clusterKeyText(await secrets.clusterKey());
+  const admin = await readAdminKey(paths.adminKey);
   const prefix = store.prefix ?? `/drover/${clusterName}`;
-  return { clusterName, nodeTimeoutMs, store: { ...store, prefix }, files, clusterKey };
+  return {
+    ...{ clusterName, nodeTimeoutMs, store: { ...store, prefix }, files, clusterKey },
+    ...(admin.kind === 'token' && { adminKey: admin.token }),
+  };
 }

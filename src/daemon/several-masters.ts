@@ -19,13 +19,10 @@ import { LeaderSearch } from '../leadership/leader-search.js';
 import type { MasterPeer } from '../leadership/leadership.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { AuditTrail } from '../model/audit.js';
-import { type ConfigurationRecord, configurationRecordSchema } from '../model/configuration.js';
-import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
-import { nodeRecordSchema } from '../model/node.js';
-import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import { type TemplateRecord, templateRecordSchema } from '../model/template.js';
 import type { RootPaths } from '../node/root.js';
 import { PREFIX } from '../store/keys.js';
+import type { MasterState } from '../store/master-state.js';
 import { Mirror } from '../store/mirror.js';
 import type { Store } from '../store/store.js';
 import type { MasterTemplates } from '../templates/master-templates.js';
@@ -48,6 +45,8 @@ export interface SeveralMastersOptions {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'configurations' | 'templates' | 'data'>;
   readonly store: Store;
+  /** Loaded before this starts, and followed until it has stopped. */
+  readonly state: Pick<MasterState, 'configurations' | 'histories' | 'rollouts' | 'nodes'>;
   readonly leadership: AskingLeadership;
   /** Opens a connection to the desk of another master. */
   readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
@@ -63,11 +62,7 @@ export class SeveralMasters implements Part {
   readonly audit: AuditOfMasters;
   readonly templates: TemplateView;
   readonly #options: SeveralMastersOptions;
-  readonly #configurations: Mirror<ConfigurationRecord>;
-  readonly #histories: Mirror<ConfigurationHistory>;
-  readonly #rollouts: Mirror<RolloutRecord>;
   readonly #templateRecords: Mirror<TemplateRecord>;
-  readonly #masters: Mirror<boolean>;
   readonly #view: ConfigurationView;
   readonly #others: FilesOfMasters;
   readonly #calls: MasterCalls;
@@ -76,19 +71,19 @@ export class SeveralMasters implements Part {
   readonly #running = new RunningParts();
 
   constructor(options: SeveralMastersOptions) {
-    const { nodeId, paths, store, leadership, dial, audit, shared } = options;
+    const { nodeId, paths, store, state, leadership, dial, audit, shared } = options;
     const { clock, random, logger } = shared;
     this.#options = options;
     this.desk = new MasterDesk({ logger });
     this.#calls = new MasterCalls({ dial, clock });
-    this.#configurations = this.#mirror(PREFIX.configurations, configurationRecordSchema);
-    this.#histories = this.#mirror(PREFIX.histories, configurationHistorySchema);
-    this.#rollouts = this.#mirror(PREFIX.rollouts, rolloutRecordSchema);
-    this.#templateRecords = this.#mirror(PREFIX.templates, templateRecordSchema);
-    this.#masters = this.#mirror(
-      PREFIX.nodes,
-      nodeRecordSchema.transform(({ master }) => master),
-    );
+    this.#templateRecords = new Mirror({
+      store,
+      prefix: PREFIX.templates,
+      decode: (value) => templateRecordSchema.parse(value),
+      onSetAside: (id, { problem }) =>
+        logger.error(`the record of template ${id} cannot be read (${problem}): it is kept as it is`),
+      onListenerError: (error) => logger.error({ err: error }, 'a listener of templates failed'),
+    });
     const { desk } = this;
     const deskOptions = {
       nodeId,
@@ -99,8 +94,8 @@ export class SeveralMasters implements Part {
       signal: this.#stopping.signal,
       logger,
     };
-    const configurations = this.#configurations;
-    const edited = { store, clock, configurations, histories: this.#histories, rollouts: this.#rollouts };
+    const { configurations, histories, rollouts } = state;
+    const edited = { store, clock, configurations, histories, rollouts };
     const door = openRecordDesk(
       {
         name: 'configurations',
@@ -181,14 +176,7 @@ export class SeveralMasters implements Part {
   /** The templates have started. */
   async start(): Promise<void> {
     await this.#running.start(this.#search);
-    for (const mirror of [
-      this.#configurations,
-      this.#histories,
-      this.#rollouts,
-      this.#templateRecords,
-      this.#masters,
-    ])
-      await this.#running.start(mirror);
+    await this.#running.start(this.#templateRecords);
     await this.#running.start(this.#view);
     await this.#running.start(this.files);
     await this.#running.start(this.templates);
@@ -208,20 +196,8 @@ export class SeveralMasters implements Part {
     await this.#running.stop();
   }
 
-  #mirror<T>(prefix: string, schema: z.ZodType<T>): Mirror<T> {
-    const { store, shared } = this.#options;
-    return new Mirror({
-      store,
-      prefix,
-      decode: (value) => schema.parse(value),
-      // MasterState says it.
-      onSetAside: () => undefined,
-      onListenerError: (error) => shared.logger.error({ err: error }, `a listener of ${prefix} failed`),
-    });
-  }
-
   *#knownMasters(): Generator<string> {
-    for (const [id, { value: isMaster }] of this.#masters.entries()) if (isMaster) yield id;
+    for (const [id, { value }] of this.#options.state.nodes.entries()) if (value.master) yield id;
   }
 
   #peers(): TemplatePeers {

@@ -87,7 +87,7 @@ export async function openCluster(
     clusterName,
     masterNodeId: nodeId,
     ...(settings.kind === 'etcd' && {
-      handover: () => readHandover({ root: paths.root, configuration, store: settings, secrets }),
+      handover: () => readHandover({ paths, configuration, store: settings, secrets }),
     }),
   });
   return { authority, secrets, tokens, admission, members: new Members(shares), audit };

@@ -153,24 +153,7 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
-  const several =
-    configuration.store.kind === 'etcd'
-      ? new SeveralMasters({
-          nodeId,
-          paths,
-          store,
-          leadership: candidate,
-          dial: (peer, signal) =>
-            openLeaderTunnel(
-              { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },
-              peer,
-              signal,
-            ),
-          templates,
-          audit,
-          shared,
-        })
-      : undefined;
+  const isShared = configuration.store.kind === 'etcd';
   const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
     ...shared,
@@ -186,12 +169,30 @@ async function lay(assembly: Assembly): Promise<Foundation> {
     nodeTimeoutMs,
     store,
     // Records that masters share are the truth, and not the files of one.
-    configurationSource: several === undefined ? source : unreadSource(nodeId),
+    configurationSource: isShared ? unreadSource(nodeId) : source,
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     revokeNode: (id, options) => cluster.members.revoke(id, options),
     hostAddressOf,
   });
+  const several = isShared
+    ? new SeveralMasters({
+        nodeId,
+        paths,
+        store,
+        state: master.state,
+        leadership: candidate,
+        dial: (peer, signal) =>
+          openLeaderTunnel(
+            { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },
+            peer,
+            signal,
+          ),
+        templates,
+        audit,
+        shared,
+      })
+    : undefined;
   const files =
     several?.files ??
     new ConfigurationFiles({

@@ -81,7 +81,8 @@ export class KeyTable {
       else this.#durable.set(change.key, change);
       if (this.#pending.get(change.key) === change) this.#pending.delete(change.key);
     }
-    this.#durableRevision = accepted.revision;
+    // One without changes may be of before: what another master wrote can come between.
+    this.#durableRevision = Math.max(this.#durableRevision, accepted.revision);
   }
 
   /** Forgets everything that is not durable. */

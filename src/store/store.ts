@@ -1,5 +1,5 @@
 /**
- * The small ordered key-value store under everything durable. Implementations (memory, lmdb, later etcd) pass one
+ * The small ordered key-value store under everything durable. Implementations (memory, lmdb, etcd) pass one
  * contract suite (test/contract/store-contract.ts); nothing above src/store knows which one it has.
  */
 
@@ -77,6 +77,8 @@ export interface Store {
    * Throws:
    * - DRV_STORE_CONFLICT: the message names the key;
    * - DRV_STORE_WRITE_FAILED: disk full and the like, nothing was applied;
+   * - DRV_STORE_UNAVAILABLE: etcd does not answer, and it may have been applied;
+   * - DRV_NOT_LEADER: another master writes; the message says when it may have been applied;
    * - DRV_STORE_CLOSED;
    * - DRV_INTERNAL: the transaction is malformed.
    */

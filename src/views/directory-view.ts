@@ -11,6 +11,7 @@ import type { Logger } from '../telemetry/logger.js';
 import { RepeatedLog } from '../telemetry/repeated-log.js';
 import type { Bases, Note, Standing } from './bases.js';
 import {
+  type Base,
   type ChangeHere,
   type ChangeThere,
   isConflict,
@@ -60,8 +61,11 @@ interface Judged extends ViewFacts {
   readonly standing: Standing;
 }
 
-/** The last step tells what hindered a change here: it is not to hinder what goes there. */
-type Step = ViewStep | { readonly do: 'tell-hindrance' };
+/**
+ * `standing`: what it was planned from. The directory may be another one when it is done. The last step tells what
+ * hindered a change here: it is not to hinder what goes there.
+ */
+type Step = (ViewStep | { readonly do: 'tell-hindrance' }) & { readonly standing: Standing };
 
 const NOBODY: ReadonlySet<string> = new Set();
 /** So few may be deleted at once, whatever part of all they are. */
@@ -78,7 +82,6 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   #seenIn: string | undefined;
   /** Gone here with most others; what they said stays until somebody confirms it. */
   #waiting: ReadonlySet<string> = new Set();
-  #standing: Standing | undefined;
   #refusal: unknown;
   #hindrance: { readonly error: unknown } | undefined;
   #isStopped = false;
@@ -166,7 +169,6 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     const isMeant = unasked.length <= MOST_DELETED_AT_ONCE || unasked.length <= here.size;
     const kept = new Set(unasked.filter((name) => !isMeant || this.#waiting.has(name)));
     this.#waiting = isConfirmed === undefined ? NOBODY : kept;
-    this.#standing = standing;
     return {
       ...sides,
       undecided: new Set([...undecided, ...this.#waiting]),
@@ -177,7 +179,8 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
 
   plan(facts: Judged): Plan<Step> {
     const { steps } = planView(facts);
-    return { steps: steps.length === 0 ? steps : [...steps, { do: 'tell-hindrance' }] };
+    const all = steps.length === 0 ? [] : [...steps, { do: 'tell-hindrance' } as const];
+    return { steps: all.map((step) => ({ ...step, standing: facts.standing })) };
   }
 
   async perform(step: Step): Promise<void> {
@@ -190,19 +193,26 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   }
 
   async #perform(step: Step): Promise<void> {
-    const { tree } = this.#options;
+    const { tree, bases } = this.#options;
+    const { standing } = step;
     switch (step.do) {
       case 'note':
-        return this.#note(step.bases);
+        return bases.note(standing, step.bases);
       case 'write-there':
         await tree.writeThere(step.changes);
         // Before anybody else's change of it is looked at: what is here is that one's base.
-        return this.#note(step.changes.map(({ name, hash }) => ({ name, base: { hash } })));
+        return bases.note(
+          standing,
+          step.changes.map(({ name, hash }) => ({ name, base: { hash } })),
+        );
       case 'remove-there':
         await tree.removeThere(step.removals);
-        return this.#note(step.removals.map(({ name }) => ({ name, base: undefined })));
+        return bases.note(
+          standing,
+          step.removals.map(({ name }) => ({ name, base: undefined })),
+        );
       case 'change-here':
-        this.#hindrance = await this.#changeHere(step.changes);
+        this.#hindrance = await this.#changeHere(standing, step.changes);
         return;
       case 'tell-hindrance': {
         const hindrance = this.#hindrance;
@@ -216,14 +226,17 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   }
 
   /** Notes what was done at once: an edit from then on is one of what was written. Resolves with the first failure. */
-  async #changeHere(changes: readonly ChangeHere[]): Promise<{ readonly error: unknown } | undefined> {
-    const { logger } = this.#options;
+  async #changeHere(
+    standing: Standing,
+    changes: readonly ChangeHere[],
+  ): Promise<{ readonly error: unknown } | undefined> {
+    const { logger, bases } = this.#options;
     const done: Note[] = [];
     const failures: { readonly error: unknown }[] = [];
     for (const { name, hash, present } of changes) {
       try {
         await this.#write({ name, hash, present });
-        done.push({ name, base: hash === undefined ? undefined : { hash } });
+        done.push({ name, base: this.#baseAfter({ name, hash, present }) });
         logger.info(
           { [this.name]: name },
           `${this.name}: ${name} ${hash === undefined ? 'removed' : 'written'} here, as the state says`,
@@ -232,17 +245,20 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
         failures.push({ error });
       }
     }
-    if (done.length > 0) await this.#note(done);
+    if (done.length > 0) await bases.note(standing, done);
     return failures.find(({ error }) => !(error instanceof Conflict)) ?? failures[0];
+  }
+
+  /** What says a removed name still, such as a second file, is no new one: its base stays, and a person decides. */
+  #baseAfter({ name, hash, present }: ChangeHere): Base | undefined {
+    const isLeft = hash === undefined && this.#options.tree.observe()?.here.has(name) === true;
+    const agreed = isLeft ? present : hash;
+    return agreed === undefined ? undefined : { hash: agreed };
   }
 
   async #write({ name, hash, present }: ChangeHere): Promise<void> {
     const { tree } = this.#options;
     if (hash !== undefined) await tree.writeHere(name, hash, present);
     else if (present !== undefined) await tree.removeHere(name, present);
-  }
-
-  async #note(bases: readonly Note[]): Promise<void> {
-    if (this.#standing !== undefined) await this.#options.bases.note(this.#standing, bases);
   }
 }

@@ -26,6 +26,8 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'keep-alive',
   'proxy-connection',
   'expect',
+  // Trailers are not passed on, and Node throws at a request that announces them and has no body.
+  'trailer',
 ]);
 
 /** The connections of the API that came through the cluster port of this master. */

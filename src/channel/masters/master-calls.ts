@@ -43,7 +43,7 @@ export class MasterCalls {
     const expired = (): DroverError =>
       new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} did not answer in time`);
     return withDeadline({ clock, limitMs, signal, expired }, async (inner) =>
-      readJson(await this.#send(peer, question, AbortSignal.any([signal, inner]))),
+      readJson(bytesOf(peer, await this.#send(peer, question, AbortSignal.any([signal, inner])))),
     );
   }
 
@@ -51,13 +51,7 @@ export class MasterCalls {
   async *bytes(peer: MasterPeer, question: Question, signal: AbortSignal): AsyncGenerator<Buffer> {
     const response = await this.#send(peer, question, signal);
     response.setTimeout(SILENCE_MS, () => response.destroy());
-    try {
-      yield* response;
-      if (!response.complete)
-        throw new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} broke off its answer`);
-    } finally {
-      response.destroy();
-    }
+    yield* bytesOf(peer, response);
   }
 
   async #send(peer: MasterPeer, { name, content }: Question, signal: AbortSignal): Promise<IncomingMessage> {
@@ -77,13 +71,11 @@ export class MasterCalls {
         },
       });
       outgoing.on('response', resolve);
-      outgoing.on('error', (error) =>
-        reject(new DroverError('DRV_CHANNEL_CLOSED', `master ${peer.nodeId} hung up: ${messageOf(error)}`)),
-      );
+      outgoing.on('error', (error) => reject(hungUp(peer, error)));
       outgoing.end(body);
     });
     if (response.statusCode === 200) return response;
-    const { data } = failureSchema.safeParse(await readJson(response));
+    const { data } = failureSchema.safeParse(await readJson(bytesOf(peer, response)));
     throw new DroverError(
       data !== undefined && isErrorCode(data.code) ? data.code : 'DRV_CHANNEL_CALL_FAILED',
       data?.error ?? `master ${peer.nodeId} answered with status ${response.statusCode}`,
@@ -91,10 +83,25 @@ export class MasterCalls {
   }
 }
 
-async function readJson(response: IncomingMessage): Promise<unknown> {
+/** Throws DRV_CHANNEL_CLOSED when the answer breaks off. */
+async function* bytesOf(peer: MasterPeer, response: IncomingMessage): AsyncGenerator<Buffer> {
+  try {
+    yield* response;
+  } catch (error) {
+    throw hungUp(peer, error);
+  } finally {
+    response.destroy();
+  }
+}
+
+function hungUp({ nodeId }: MasterPeer, error: unknown): DroverError {
+  return new DroverError('DRV_CHANNEL_CLOSED', `master ${nodeId} hung up: ${messageOf(error)}`);
+}
+
+async function readJson(answer: AsyncIterable<Buffer>): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of response) {
+  for await (const chunk of answer) {
     bytes += chunk.length;
     if (bytes > MAX_ANSWER_BYTES)
       throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'the answer of a master is too long');

@@ -23,5 +23,7 @@ export const masterHandoverSchema = z.object({
   }),
   /** The text of `data/cluster/cluster.key`. */
   clusterKey: z.string().max(1000),
+  /** The operator's key, where that master has it: commands work on any master. Who holds clusterKey could make one. */
+  adminKey: z.string().max(1000).optional(),
 });
 export type MasterHandover = z.output<typeof masterHandoverSchema>;

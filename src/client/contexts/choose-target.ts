@@ -17,7 +17,7 @@ import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.j
 import type { Target } from '../connection/target.js';
 import { targetOfContext } from './context.js';
 import { ContextFile, homeless, type StoredContexts } from './context-file.js';
-import { findOwnRoot, targetOfRoot } from './own-root.js';
+import { findOwnRoot, isKeyless, targetOfRoot } from './own-root.js';
 
 /** The options of a command. */
 export interface TargetOptions {
@@ -71,7 +71,7 @@ async function usualTarget(
 ): Promise<Target> {
   const own = await findOwnRoot(directory);
   if (all.current === null) {
-    if (own === undefined) throw noTarget(all, file);
+    if (own === undefined) throw noTarget(all, file, (await isKeyless(directory)) ? directory : undefined);
     return targetOfRoot(own);
   }
   const target = namedContext(all, all.current, 'the file of contexts');
@@ -138,14 +138,18 @@ function environmentKey(
     : { kind: 'text', key, from: 'DROVER_KEY' };
 }
 
-function noTarget({ contexts }: StoredContexts, file: ContextFile): ClientError {
+function noTarget({ contexts }: StoredContexts, file: ContextFile, keyless: string | undefined): ClientError {
   const choose =
     contexts.size > 0
       ? `choose a context: drover context use NAME (${[...contexts.keys()].join(', ')})`
       : 'add a context: drover context add NAME --url https://...';
   const home = file.path === undefined ? ' (which needs HOME or XDG_CONFIG_HOME)' : '';
+  const why =
+    keyless === undefined
+      ? 'no master is chosen'
+      : `the node in ${keyless} has no data/admin.key, which a master makes at its first start`;
   return new ClientError(
     EXIT.usage,
-    `no master is chosen; ${choose}${home}, set DROVER_URL and DROVER_KEY_FILE, or give the root of a master with --root`,
+    `${why}; ${choose}${home}, set DROVER_URL and DROVER_KEY_FILE, or give the root of a master with --root`,
   );
 }

@@ -25,11 +25,18 @@ export async function findOwnRoot(directory: string): Promise<string | undefined
   }
 }
 
+/** Whether a node of this user has `directory` as its root, and no key there with which it could be asked. */
+export async function isKeyless(directory: string): Promise<boolean> {
+  return (await isOwn(directory, 'config.json')) && !(await isOwn(directory, 'data/admin.key'));
+}
+
 async function isOwnRoot(root: string): Promise<boolean> {
-  const { uid } = ownUser();
-  const files = [join(root, 'config.json'), join(root, 'data', 'admin.key')];
-  const owners = await Promise.all(files.map((file) => stat(file).catch(() => undefined)));
-  return owners.every((status) => status?.isFile() === true && status.uid === uid);
+  return (await isOwn(root, 'config.json')) && (await isOwn(root, 'data/admin.key'));
+}
+
+async function isOwn(root: string, name: string): Promise<boolean> {
+  const status = await stat(join(root, name)).catch(() => undefined);
+  return status?.isFile() === true && status.uid === ownUser().uid;
 }
 
 /** Throws a ClientError when `directory` is not the root of a master. */

@@ -167,10 +167,17 @@ export class ConfigurationTree implements ViewTree {
   /** The name that the file has where it came from, unless something else has it here. */
   async #freeFile({ sourceFile, configuration: { name } }: ConfigurationRecord): Promise<string> {
     const { source } = this.#options;
-    const unusable = new Set(source.suspects);
+    // Files that were there at the last look, and may be gone for a moment only.
+    const unusable = new Set(source.suspects.filter((file) => source.files?.has(file)));
     for (let number = 0; ; number++) {
       const file = [sourceFile, `${name}.json`][number] ?? `${name}-${number}.json`;
-      if (!unusable.has(file) && (await source.readFile(file)) === undefined) return file;
+      if (unusable.has(file)) continue;
+      const reading = await source.readFile(file);
+      if (reading === undefined) return file;
+      // Somebody has put it here since the directory was read, or is about to: half a file says nothing yet.
+      const isIt =
+        reading.kind === 'valid' ? reading.parsed.configuration.name === name : file === sourceFile;
+      if (isIt) throw new Conflict(`${name} has another content here now`);
     }
   }
 }

@@ -59,13 +59,15 @@ export class Election {
   #held: Held | undefined;
   #latest = 0;
   #campaign: Campaign | undefined;
+  /** The term that this master has won. It is led, and is `#term`, from its first write on. */
+  #won: ElectedTerm | undefined;
   #term: ElectedTerm | undefined;
   #claiming: Promise<void> | undefined;
   #running: Promise<void> | undefined;
 
   constructor(options: ElectionOptions) {
     this.#options = options;
-    options.lease.onOver(() => this.#term?.end('its lease is over'));
+    options.lease.onOver(() => this.#won?.end('its lease is over'));
   }
 
   /** Undefined: nobody holds the leader key. The last that was heard while etcd is silent. */
@@ -121,7 +123,7 @@ export class Election {
     this.#stopping.abort();
     this.#campaign?.lose(closed());
     this.#campaign = undefined;
-    this.#term?.end('it has handed over');
+    this.#won?.end('it has handed over');
     await this.#running;
     await this.#claiming;
     await this.#options.lease.stop();
@@ -156,6 +158,7 @@ export class Election {
   async #lead(term: ElectedTerm): Promise<number> {
     const { store, lease, etcd, keys, logger } = this.#options;
     const writer = new TermWriter({ etcd, keys, term, summaryRevision: store.etcdRevision });
+    this.#won = term;
     if (this.#stopping.signal.aborted) term.end('it has handed over');
     await this.#begin(term, writer);
     if (!term.signal.aborted) {
@@ -167,12 +170,12 @@ export class Election {
       this.#campaign = undefined;
       await new Promise((resolve) => term.signal.addEventListener('abort', resolve, { once: true }));
       this.#term = undefined;
-      this.#held = undefined;
-      this.#tell();
       logger?.warn({ epoch: term.epoch }, term.end('').message);
     }
+    this.#won = undefined;
     this.#held = undefined;
     this.#session = randomUUID();
+    this.#tell();
     await store.leave();
     await lease.giveUp();
     return store.etcdRevision;

@@ -27,6 +27,7 @@ const AGAIN_AFTER_MS = 50;
 const REFUSED_AGAIN_AFTER_MS = 1000;
 /** Of several transactions in one request; etcd takes 1.5 MiB by default. */
 const GROUP_BYTES = 512 * 1024;
+const MAY_BE_DONE = 'what was asked for may have been done: look, then try again';
 
 export interface EtcdStoreOptions {
   readonly etcd: Etcd;
@@ -159,14 +160,14 @@ export class EtcdStore extends EmbeddedStore {
     let isOutcomeUnknown = false;
     let error = new EtcdError(`etcd ${etcd.name} has not renewed the lease of this master`);
     do {
-      term.check();
       try {
+        term.check();
         if (term.isCurrent) {
           await commit();
           return undefined;
         }
       } catch (thrown) {
-        if (!(thrown instanceof EtcdError)) throw thrown;
+        if (!(thrown instanceof EtcdError)) throw isOutcomeUnknown ? mayBeDone(thrown) : thrown;
         error = thrown;
         if (error.isRefusal && !isOutcomeUnknown) break;
         isOutcomeUnknown = true;
@@ -222,7 +223,7 @@ export class EtcdStore extends EmbeddedStore {
   #unavailable(): DroverError {
     return new DroverError(
       'DRV_STORE_UNAVAILABLE',
-      `the state cannot be written now (${this.#hindrance}); reads go on, and what was asked for may have been done: look, then try again`,
+      `the state cannot be written now (${this.#hindrance}); reads go on, and ${MAY_BE_DONE}`,
     );
   }
 
@@ -234,4 +235,11 @@ export class EtcdStore extends EmbeddedStore {
     this.#options.logger?.error(message);
     return new DroverError('DRV_STORE_WRITE_FAILED', message, { cause: error });
   }
+}
+
+/** The term ended before the outcome was known. The next leader has what was done. */
+function mayBeDone(error: unknown): unknown {
+  return error instanceof DroverError
+    ? new DroverError(error.code, `${error.message}; ${MAY_BE_DONE}`, { cause: error })
+    : error;
 }

@@ -173,14 +173,17 @@ function ended(): DroverError {
 }
 
 /** Says what etcd lacks, not again and again; throws where waiting is of no use. */
-function failureLog({ etcd, clock, logger, onWait }: OpenEtcdStoreOptions): (error: EtcdError) => void {
+function failureLog(options: OpenEtcdStoreOptions): (error: EtcdError) => void {
+  const { etcd, prefix, clock, logger, onWait } = options;
   const log = logger && new RepeatedLog(logger, () => clock.monotonic());
   const said = new Set<string>();
   return (error) => {
     if (error.isHopeless)
-      throw new DroverError('DRV_STORE_UNAVAILABLE', `etcd refuses this master: ${error.message}`, {
-        cause: error,
-      });
+      throw new DroverError(
+        'DRV_STORE_UNAVAILABLE',
+        `etcd refuses this master: ${error.message}; check user and passwordFile, or cert and key, of "store" in config.json, and that etcd lets that user read and write all keys under ${prefix}/`,
+        { cause: error },
+      );
     const line = `the state on etcd ${etcd.name} cannot be opened yet: ${error.message}; trying on`;
     if (onWait === undefined) log?.warn(error.message, line);
     else if (!said.has(line)) {

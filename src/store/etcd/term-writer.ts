@@ -48,9 +48,10 @@ export class TermWriter {
   }
 
   /**
-   * Commits `write`, or finds that it was committed before. `earlier`: the number of a write before it whose outcome is
-   * not known. Resolves with the number of the one that took effect: either both or none of them would be a fault.
-   * Throws EtcdError: the outcome is not known unless it is a refusal. Throws DRV_NOT_LEADER.
+   * Commits `write`, or finds that it was committed before. `earlier`: the number of a write whose outcome is not known
+   * and in whose place this one goes. Resolves with the number of the one that took effect; never do both, because both
+   * compare the same revision of the summary. Throws EtcdError: the outcome is not known unless it is a refusal. Throws
+   * DRV_NOT_LEADER.
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
     const { etcd, keys, term } = this.#options;

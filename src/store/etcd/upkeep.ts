@@ -1,6 +1,6 @@
 /**
- * What the leader does for etcd beside its writes: it has old revisions compacted every hour, and looks at the size of
- * the database and at alarms for `/metrics`.
+ * What every master does for etcd, whether it leads or not: it has old revisions compacted every hour, and looks at the
+ * size of the database and at alarms for its `/metrics`.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';

@@ -126,11 +126,24 @@ export class TemplateLibrary implements Part {
    * second old. Unchanged trees are not read again; concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE naming
    * the path.
    */
-  async digest(group: string, name: string): Promise<string | null> {
+  digest(group: string, name: string): Promise<string | null> {
+    return this.#ask(group, name, (tree) => tree.read(this.#stopped.signal));
+  }
+
+  /** As `digest`, always of a look at the disk: for a caller that is about to replace the tree. */
+  look(group: string, name: string): Promise<string | null> {
+    return this.#ask(group, name, (tree) => tree.look(this.#stopped.signal));
+  }
+
+  async #ask(
+    group: string,
+    name: string,
+    question: (tree: TreeDigest) => Promise<string | null>,
+  ): Promise<string | null> {
     const key = `${group}/${name}`;
     const tree = this.#treeOf(group, name);
     this.#contents.touch(key);
-    const digest = await tree.read(this.#stopped.signal);
+    const digest = await question(tree);
     if (digest === null) this.#forget(key);
     return digest;
   }

@@ -22,7 +22,7 @@ export interface TemplateTreeOptions {
   readonly nodeId: string;
   /** Absolute path of `templates/`. */
   readonly path: string;
-  readonly library: Pick<TemplateLibrary, 'groups' | 'digest'>;
+  readonly library: Pick<TemplateLibrary, 'groups' | 'digest' | 'look'>;
   readonly directory: Pick<TemplateDirectory, 'replace' | 'remove'>;
   readonly records: MirrorReader<TemplateRecord>;
   readonly store: Store;
@@ -44,8 +44,8 @@ export class TemplateTree implements ViewTree {
 
   /** Reads what the directory has. Trees that have not changed are not read again. */
   async look(): Promise<void> {
-    const { library, path } = this.#options;
-    const status = await stat(path);
+    const { library } = this.#options;
+    const directory = await this.#identify();
     const digests = new Map<string, string | null>();
     for (const [group, names] of library.groups())
       for (const name of names) {
@@ -56,8 +56,15 @@ export class TemplateTree implements ViewTree {
         );
         if (digest !== undefined) digests.set(key, digest);
       }
+    // Of a directory that took the place of this one meanwhile, nothing is concluded for this one.
+    if ((await this.#identify()) !== directory) return this.look();
     this.#digests = digests;
-    this.#directoryId = `${status.ino}-${Math.round(status.birthtimeMs)}`;
+    this.#directoryId = directory;
+  }
+
+  async #identify(): Promise<string> {
+    const { ino, birthtimeMs } = await stat(this.#options.path);
+    return `${ino}-${Math.round(birthtimeMs)}`;
   }
 
   observe(): Observation | undefined {
@@ -148,7 +155,7 @@ export class TemplateTree implements ViewTree {
   }
 
   async #requireHere(name: string, present: string | undefined): Promise<void> {
-    const now = await this.#options.library.digest(...partsOf(name));
+    const now = await this.#options.library.look(...partsOf(name));
     if ((now ?? undefined) !== present) throw new Conflict(`${name} has another content here now`);
   }
 

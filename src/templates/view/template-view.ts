@@ -3,7 +3,7 @@
  * digests, the masters have the bytes: a master that lacks a tree fetches it from one that has it.
  */
 import type { MasterPeer } from '../../leadership/leadership.js';
-import type { Clock } from '../../loop/clock.js';
+import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { TemplateRecord } from '../../model/template.js';
@@ -58,7 +58,8 @@ export class TemplateView implements Part {
   readonly #stopped = new AbortController();
   #told = '';
   #looking: Promise<void> | undefined;
-  #isLookDue = false;
+  /** Of a look that is due. */
+  #timer: TimerHandle | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(options: TemplateViewOptions) {
@@ -84,6 +85,7 @@ export class TemplateView implements Part {
   async stop(): Promise<void> {
     for (const end of this.#unsubscribe) end();
     this.#stopped.abort();
+    this.#timer?.cancel();
     await this.#looking?.catch(() => undefined);
     await this.#view.stop();
   }
@@ -192,10 +194,9 @@ export class TemplateView implements Part {
   }
 
   #lookSoon(): void {
-    if (this.#isLookDue || this.#stopped.signal.aborted) return;
-    this.#isLookDue = true;
-    this.#options.clock.setTimer(LOOK_AFTER_MS, () => {
-      this.#isLookDue = false;
+    if (this.#timer !== undefined || this.#stopped.signal.aborted) return;
+    this.#timer = this.#options.clock.setTimer(LOOK_AFTER_MS, () => {
+      this.#timer = undefined;
       this.#look().then(
         () => this.#view.wake(),
         (error: unknown) =>

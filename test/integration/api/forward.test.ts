@@ -1,6 +1,8 @@
 /** Masters that do not lead: what they forward, what they answer themselves, and what they do while nobody leads. */
 import { once } from 'node:events';
 import { type IncomingMessage, request } from 'node:http';
+import { connect as connectPlain } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { DroverError } from '../../../src/model/errors.js';
@@ -77,6 +79,14 @@ describe('a master that does not lead', () => {
     expect(leader.api.written).toMatchObject([{ name: 'game' }]);
     expect(follower.api.written).toEqual([]);
     expect(await send(follower, { path: '/configurations/none', token })).toMatchObject({ status: 404 });
+  });
+
+  it('takes a request that announces trailers and has none', async () => {
+    const { hostname, port } = new URL(follower.api.url);
+    const socket = connectPlain(Number(port), hostname);
+    const head = ['GET /api/ping/none HTTP/1.1', 'Host: m2', 'Trailer: X-Sum', 'Connection: close'];
+    socket.write(`${head.join('\r\n')}\r\n\r\n`);
+    expect(await text(socket)).toMatch(/^HTTP\/1\.1 40[14] /);
   });
 
   it('answers itself what it says of itself, while there is a leader and while there is none', async () => {

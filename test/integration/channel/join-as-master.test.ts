@@ -7,6 +7,7 @@ import { clusterKeyText, generateClusterKey } from '../../../src/channel/trust/c
 import type { MasterHandover } from '../../../src/channel/trust/master-handover.js';
 import { joinCluster } from '../../../src/cli/join-command.js';
 import { loadMainConfiguration } from '../../../src/node/main-configuration.js';
+import { prepareRoot } from '../../../src/node/root.js';
 import { SecretDirectory } from '../../../src/node/secret-files.js';
 import { nodeKey } from '../../../src/store/keys.js';
 import { ClusterWorld } from '../../support/cluster/cluster-world.js';
@@ -25,6 +26,7 @@ const HANDOVER: MasterHandover = {
   },
   files: { ca: 'PEM of the authority', passwordFile: 'password of etcd' },
   clusterKey: clusterKeyText(generateClusterKey()),
+  adminKey: 'key of the operator',
 };
 
 let world: ClusterWorld;
@@ -73,8 +75,9 @@ describe('a node that becomes a master', () => {
     expect(inRoot('data/cluster/etcd-ca.pem')).toBe(HANDOVER.files.ca);
     expect(inRoot('data/cluster/etcd-password')).toBe(HANDOVER.files.passwordFile);
     expect(inRoot('data/cluster/cluster.key')).toBe(HANDOVER.clusterKey);
-    for (const name of ['cluster.key', 'etcd-password', 'etcd-ca.pem'])
-      expect(statSync(join(root, 'data/cluster', name)).mode & 0o777).toBe(0o600);
+    expect(inRoot('data/admin.key')).toBe(`${HANDOVER.adminKey}\n`);
+    for (const name of ['cluster/cluster.key', 'cluster/etcd-password', 'cluster/etcd-ca.pem', 'admin.key'])
+      expect(statSync(join(root, 'data', name)).mode & 0o777).toBe(0o600);
     expect(inRoot('config.json')).not.toContain('password of etcd');
     expect(world.audit).toMatchObject([{ action: 'join as master', subject: 'm2', result: 'ok' }]);
     const said2 = world.said.join('\n');
@@ -84,6 +87,7 @@ describe('a node that becomes a master', () => {
   it('uses its token up', async () => {
     const token = await world.token({ asMaster: true, maxUses: 1 });
     await run(token);
+    root = join(parent, 'other');
     await expect(run(token, 'm3')).rejects.toThrow(/was for 1 node/);
   });
 
@@ -115,8 +119,7 @@ describe('a node that becomes a master', () => {
   it('may be a wrapper of the cluster, and is that no more', async () => {
     const { membership, files } = await world.member('w1', { token: await world.token() });
     (await membership.connect(new AbortController().signal)).close('joined');
-    await run(await world.token({ asMaster: true }), 'm2');
-    const secrets = new SecretDirectory(join(root, 'data/cluster'));
+    const secrets = new SecretDirectory((await prepareRoot(root)).cluster);
     await secrets.file('member.json').write(files.member.text ?? '');
     await run(await world.token({ asMaster: true }), 'w1');
     expect(await world.members.get('w1')).toBeUndefined();

@@ -1,4 +1,5 @@
 /** Directories of several masters over one state: each edit reaches all, and none is overwritten unseen. */
+import { writeFileSync } from 'node:fs';
 import { mkdir, readFile, rename, rm } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ViewWorld } from '../../support/control-plane/view-world.js';
@@ -97,6 +98,36 @@ describe('configurations of several masters', () => {
     expect(b.commands()).toEqual(['lobby.json of b']);
     await b.delete('lobby.json');
     await until(() => expect(b.conflicts()).toEqual([]));
+  });
+
+  it('that are new on two masters at once stay in the files that they were put into', async () => {
+    const { a, b } = await three();
+    // The records come before b looks at its directory.
+    writeFileSync(b.path('same.json'), JSON.stringify({ name: 'same', command: 'one' }));
+    await a.files.put('same', { command: 'one' });
+    writeFileSync(b.path('other.json'), JSON.stringify({ name: 'other', command: 'of b' }));
+    await a.files.put('other', { command: 'one' });
+    // Half of a file, whose rest comes later.
+    writeFileSync(b.path('half.json'), '{ "name": "ha');
+    await a.files.put('half', { command: 'one' });
+    await b.edit('half.json', { name: 'half', command: 'one' });
+    await b.files.reload();
+    expect(b.commands()).toEqual(['half.json one', 'lobby.json one', 'other.json of b', 'same.json one']);
+    await until(() => expect(b.conflicts()).toEqual([expect.stringMatching(/^other /)]));
+    expect(await world.records()).toEqual(['half one', 'lobby one', 'other one', 'same one']);
+  });
+
+  it('that were removed elsewhere do not come back from a second file that says the name', async () => {
+    const { a, b, c } = await three();
+    await c.edit('second.json', lobby('two'));
+    await until(() => expect(c.files.errors().map(({ file }) => file)).toEqual(['second.json']));
+    await a.files.remove('lobby');
+    await until(() => expect(c.conflicts()).toEqual(['lobby removed-there']));
+    expect(c.commands()).toEqual(['second.json two']);
+    expect(await world.records()).toEqual([]);
+    await c.delete('second.json');
+    await until(() => expect(c.conflicts()).toEqual([]));
+    for (const master of [a, b]) await until(() => expect(master.commands()).toEqual([]));
   });
 
   it('of a master that was away follow what happened meanwhile, and its own edits are kept', async () => {

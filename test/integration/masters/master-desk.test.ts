@@ -1,6 +1,9 @@
 /** Masters ask each other through the cluster port, with certificates that only masters have. */
 
 import { createPublicKey } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openLeaderTunnel } from '../../../src/channel/master/leader-tunnel.js';
 import { MasterCalls } from '../../../src/channel/masters/master-calls.js';
@@ -84,6 +87,24 @@ describe('the desk of a master', () => {
     expect(await read('bytes')).toBe(2_000_000);
     await expect(read('half')).rejects.toThrow();
     await expect(read('none')).rejects.toMatchObject({ code: 'DRV_TEMPLATE_UNKNOWN' });
+  });
+
+  it('has hung up when an answer breaks off, in its middle too', async () => {
+    const server = createServer((socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () =>
+        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half":', () => socket.destroy()),
+      );
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const broken = new MasterCalls({ dial: async () => connect(port, '127.0.0.1'), clock: a.clock });
+    const question = { name: 'who', content: {} };
+    const hungUp = { code: 'DRV_CHANNEL_CLOSED', message: expect.stringContaining('master b') };
+    await expect(broken.ask(b.peer, question, signal())).rejects.toMatchObject(hungUp);
+    await expect(text(broken.bytes(b.peer, question, signal()))).rejects.toMatchObject(hungUp);
+    server.close();
   });
 
   it('is closed to nodes that are no masters', async () => {

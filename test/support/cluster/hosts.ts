@@ -15,17 +15,20 @@ const NO_HARDWARE = '02:00:00:00:00:01';
 
 export class Hosts {
   readonly #id = randomBytes(3).toString('hex');
-  readonly #net = `${FIRST_OCTETS}.${randomBytes(1)[0]}`;
+  readonly #net: string;
   readonly #names: readonly string[];
+  readonly #isApart: boolean;
 
-  private constructor(names: readonly string[]) {
+  private constructor(names: readonly string[], net: string | undefined) {
     this.#names = names;
+    this.#net = net ?? `${FIRST_OCTETS}.${randomBytes(1)[0]}`;
+    this.#isApart = net !== undefined;
   }
 
   /** Why there can be none here, for a visible skip; undefined: there can. */
   static reasonForNone(): string | undefined {
     if (process.getuid?.() !== 0) return 'needs root';
-    const hosts = new Hosts([]);
+    const hosts = new Hosts([], undefined);
     try {
       hosts.#make();
       return undefined;
@@ -36,8 +39,12 @@ export class Hosts {
     }
   }
 
-  static create(names: readonly string[]): Hosts {
-    const hosts = new Hosts(names);
+  /**
+   * The hosts have the addresses 1, 2 and so on. With a `net`, such as `10.0.0`, they are apart: the test does not reach
+   * them from outside, so that the machine may have a net of the same numbers.
+   */
+  static create(names: readonly string[], net?: string): Hosts {
+    const hosts = new Hosts(names, net);
     try {
       hosts.#make();
     } catch (error) {
@@ -115,7 +122,7 @@ export class Hosts {
       ip('-n', namespace, 'link', 'set', 'lo', 'up');
       this.#plug(host, namespace, index + 1);
     }
-    this.#plug('test', undefined, TEST_HOST);
+    if (!this.#isApart) this.#plug('test', undefined, TEST_HOST);
   }
 
   /** A cable from the switch to a namespace (none: the test's own). */

@@ -73,7 +73,6 @@ export class MasterProcess {
     const where = ['--master', master.clusterAddress, '--root', root, '--node-id', nodeId];
     await drover('join', token, '--as-master', ...where);
     const paths = await prepareRoot(root);
-    copyFileSync(master.paths.adminKey, paths.adminKey);
     return new MasterProcess(nodeId, paths, apiPort);
   }
 

@@ -12,6 +12,7 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
 
@@ -112,10 +113,12 @@ export class TestMaster {
       shared: () => this.#parts?.masters.templates,
       nodes: { connected: () => [], fetch: async function* () {} },
     });
+    const state = new MasterState(this.#world.store, logger);
     const masters = new SeveralMasters({
       nodeId: this.#nodeId,
       paths,
       store: this.#world.store,
+      state,
       leadership: this.#world.leadershipOf(this.#nodeId),
       dial: (peer) => this.#dial(peer.nodeId),
       templates,
@@ -124,6 +127,7 @@ export class TestMaster {
     });
     this.#parts = { masters, templates };
     this.isUp = true;
+    await this.#running.start(state);
     await this.#running.start(templates);
     await this.#running.start(masters);
   }

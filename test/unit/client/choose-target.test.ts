@@ -1,5 +1,5 @@
 /** Which master a command goes to, as text: options, variables, file and directory in, the choice and what is said out. */
-import { chmodSync, mkdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { chooseTarget, type TargetOptions } from '../../../src/client/contexts/choose-target.js';
@@ -191,6 +191,14 @@ describe('without contexts', () => {
     expect((await choose({}))[0]).toContain('choose a context: drover context use NAME (prod, test, bad)');
     expect((await choose({ variables: { HOME: undefined } }))[0]).toContain(
       '(which needs HOME or XDG_CONFIG_HOME)',
+    );
+  });
+
+  it('says what a master lacks that was not started yet', async () => {
+    const root = makeRoot({});
+    rmSync(join(root, 'data/admin.key'));
+    expect((await choose({ directory: root }))[0]).toContain(
+      `64 the node in ${root} has no data/admin.key, which a master makes at its first start; add a context`,
     );
   });
 

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
 import { EPOCH_BASE, epochBaseOf, raiseEpochs } from '../../../src/store/epoch-base.js';
+import { encodeEntry, encodeSummary } from '../../../src/store/etcd/etcd-record.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import { type Elected, fillEtcd, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
 import type { Change, StoreState } from '../../../src/store/store.js';
@@ -44,6 +45,31 @@ function begin(nodeId: string) {
     return { client, ...elected, losses };
   });
   return { client, opening };
+}
+
+/** Opens a store that stands for nothing yet. */
+async function follow(nodeId: string) {
+  const client = etcd.client();
+  const elected = await soon(
+    openElected({
+      etcd: client,
+      prefix: PREFIX,
+      own: { nodeId, clusterAddress: `${nodeId}:6000` },
+      clock,
+      signal: new AbortController().signal,
+    }),
+  );
+  opened.push(elected.store);
+  return { client, ...elected };
+}
+
+/** When the master has read its name in the leader key, etcd does not answer to what it writes. */
+function loseFirstAnswer({ client, election }: Pick<Opened, 'client' | 'election'>): void {
+  const unsubscribe = election.onChange(() => {
+    if (election.held === undefined) return;
+    client.fault = 'no-answers';
+    unsubscribe();
+  });
 }
 
 /** Resolves at the first term. */
@@ -117,6 +143,66 @@ it('lets the second master go on within 5 s after the first one fell silent, and
   expect(await contentOf(store)).toEqual({ k: 'new' });
   expect(await contentOf(first.store)).toEqual({ k: 'new' });
   expect(first.election.held?.holder?.nodeId).toBe('b');
+});
+
+it('stops while its first write of a term is under way', async () => {
+  const { client, election } = await follow('a');
+  election.campaign().catch(() => undefined);
+  loseFirstAnswer({ client, election });
+  await clock.advance(1000);
+  expect(etcd.json(`${PREFIX}/leader`)).toMatchObject({ nodeId: 'a' });
+  expect(election.term).toBeUndefined();
+  client.fault = 'none';
+  await soon(election.stop());
+  expect(etcd.json(`${PREFIX}/leader`)).toBeUndefined();
+});
+
+it('begins no term with a lease that ended while the answer to its first write was lost', async () => {
+  const { client, store, election } = await follow('a');
+  const campaign = election.campaign();
+  loseFirstAnswer({ client, election });
+  await clock.advance(1000);
+  client.fault = 'away';
+  await clock.advance(10_000);
+  client.fault = 'none';
+  const { term } = await soon(campaign);
+  await clock.advance(5000);
+  expect(term.isCurrent).toBe(true);
+  expect(await soon(put(store, 'k', 1))).toBe(1);
+});
+
+it('never goes back to an earlier revision, whatever was asked before a write of another master came', async () => {
+  const { store } = await follow('a');
+  const summary = { format: 1 as const, revision: 1, entries: 1, session: 'other', write: 1 };
+  const of = (key: string, value: Buffer) => ({ key: `${PREFIX}/${key}`, value, ...at });
+  const at = { createRevision: 5, modRevision: 5 };
+  const events = [of('records/k', encodeEntry(1, '"theirs"')), of('summary', encodeSummary(summary))];
+  const barrier = store.barrier();
+  store.take({ kind: 'events', events, revision: 5 });
+  expect(await barrier).toBe(1);
+  expect((await store.list('')).revision).toBe(1);
+});
+
+it('says of a write under which it lost the lead that it may have been done', async () => {
+  const { client, store } = await lead('a');
+  const next = begin('b');
+  await clock.advance(1000);
+  client.fault = 'no-answers';
+  const writing = put(store, 'k', 1);
+  writing.catch(() => undefined);
+  await clock.advance(100);
+  client.fault = 'away';
+  await clock.advance(4000);
+  client.fault = 'none';
+  await expect(soon(writing)).rejects.toMatchObject({
+    code: 'DRV_NOT_LEADER',
+    message: expect.stringContaining('may have been done'),
+  });
+  expect(await contentOf((await soon(next.opening)).store)).toEqual({ k: 1 });
+  // One that was never sent was not done.
+  await expect(soon(put(store, 'k', 2))).rejects.not.toMatchObject({
+    message: expect.stringContaining('may have been done'),
+  });
 });
 
 it('refuses in etcd itself the write of an old leader that comes late', async () => {
