@@ -5,82 +5,31 @@
 
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
-import type { CallPeer, Service } from './channel/protocol/calls.js';
-import type { MasterAddress } from './channel/protocol/messages.js';
+import type { Service } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
-import { descriptionServices } from './channel/services/instance-description.js';
-import { instanceServices, type LogLines } from './channel/services/instance-streams.js';
-import { terminalServices } from './channel/services/instance-terminals.js';
-import { leftDirectoryServices } from './channel/services/left-directories.js';
-import type { LogPart } from './channel/services/log-ranges.js';
-import { prefetchServices } from './channel/services/template-relay.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
-import type { LineTimes } from './logs/line-times.js';
-import type { LogBatch, LogPosition } from './logs/log-batch.js';
-import type { LogRange, LogRangeQuery } from './logs/log-range.js';
-import type { FoundLines, LogSearchQuery } from './logs/search/log-search.js';
-import type { SpanLines } from './logs/span-lines.js';
 import type { Clock, TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
-import { DroverError } from './model/errors.js';
 import type { InstanceState } from './model/instance.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
-import type { Attachment, TerminalSize } from './model/run/attachment.js';
-import type { InstanceDescription } from './model/run/instance-description.js';
-import type { LogPlace, OutputSpan } from './model/run/past-exit.js';
-import type { FetchCost } from './model/template.js';
-import { type Desired, DesiredCopy } from './node/desired-copy.js';
+import { DesiredCopy } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
 import { type Handle, HandleBook } from './node/handle-book.js';
 import { LeftDirectories } from './node/left-directories.js';
-import { describePastRuns, previousOutput } from './node/past-runs.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
 import { WriteBehind } from './node/write-behind.js';
+import type { Installation } from './runtime/installation/installation.js';
 import type { ProcessUsage } from './runtime/limits/process-usage.js';
 import { advisoryLimits, type ResourceLimits } from './runtime/limits/resource-limits.js';
 import { type SampledRun, UsageSampler } from './runtime/limits/usage-sampler.js';
 import { RuntimeOffers } from './runtime/offers.js';
-import type { Runtime, StartSpec } from './runtime/runtime.js';
+import type { Runtime } from './runtime/runtime.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
-
-/** The wrapper's work on directories: the real one in the daemon, a fake in simulations. */
-export interface Installation {
-  isCached(digest: string): boolean;
-  /** Brings a tree into the cache; asks the master by `calls`. */
-  fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost | undefined>;
-  /** Makes the working directory, whole or not at all; resolves with warnings. */
-  install(
-    desired: Desired,
-    master: MasterAddress | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly string[]>;
-  launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec;
-  remove(id: string): Promise<void>;
-  /** Ids of the instances that have a working directory. */
-  directories(): Promise<readonly string[]>;
-  /** The bytes of the files in working directories; those that cannot be counted are left out. */
-  directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
-  checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
-  readLogs(id: string, lines: number): Promise<LogLines>;
-  /** A part of the log, by time or number. */
-  readLogRange(id: string, query: Omit<LogRangeQuery, 'now'>): Promise<LogRange>;
-  /** When the lines from `from` to `to` were written. */
-  readLogTimes(id: string, from: number, to: number): Promise<LineTimes>;
-  /** The log from `position` on, then live, until `signal` aborts. */
-  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
-  /** Lines of the log that hold a pattern, the newest first. */
-  searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines>;
-  /** Number of the first line that a run started now would write. */
-  nextLogLine(id: string): Promise<number>;
-  /** Number of the line that begins at `place`. */
-  logLineAt(id: string, place: LogPlace): Promise<number>;
-  /** The last lines of one run. */
-  readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines>;
-}
+import { wrapperServices } from './wrapper-services.js';
 
 export interface WrapperOptions {
   readonly nodeId: string;
@@ -378,18 +327,15 @@ export class Wrapper implements Part {
       reports: this.#outbox,
       services: new Map([
         ...(this.#options.services ?? []),
-        ...instanceServices({
-          readLogs: (id, lines) => installation.readLogs(id, lines),
-          followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
-          searchLog: (id, query, signal) => installation.searchLog(id, query, signal),
-          readLogRange: (id, part) => this.#readLogRange(id, part),
-          readLogTimes: (id, from, to) => installation.readLogTimes(id, from, to),
-          writeStdin: (id, bytes) => this.#writeStdin(id, bytes),
+        ...wrapperServices({
+          installation,
+          handles: this.#handles,
+          runtimes: this.#offers,
+          prefetch: this.#prefetch,
+          left: this.#left,
+          describe: (id) => this.#controllers.processSupervisor.describe(id),
+          clock: this.#options.clock,
         }),
-        ...terminalServices((id, size) => this.#attach(id, size)),
-        ...prefetchServices(this.#prefetch),
-        ...leftDirectoryServices((id) => this.#left.list(id)),
-        ...descriptionServices((id, lines) => this.#describe(id, lines)),
       ]),
       onWelcome: (master) => this.#desired.setMaster(master),
       onRefused: (reason) => this.#endRefused(reason),
@@ -417,22 +363,6 @@ export class Wrapper implements Part {
       clock,
       random,
     });
-  }
-
-  async #describe(id: string, lines: number): Promise<InstanceDescription | undefined> {
-    const { installation, clock } = this.#options;
-    const description = this.#controllers.processSupervisor.describe(id);
-    if (description === undefined) return undefined;
-    const exits = await describePastRuns(this.#handles.get(id)?.exits ?? [], {
-      now: clock.now(),
-      read: (span) => installation.readOutput(id, span, lines),
-    });
-    return { ...description, exits };
-  }
-
-  async #readLogRange(id: string, { previous, ...part }: LogPart): Promise<LogRange> {
-    const within = previous ? previousOutput(id, this.#handles.get(id)) : undefined;
-    return this.#options.installation.readLogRange(id, { ...part, within });
   }
 
   #buildControllers(): WrapperControllers {
@@ -473,30 +403,6 @@ export class Wrapper implements Part {
     metrics.addQueue('process-supervisor', () => controllers.supervisor.gauge());
     metrics.addQueue('template-installer', () => controllers.installer.gauge());
     return controllers;
-  }
-
-  async #writeStdin(id: string, bytes: Buffer): Promise<void> {
-    const { runtime, run } = this.#running(id, 'reads no commands');
-    await runtime.write({ instanceId: id, run }, bytes);
-  }
-
-  async #attach(id: string, size: TerminalSize): Promise<Attachment> {
-    const { runtime, run } = this.#running(id, 'has no terminal');
-    if (runtime.attach === undefined)
-      throw new DroverError(
-        'DRV_INSTANCE_NOT_ATTACHABLE',
-        `instance ${id} cannot be attached to: its runtime ${runtime.key} shows no terminals`,
-      );
-    return await runtime.attach({ instanceId: id, run }, size);
-  }
-
-  /** Throws DRV_INSTANCE_NOT_RUNNING; `lack` says what follows from that. */
-  #running(id: string, lack: string): { readonly runtime: Runtime; readonly run: number } {
-    const handle = this.#handles.get(id);
-    const runtime = this.#offers.get(handle?.runtime ?? '');
-    if (handle?.process == null || runtime === undefined)
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${id} is not running, so it ${lack}`);
-    return { runtime, run: handle.run };
   }
 }
 

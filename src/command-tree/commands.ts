@@ -64,6 +64,15 @@ export type CommandRuns = {
   readonly [P in CommandPath]: (input: InputOf<P>, call: RunCall) => DataOf<P> | Promise<DataOf<P>>;
 };
 
+/** `cluster ...` about nodes, `node info` and `stop`. */
+export type NodeRuns = Pick<
+  CommandRuns,
+  | keyof typeof CLUSTER_COMMANDS
+  | keyof typeof NODE_OPERATION_COMMANDS
+  | keyof typeof NODE_COMMANDS
+  | keyof typeof STOP_COMMANDS
+>;
+
 /** The result of a command in the forms that it can be printed in. */
 export interface Shown {
   json(): unknown;

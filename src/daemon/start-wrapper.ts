@@ -12,7 +12,7 @@ import { Housekeeping } from '../node/housekeeping.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
 import { CopyThreads } from '../runtime/installation/copy-threads.js';
-import { LocalInstallation } from '../runtime/installation/installation.js';
+import { LocalInstallation } from '../runtime/installation/local-installation.js';
 import { Workspaces } from '../runtime/installation/workspace.js';
 import { openLimits } from '../runtime/limits/open-limits.js';
 import { ProcessUsage } from '../runtime/limits/process-usage.js';

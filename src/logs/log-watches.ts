@@ -20,6 +20,7 @@ export interface LogWatchOptions {
   /** `fs.watch`, or a stand-in for a system that has no notices left. */
   readonly watch?: (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
   readonly pollMs?: number;
+  readonly safetyPollMs?: number;
 }
 
 export interface LogWatch {
@@ -37,7 +38,7 @@ export class LogWatches {
   readonly #directories = new Map<string, DirectoryWatch>();
 
   constructor(options: LogWatchOptions = {}) {
-    this.#options = { watch: watchDirectory, pollMs: POLL_MS, ...options };
+    this.#options = { watch: watchDirectory, pollMs: POLL_MS, safetyPollMs: SAFETY_POLL_MS, ...options };
   }
 
   /** The number of watched directories. */
@@ -123,7 +124,7 @@ class DirectoryWatch {
     this.#safetyTimer = setInterval(() => {
       if (this.#own === undefined) this.#arm();
       this.#notify(true);
-    }, SAFETY_POLL_MS).unref();
+    }, this.#options.safetyPollMs).unref();
   }
 
   close(): void {

@@ -26,7 +26,7 @@ const FIRST_BYTES = 256 * ENTRY_BYTES;
  * The entries of the segment that tell the times of its lines from number `from` on, maybe with some before. None when it
  * has no index. Throws the system's read errors.
  */
-export async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
+async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
   const opened = await openSegment({ ...segment, path: timesPathOf(segment.path) });
   if (opened === undefined) return [];
   const { handle, stat } = opened;

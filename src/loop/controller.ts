@@ -30,8 +30,6 @@ export interface ControllerOptions<Facts, Step> {
     readonly everyMs?: number;
     readonly keys: () => Iterable<string>;
   };
-  /** Default 20 ms. */
-  readonly conflictDelayMs?: number;
   /** Receives every failed round. Must not throw. */
   readonly onError?: (key: string, error: unknown, retryInMs: number) => void;
 }
@@ -217,7 +215,7 @@ export class Controller<Facts, Step> implements Part {
         this.#history.forget(key);
         return undefined;
       case 'conflict':
-        return this.#retry(key, this.#options.conflictDelayMs ?? CONFLICT_DELAY_MS);
+        return this.#retry(key, CONFLICT_DELAY_MS);
       case 'failed':
         return this.#retry(key, this.#history.noteFailure(key));
       case 'aborted':

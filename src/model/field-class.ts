@@ -10,7 +10,7 @@ import { differencesOf, type FieldDifference } from './field-differences.js';
  * `live`: it holds at once, without a restart. `next-start`: a restart in the same place takes it. `replacement`: it needs
  * another place, or another kind of process.
  */
-export const fieldClassSchema = z
+const fieldClassSchema = z
   .enum(['live', 'next-start', 'replacement'])
   .describe('live: no restart; next-start: taken by a restart in place; replacement: by another instance');
 export type FieldClass = z.output<typeof fieldClassSchema>;

@@ -19,7 +19,7 @@ import { nameSchema } from './names.js';
  * ```
  * A changed file and `retry` lead from every state to `rolling`.
  */
-export const rolloutStateSchema = z.enum([
+const rolloutStateSchema = z.enum([
   'rolling',
   'awaiting-promotion',
   'paused',
@@ -31,11 +31,11 @@ export const rolloutStateSchema = z.enum([
 export type RolloutState = z.output<typeof rolloutStateSchema>;
 
 /** What began the rollout. */
-export const rolloutCauseSchema = z.enum(['content', 'templates', 'restart', 'rollback', 'retry']);
+const rolloutCauseSchema = z.enum(['content', 'templates', 'restart', 'rollback', 'retry']);
 export type RolloutCause = z.output<typeof rolloutCauseSchema>;
 
 /** Why a content is held back, as a short stable code. `message` says it in words and numbers. */
-export const rolloutReasonSchema = z.enum([
+const rolloutReasonSchema = z.enum([
   /** No instance of it became good in time. */
   'no-progress',
   /** No node has room for one. */
@@ -47,7 +47,7 @@ export const rolloutReasonSchema = z.enum([
 ]);
 export type RolloutReason = z.output<typeof rolloutReasonSchema>;
 
-export const rolloutCountsSchema = z.object({
+const rolloutCountsSchema = z.object({
   total: z.int().min(0).describe('instances that are wanted'),
   updated: z.int().min(0).describe('of the content that the rollout brings'),
   good: z.int().min(0).describe('of these: ready for minReadySeconds without a restart'),

@@ -54,7 +54,7 @@ export async function reloadConfigurations(
 }
 
 /** Names of the configurations whose removal waits to be confirmed, in order. */
-export function waitingIn(
+function waitingIn(
   entries: Iterable<[string, { readonly value: Pick<ConfigurationRecord, 'removalWaits'> }]>,
 ): string[] {
   return [...entries]

@@ -27,8 +27,6 @@ export interface LoggerOptions {
   /** `true`: standard output. `false`: the file only. */
   readonly terminal: boolean | LogTerminal;
   readonly level: LogLevel;
-  /** Names of further fields whose values are never logged, beside `SECRET_FIELDS`. */
-  readonly redact?: readonly string[];
 }
 
 export interface OpenLogger {
@@ -41,7 +39,7 @@ export interface OpenLogger {
 
 /** Opens the log file. Throws when it cannot be opened; a disk that fills up later only loses lines, counted. */
 export async function createLogger(options: LoggerOptions): Promise<OpenLogger> {
-  const { file: path, level, redact = [] } = options;
+  const { file: path, level } = options;
   const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine });
   let terminal = await openTerminal(options.terminal);
   const write = (line: string): void => {
@@ -49,15 +47,14 @@ export async function createLogger(options: LoggerOptions): Promise<OpenLogger> 
     file.write(safe);
     terminal?.show(safe);
   };
-  const hidden = new Set([...SECRET_FIELDS, ...redact]);
   const logger = pino(
     {
       level,
       base: { pid: process.pid },
-      formatters: { log: (fields) => hideSecrets(fields, hidden) },
+      formatters: { log: (fields) => hideSecrets(fields) },
       // Formatters do not see the fields of `child`; serializers do.
       serializers: {
-        ...Object.fromEntries([...hidden].map((name) => [name, () => HIDDEN])),
+        ...Object.fromEntries([...SECRET_FIELDS].map((name) => [name, () => HIDDEN])),
         err: errorSerializer(),
       },
     },

@@ -10,7 +10,7 @@ const MAX_DEPTH = 6;
 const TOKEN_IN_TEXT = /(?<=drvs?_)[0-9A-Za-z]{8,}|(?<=drvjoin_)[\w-]{8,}/g;
 
 /** Fields whose value is never logged, at any depth. */
-export const SECRET_FIELDS: readonly string[] = [
+export const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'token',
   'apiKey',
@@ -19,17 +19,13 @@ export const SECRET_FIELDS: readonly string[] = [
   'password',
   'environment',
   'environmentVariables',
-];
+]);
 
-/** `fields` with the values of `hidden` names replaced; the same object when there is nothing to hide. */
-export function hideSecrets(
-  fields: Record<string, unknown>,
-  hidden: ReadonlySet<string>,
-  depth = 0,
-): Record<string, unknown> {
+/** `fields` with the values of `SECRET_FIELDS` replaced; the same object when there is nothing to hide. */
+export function hideSecrets(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
   for (const [name, value] of Object.entries(fields)) {
-    const shown = hidden.has(name) ? HIDDEN : hideInValue(value, hidden, depth + 1);
+    const shown = SECRET_FIELDS.has(name) ? HIDDEN : hideInValue(value, depth + 1);
     if (shown === value) continue;
     copy ??= { ...fields };
     copy[name] = shown;
@@ -42,13 +38,13 @@ export function hideTokens(line: string): string {
   return line.includes('drv') ? line.replace(TOKEN_IN_TEXT, HIDDEN) : line;
 }
 
-function hideInValue(value: unknown, hidden: ReadonlySet<string>, depth: number): unknown {
+function hideInValue(value: unknown, depth: number): unknown {
   if (depth > MAX_DEPTH) return value;
   if (Array.isArray(value)) {
-    const items = value.map((item) => hideInValue(item, hidden, depth + 1));
+    const items = value.map((item) => hideInValue(item, depth + 1));
     return items.some((item, index) => item !== value[index]) ? items : value;
   }
-  return isPlainObject(value) ? hideSecrets(value, hidden, depth) : value;
+  return isPlainObject(value) ? hideSecrets(value, depth) : value;
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

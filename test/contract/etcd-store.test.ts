@@ -1,21 +1,17 @@
 /** Runs the store contract on a real etcd: as it is, and behind a connection that breaks all the time. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { Random } from '../simulation/random.js';
-import { type EtcdCluster, hasEtcd, startEtcd } from '../support/etcd/etcd-server.js';
+import { type EtcdCluster, hasEtcd } from '../support/etcd/etcd-server.js';
 import { newPrefix, openTestStore } from '../support/etcd/etcd-world.js';
-import { FaultProxy } from '../support/etcd/fault-proxy.js';
+import type { FaultProxy } from '../support/etcd/fault-proxy.js';
+import { shareEtcd } from '../support/etcd/shared-etcd.js';
 import { describeStore } from './store-contract.js';
 
 describe.skipIf(!hasEtcd)('on etcd', () => {
   let etcd: EtcdCluster;
   let proxy: FaultProxy;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    proxy = await FaultProxy.start(etcd.endpoints[0] ?? '');
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await etcd.stop();
+  shareEtcd((shared) => {
+    ({ etcd, proxy } = shared);
   });
 
   describeStore('etcd', async (options) => {

@@ -77,7 +77,7 @@ class Terminal {
   }
 
   untilShown(pattern: RegExp): Promise<void> {
-    return until(() => expect(this.raw).toMatch(pattern), 30_000);
+    return until(() => expect(this.raw).toMatch(pattern));
   }
 
   kill(): void {

@@ -53,7 +53,7 @@ class Shell {
       this.shown = '';
       // Ctrl-U takes away what is there.
       this.type(`\x15${line}\t`);
-      await until(() => expect(this.shown).toContain(completed), 2000);
+      await until(() => expect(this.shown).toContain(completed), 20_000);
     });
   }
 

@@ -2,16 +2,17 @@
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SystemClock } from '../../src/loop/system-clock.js';
 import { readRange } from '../../src/store/etcd/follow.js';
 import { EtcdClient } from '../../src/store/etcd/wire/client.js';
 import { ApiClient } from '../support/api/api-client.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { DaemonProcess } from '../support/daemon/daemon-process.js';
-import { type EtcdCluster, hasEtcd, startEtcd } from '../support/etcd/etcd-server.js';
+import { type EtcdCluster, hasEtcd } from '../support/etcd/etcd-server.js';
 import { newPrefix } from '../support/etcd/etcd-world.js';
-import { FaultProxy } from '../support/etcd/fault-proxy.js';
+import type { FaultProxy } from '../support/etcd/fault-proxy.js';
+import { shareEtcd } from '../support/etcd/shared-etcd.js';
 import { freePorts } from '../support/free-ports.js';
 import { until } from '../support/until.js';
 
@@ -20,13 +21,8 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
   let proxy: FaultProxy;
   let world: DaemonWorld;
   let prefix: string;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    proxy = await FaultProxy.start(etcd.endpoints[0] ?? '');
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await etcd.stop();
+  shareEtcd((shared) => {
+    ({ etcd, proxy } = shared);
   });
   beforeEach(async () => {
     prefix = newPrefix();

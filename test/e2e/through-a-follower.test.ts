@@ -85,9 +85,12 @@ describe.skipIf(!hasEtcd)('through a master that does not lead', () => {
   }
 
   it('a client loses nothing when the leader is killed', async () => {
-    const [leader, follower] = masters;
+    const [first, ...joined] = masters;
+    const leads = await first?.untilLed();
+    // On a busy machine that may be another one than the first by now.
+    const leader = masters.find(({ nodeId }) => nodeId === leads);
+    const follower = joined.find((master) => master !== leader);
     if (leader === undefined || follower === undefined) throw new Error('there are masters');
-    expect(await follower.leader()).toBe('master-a');
     // The authority and the secret of instances' keys are sealed in the state; what is here opens them.
     expect(readdirSync(follower.paths.cluster).toSorted()).toEqual(['cluster.key', 'server.json']);
     const [token = ''] = (await drover('token', '--root', follower.paths.root)).split('\n');
@@ -124,7 +127,7 @@ describe.skipIf(!hasEtcd)('through a master that does not lead', () => {
       const { status } = await api(follower).send('POST', '/keys', { label: 'late', scope: 'READ' });
       expect([201, 409]).toContain(status);
     });
-    expect(await follower.untilLed('master-a')).toMatch(/^master-[bc]$/);
+    await follower.untilLed(leader.nodeId);
     expect(await upload(follower, 'after')).toBe(200);
     await until(() => expect(counted(logs)).toBeGreaterThan(linesThen + 5));
     await api(follower).putConfiguration('second', {

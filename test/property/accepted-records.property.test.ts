@@ -7,16 +7,7 @@ import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { stateBody } from '../../src/api/routes/instances/instance-schemas.js';
-import { BeatBook } from '../../src/channel/master/beat-book.js';
-import { Hub } from '../../src/channel/master/hub.js';
-import { StatusIntake } from '../../src/channel/master/status-intake.js';
-import { UsageBook } from '../../src/channel/master/usage-book.js';
-import {
-  type MessageOf,
-  messageSchema,
-  PROTOCOL_VERSION,
-  reportSchema,
-} from '../../src/channel/protocol/messages.js';
+import { messageSchema, PROTOCOL_VERSION, reportSchema } from '../../src/channel/protocol/messages.js';
 import { createInProcessPair } from '../../src/channel/protocol/transport.js';
 import { configurationSchema, hashConfiguration } from '../../src/model/configuration.js';
 import { InstanceWriter } from '../../src/store/instance-writes.js';
@@ -24,8 +15,9 @@ import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys
 import { MasterState } from '../../src/store/master-state.js';
 import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { create, type Store } from '../../src/store/store.js';
-import { Metrics } from '../../src/telemetry/metrics.js';
 import { mutated, valuesOf } from '../support/api/openapi-arbitraries.js';
+import { HELLO } from '../support/channel/messages.js';
+import { hubOver, intakeOver } from '../support/channel/test-hub.js';
 import { instanceRecord, placedOn } from '../support/control-plane/records.js';
 import { FakeClock } from '../support/fake-clock.js';
 
@@ -96,36 +88,10 @@ async function expectReadable(work: (state: MasterState, store: Store) => Promis
   await Promise.all([state.stop(), again.stop()]);
 }
 
-const intakeOf = (state: MasterState): StatusIntake =>
-  new StatusIntake({
-    records: state.instanceRecords,
-    revisions: state.revisions,
-    metrics: new Metrics(),
-    logger: silent,
-    now: () => 2000,
-    onBusyPort: () => undefined,
-  });
-
 /** Says `messages` as node alpha, on a connection. */
 async function sayToHub(state: MasterState, messages: readonly object[]): Promise<void> {
   const clock = new FakeClock();
-  const hub = new Hub({
-    clusterName: 'test',
-    master: { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 },
-    nodes: state.nodeRecords,
-    sources: {
-      ...state,
-      templateDigest: async () => null,
-      templateNews: () => undefined,
-      issueInstanceToken: () => 'token',
-    },
-    intake: intakeOf(state),
-    beats: new BeatBook(clock),
-    usage: new UsageBook(),
-    services: new Map(),
-    logger: silent,
-    clock,
-  });
+  const hub = hubOver(state, clock);
   const [mine, its] = createInProcessPair();
   hub.accept(its);
   for (const message of messages) mine.send(messageSchema.parse(message));
@@ -133,24 +99,14 @@ async function sayToHub(state: MasterState, messages: readonly object[]): Promis
   await hub.stop();
 }
 
-const hello: MessageOf<'hello'> = {
-  type: 'hello',
-  protocol: PROTOCOL_VERSION,
-  nodeId: 'alpha',
-  clusterName: 'test',
-  address: '10.0.0.2',
-  version: '1.2.3',
-  capacity: { maxRamMB: 100, maxCpu: 200 },
-  runtimes: [],
-};
-
 describe('whatever is accepted can be written, read and started on', () => {
   it('of the reports of a node', async () => {
     const reports = fc.array(acceptedBy(reportSchema), { minLength: 1, maxLength: 3 });
     await fc.assert(
       fc.asyncProperty(reports, async (all) => {
         await expectReadable(async (state) => {
-          for (const report of all) await intakeOf(state).take('alpha', [{ ...report, id: ID }]);
+          for (const report of all)
+            await intakeOver(state, new FakeClock()).take('alpha', [{ ...report, id: ID }]);
         });
       }),
       { numRuns: RUNS },
@@ -223,7 +179,7 @@ it('a message that no record could hold is refused, and its connection ended', a
     expect(messageSchema.safeParse(status).success).toBe(true);
     for (const wrong of [{ restarts: -1 }, { restartToken: -1 }, { busyPort: 0 }, { busyPort: 65_536 }])
       expect(messageSchema.safeParse({ ...status, reports: [{ ...report, ...wrong }] }).success).toBe(false);
-    await sayToHub(state, [hello, status]);
+    await sayToHub(state, [HELLO, status]);
     expect(state.instances.get(ID)?.value.status.state).toBe('ONLINE');
   });
 });

@@ -1,5 +1,16 @@
 import type { Metrics } from '../../src/telemetry/metrics.js';
 
+/** Of a master that knows nothing yet. */
+export const NO_FIGURES: Parameters<Metrics['addSources']>[0] = {
+  instances: () => [],
+  minimums: () => [],
+  actualOf: () => 0,
+  rollouts: () => [],
+  configurationFileErrors: () => 0,
+  unreadableRecords: () => new Map(),
+  usages: () => [],
+};
+
 /** What `/metrics` answers to a caller with an API key. */
 export async function metricsText(metrics: Metrics): Promise<string> {
   return Buffer.concat(await metrics.exposition()).toString();

@@ -7,7 +7,7 @@ import { type ConfigurationRecord, isBroughtBy } from '../../../src/model/config
 import type { Mirrored } from '../../../src/store/mirror.js';
 
 /** So few go without a word, whatever part of all they are. */
-export const MOST_REMOVED_AT_ONCE = 3;
+const MOST_REMOVED_AT_ONCE = 3;
 
 export interface RemovalFacts {
   /** The source: the node whose files these are. */

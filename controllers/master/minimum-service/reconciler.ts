@@ -7,24 +7,20 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
-import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
-import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/store/instance-writes.js';
-import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { hasPlayers } from '../rollout/gather.js';
+import { CountedInstances, type CountedInstancesOptions } from './counted-instances.js';
 import { Leavers } from './leavers.js';
 import { type LeavingFacts, type LeavingStep, planLeaving } from './leaving.js';
 import {
-  type CountedInstance,
   type CreationFacts,
   type CreationHistory,
   countOf,
   countsTowardsMinimum,
   creationDelay,
-  isOrdinary,
   plan,
   type ServiceFacts,
   type ServiceStep,
@@ -33,35 +29,13 @@ import {
 } from './plan.js';
 import { after, patienceOf } from './surplus.js';
 
-export interface MinimumServiceOptions {
+export interface MinimumServiceOptions extends CountedInstancesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly revisions: MirrorReader<Configuration>;
-  readonly instances: Mirror<InstanceRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly nodes: MirrorReader<NodeRecord>;
   readonly writer: InstanceWriter;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** As in `ReconcilersOptions`. */
-  readonly ending?: AbortSignal | undefined;
 }
-
-/**
- * The oldest of its configuration, and up where its node is not lost. What the node reports of it cannot be recorded.
- */
-const OF_SET_ASIDE = {
-  state: 'OFFLINE',
-  static: false,
-  createdAt: 0,
-  hasFinished: false,
-  isSetAside: true,
-  isDraining: false,
-  maker: 'client',
-  players: 0,
-  replaces: null,
-  awaitsReport: false,
-  stoppedItself: false,
-} as const;
 
 type ServiceFields = Pick<
   Configuration,
@@ -81,16 +55,12 @@ export class MinimumService implements Reconciler<Facts, Step> {
   readonly #history = new Map<string, CreationHistory>();
   /** Monotonic ms: since when a configuration has what is left of a lowered minimum. */
   readonly #surplusSince = new Map<string, number>();
-  /** By configuration, the instances that must be looked at one by one. */
-  readonly #unusual: LookupReader<string>;
+  readonly #counted: CountedInstances;
 
   constructor(options: MinimumServiceOptions) {
     this.#options = options;
     this.leavers = new Leavers(options);
-    this.#unusual = options.instances.lookup(
-      (record) => (isOrdinary(record) ? [] : [record.configurationName]),
-      options.ending,
-    );
+    this.#counted = new CountedInstances(options);
   }
 
   observe(name: string): Facts | undefined {
@@ -115,11 +85,11 @@ export class MinimumService implements Reconciler<Facts, Step> {
     // Without minimum and maximum nothing is counted: each change of one would count them.
     const isShed = surplus === 'remove';
     const isCounted = minimum > 0 || maximum !== undefined || isShed;
-    const few = isCounted ? this.#countFew(name) : NOTHING;
+    const few = isCounted ? this.#counted.few(name) : NOTHING;
     // Only where some are to end must all be compared.
     const most = Math.min(maximum ?? Number.POSITIVE_INFINITY, isShed ? minimum : Number.POSITIVE_INFINITY);
     const isAbove = few.ordinary + few.instances.length > most;
-    const counted = isAbove ? { ordinary: 0, instances: this.#count(name) } : few;
+    const counted = isAbove ? { ordinary: 0, instances: this.#counted.all(name) } : few;
     const patience = isShed && { surplus: patienceOf({ update }) };
     return { name, minimum, maximum, ...patience, ...counted, history };
   }
@@ -173,7 +143,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
 
   /** How many instances count towards the minimum now, for metrics. */
   actual(name: string): number {
-    return countOf(this.#countFew(name));
+    return countOf(this.#counted.few(name));
   }
 
   /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
@@ -187,7 +157,8 @@ export class MinimumService implements Reconciler<Facts, Step> {
       minimum: facts.minimum,
       maximum: facts.maximum ?? null,
       counted: new Set(
-        this.#count(name)
+        this.#counted
+          .all(name)
           .filter(countsTowardsMinimum)
           .map(({ id }) => id),
       ),
@@ -254,63 +225,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   #creationsOf(name: string): CreationFacts {
-    return { history: this.#history.get(name), instances: this.#gather(this.#unusual.get(name)) };
-  }
-
-  #gather(ids: Iterable<string>): CountedInstance[] {
-    const gathered: CountedInstance[] = [];
-    for (const id of ids) {
-      const record = this.#options.instances.get(id)?.value;
-      if (record === undefined) continue;
-      const node = this.#conditionOf(record);
-      const { awaitsReport, reason } = record.status;
-      gathered.push({
-        id,
-        goal: record.desired.goal,
-        state: record.status.state,
-        static: record.static,
-        createdAt: record.createdAt,
-        hasFinished: hasFinished(record),
-        node,
-        isDraining: this.#isDraining(record),
-        maker: makerOf(record),
-        players: record.status.players ?? 0,
-        isUsed: hasPlayers(record),
-        replaces: record.replaces ?? null,
-        awaitsReport: awaitsReport === true || (reason === 'node-lost' && node !== 'lost'),
-        stoppedItself: record.desired.stoppedBy === 'instance',
-      });
-    }
-    return gathered;
-  }
-
-  /** As `#count`, without those that are ordinary. */
-  #countFew(name: string): Pick<ServiceFacts, 'ordinary' | 'instances'> {
-    const unusual = this.#unusual.get(name);
-    const ordinary = this.#options.instancesByConfiguration.get(name).size - unusual.size;
-    return { ordinary, instances: [...this.#gather(unusual), ...this.#countSetAside(name)] };
-  }
-
-  #count(name: string): CountedInstance[] {
-    const all = this.#gather(this.#options.instancesByConfiguration.get(name));
-    return [...all, ...this.#countSetAside(name)];
-  }
-
-  #countSetAside(name: string): CountedInstance[] {
-    const { instances } = this.#options;
-    const counted: CountedInstance[] = [];
-    for (const [id, left] of setAsideOf(instances.setAside, name))
-      counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
-    return counted;
-  }
-
-  #isDraining({ placement }: InstanceRecord): boolean {
-    return this.#options.nodes.get(placement?.nodeId ?? '')?.value.drain !== undefined;
-  }
-
-  #conditionOf({ placement }: Pick<LeftOfInstance, 'placement'>): NodeCondition | null {
-    if (placement === null) return null;
-    return this.#options.nodes.get(placement.nodeId)?.value.condition ?? null;
+    return { history: this.#history.get(name), instances: this.#counted.unusual(name) };
   }
 }
 

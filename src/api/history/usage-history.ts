@@ -8,7 +8,7 @@ import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import type { MirrorReader } from '../../store/mirror.js';
 
 export const SAMPLE_EVERY_MS = 15_000;
-export const MOST_SAMPLES = 120;
+const MOST_SAMPLES = 120;
 /** CPU, memory and players. */
 const FIGURES = 3;
 

@@ -20,6 +20,14 @@ import { defineRoute, nothing, type Route } from '../http/route.js';
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = z.coerce.number().int().min(1);
 
+/** What both ways back take and answer. */
+const ROLLBACK = {
+  params: nameParams,
+  query: nothing,
+  body: rollbackRequestSchema,
+  answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
+};
+
 export function configurationHistoryRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
   return [...readRoutes(dependencies), rollbackRoute(dependencies), writeRoute(dependencies)];
 }
@@ -74,10 +82,7 @@ function rollbackRoute(dependencies: ConfigurationRollbackNeeds): Route {
       'DRV_ROLLOUT_STATE',
       'DRV_STORE_WRITE_FAILED',
     ],
-    params: nameParams,
-    query: nothing,
-    body: rollbackRequestSchema,
-    answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
+    ...ROLLBACK,
     handle: ({ params, body, request }) =>
       rollBack(dependencies, params.name, { ...body, by: callerOf(request) }),
   });
@@ -98,10 +103,7 @@ function writeRoute(dependencies: ConfigurationRollbackNeeds): Route {
       'DRV_DISK_WRITE_FAILED',
       'DRV_STORE_WRITE_FAILED',
     ],
-    params: nameParams,
-    query: nothing,
-    body: rollbackRequestSchema,
-    answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
+    ...ROLLBACK,
     handle: ({ params, body, request }) =>
       writeBack(dependencies, params.name, { ...body, by: callerOf(request) }),
   });

@@ -59,7 +59,7 @@ const usageSchema = z.object({
   processes: z.int(),
 });
 
-export const nodeStateSchema = summarySchema.extend({
+const nodeStateSchema = summarySchema.extend({
   capacity: nodeCapacitySchema,
   condition: nodeConditionSchema.describe(
     '`returning`: it said that it will be back; `lost`: its beats are missing',

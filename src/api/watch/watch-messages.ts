@@ -12,13 +12,13 @@ export const namesSchema = z
   .max(MOST_NAMES, `takes at most ${MOST_NAMES} names`);
 const names = namesSchema.optional();
 
-export const filterSchema = z.strictObject({
+const filterSchema = z.strictObject({
   configuration: names.describe('names of configurations; `*` stands for any characters'),
   node: names.describe('ids of nodes'),
   state: names.describe('states of instances and of rollouts, conditions of nodes'),
 });
 
-export const positionSchema = z.strictObject({
+const positionSchema = z.strictObject({
   epoch: z.string().describe('of the last message of that topic'),
   revision: z.int().min(0).describe('of the last message of that topic'),
 });

@@ -50,7 +50,7 @@ export function readClusterKey(text: string): ClusterKey | undefined {
 }
 
 /** Names a key without telling anything of it. */
-export function clusterKeyId(key: ClusterKey): string {
+function clusterKeyId(key: ClusterKey): string {
   const hash = createHash('sha256').update(derive(key, Buffer.alloc(0), 'id'));
   return hash.digest('hex').slice(0, 16);
 }

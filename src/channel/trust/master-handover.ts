@@ -5,7 +5,6 @@ import { etcdSettingsSchema } from '../../model/settings/store-settings.js';
 
 /** Files that the settings of the store name. */
 export const STORE_FILES = ['ca', 'cert', 'key', 'passwordFile'] as const;
-export type StoreFile = (typeof STORE_FILES)[number];
 
 const fileText = z.string().max(64 * 1024);
 

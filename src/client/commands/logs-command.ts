@@ -1,6 +1,6 @@
 /** `drover logs`: its words. What it does is in `live/logs.ts`. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { logPoint } from '../../command-tree/groups/instance-logs.js';
+import { declareLogParts } from '../../command-tree/groups/instance-logs.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { logPointsProblem } from '../../operations/log-point.js';
@@ -26,15 +26,8 @@ export function addLogs(program: Command, host: ClientHost): void {
       '-n, --tail <count>',
       `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, or all with --since, --until or --previous`,
       lineCount,
-    )
-    .option(
-      '--since <when>',
-      'not what came before: a time (2026-01-31T12:00:00Z), an age (10m), a line number',
-      logPoint,
-    )
-    .option('--until <when>', 'not what came after, in the same forms', logPoint)
-    .option('-t, --timestamps', 'when each line was written, to the second')
-    .option('--previous', 'only what the run before the present one wrote');
+    );
+  declareLogParts(command);
   host.addTarget(command);
   command.action(async (name: string, options: LogsOptions) => {
     const { follow = false, since, until, timestamps = false, previous = false } = options;

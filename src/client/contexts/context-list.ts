@@ -61,7 +61,7 @@ function listed(name: string, entry: unknown, isCurrent: boolean): ListedContext
   }
 }
 
-export function trustText(trust: Trust): string {
+function trustText(trust: Trust): string {
   switch (trust.kind) {
     case 'system':
       return 'known authorities';

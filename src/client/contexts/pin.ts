@@ -75,7 +75,7 @@ async function confirm(
 }
 
 /** Throws a ClientError for usage. */
-export function readFingerprint(text: string): string {
+function readFingerprint(text: string): string {
   const fingerprint = parseFingerprint(text);
   if (fingerprint !== undefined) return fingerprint;
   throw new ClientError(

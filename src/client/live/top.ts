@@ -68,7 +68,7 @@ export async function top(api: ApiClient, options: TopOptions, output: LiveOutpu
 }
 
 /** Most first; what was not measured yet last. */
-export function sortUsages(usages: readonly MeasuredUsage[], by: TopOptions['sort']): MeasuredUsage[] {
+function sortUsages(usages: readonly MeasuredUsage[], by: TopOptions['sort']): MeasuredUsage[] {
   const amountOf = ({ cpuPercent, memoryBytes }: MeasuredUsage): number =>
     by === 'cpu' ? (cpuPercent ?? -1) : memoryBytes;
   return usages.toSorted((a, b) => amountOf(b) - amountOf(a) || (a.instance < b.instance ? -1 : 1));

@@ -1,22 +1,12 @@
 /** `cluster ...` about nodes, `node info` and `stop` in the client. */
-import type { CommandRuns, DataOf } from '../../command-tree/commands.js';
-import type { CLUSTER_COMMANDS } from '../../command-tree/groups/cluster.js';
-import type { NODE_COMMANDS, NodeInfo, STOP_COMMANDS } from '../../command-tree/groups/node.js';
-import type { NODE_OPERATION_COMMANDS } from '../../command-tree/groups/node-operations.js';
+import type { DataOf, NodeRuns } from '../../command-tree/commands.js';
+import type { NodeInfo } from '../../command-tree/groups/node.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
 import type { ForgottenNode } from '../../operations/node-operations.js';
 import type { NodeStats } from '../../operations/node-stats.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
-
-type NodeRuns = Pick<
-  CommandRuns,
-  | keyof typeof CLUSTER_COMMANDS
-  | keyof typeof NODE_OPERATION_COMMANDS
-  | keyof typeof NODE_COMMANDS
-  | keyof typeof STOP_COMMANDS
->;
 
 export function nodeRuns(api: ApiClient): NodeRuns {
   return {

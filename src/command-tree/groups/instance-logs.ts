@@ -26,12 +26,17 @@ export interface LogQuestion {
 }
 
 export function declareLogs(command: Command): void {
+  command.option(
+    '-n, --lines <count>',
+    `how many, up to ${MAX_LOG_LINES}; default ${DEFAULT_LOG_LINES}, or ${MAX_LOG_LINES} with --since, --until or --previous`,
+    wholeNumber(MAX_LOG_LINES),
+  );
+  declareLogParts(command);
+}
+
+/** Which part of a log, and whether with times. */
+export function declareLogParts(command: Command): void {
   command
-    .option(
-      '-n, --lines <count>',
-      `how many, up to ${MAX_LOG_LINES}; default ${DEFAULT_LOG_LINES}, or ${MAX_LOG_LINES} with --since, --until or --previous`,
-      wholeNumber(MAX_LOG_LINES),
-    )
     .option(
       '--since <when>',
       'not what came before: a time (2026-01-31T12:00:00Z), an age (10m), a line number',

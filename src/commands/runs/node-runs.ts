@@ -1,8 +1,6 @@
 /** `cluster ...` about nodes, `node info` and `stop` in the daemon. */
-import type { CommandRuns } from '../../command-tree/commands.js';
-import type { CLUSTER_COMMANDS } from '../../command-tree/groups/cluster.js';
-import type { NODE_COMMANDS, NodeInfo, STOP_COMMANDS } from '../../command-tree/groups/node.js';
-import type { NODE_OPERATION_COMMANDS } from '../../command-tree/groups/node-operations.js';
+import type { NodeRuns } from '../../command-tree/commands.js';
+import type { NodeInfo } from '../../command-tree/groups/node.js';
 import { clusterStatus, listNodes } from '../../operations/cluster-status.js';
 import {
   cordonNode,
@@ -14,14 +12,6 @@ import {
 import { readNodeStats } from '../../operations/node-stats.js';
 import type { CommandDependencies } from '../context.js';
 import { findNode, requireNode } from '../find.js';
-
-type NodeRuns = Pick<
-  CommandRuns,
-  | keyof typeof CLUSTER_COMMANDS
-  | keyof typeof NODE_OPERATION_COMMANDS
-  | keyof typeof NODE_COMMANDS
-  | keyof typeof STOP_COMMANDS
->;
 
 export function nodeRuns(dependencies: CommandDependencies): NodeRuns {
   return {

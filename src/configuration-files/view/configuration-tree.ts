@@ -5,12 +5,12 @@ import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
 import { Conflict } from '../../loop/reconciler.js';
 import { type ConfigurationRecord, isBroughtBy } from '../../model/configuration.js';
-import type { Mirrored, MirrorReader } from '../../store/mirror.js';
-import { untilShown } from '../../store/modify.js';
+import type { MirrorReader } from '../../store/mirror.js';
 import type { Store } from '../../store/store.js';
 import type { Observation, ViewTree } from '../../views/directory-view.js';
 import type { ChangeThere, RemovalThere } from '../../views/plan.js';
 import type { RecordDoor } from '../../views/record-door.js';
+import { RecordSide } from '../../views/record-side.js';
 import { ownersOf } from '../faults/owners.js';
 import { hasFileCode } from '../file-reason.js';
 import { inTransactions } from '../record-transactions.js';
@@ -27,11 +27,20 @@ export interface ConfigurationTreeOptions {
 
 export class ConfigurationTree implements ViewTree {
   readonly #options: ConfigurationTreeOptions;
+  readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
   /** What a client wrote, by name and hash: with fields that records do not keep. */
   readonly #texts = new Map<string, string>();
 
   constructor(options: ConfigurationTreeOptions) {
     this.#options = options;
+    const { configurations: records, store, door } = options;
+    this.#there = new RecordSide<ConfigurationRecord, RecordEdit>({
+      records,
+      hashOf: ({ hash }) => hash,
+      store,
+      door,
+      inTransactions,
+    });
   }
 
   /** While `work` runs, the file of a configuration gets this text, if its record has this content. */
@@ -70,7 +79,7 @@ export class ConfigurationTree implements ViewTree {
     }
     return {
       here,
-      there: new Map([...configurations.entries()].map(([name, { value }]) => [name, value.hash])),
+      there: this.#there.hashes(),
       undecided,
       standing: { directory, revision: configurations.revision },
       brought: (name) => {
@@ -83,7 +92,7 @@ export class ConfigurationTree implements ViewTree {
 
   async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
     const { source } = this.#options;
-    const { value } = this.#recordWith(name, hash);
+    const { value } = this.#there.recordWith(name, hash);
     const text = this.#texts.get(textKey(name, hash)) ?? textOfRecord(value.configuration, hash);
     const file = present === undefined ? await this.#freeFile(value) : await this.#fileWith(name, present);
     await replaceFile(join(source.directory, file), text, { keepMode: true });
@@ -113,44 +122,14 @@ export class ConfigurationTree implements ViewTree {
         name,
         source: source.origins.ofFile(file),
         parsed: reading.parsed,
-        expectedRevision: this.#revisionOf(name, expected),
+        expectedRevision: this.#there.revisionOf(name, expected),
       };
     });
-    await this.#write(edits);
+    await this.#there.write(edits);
   }
 
   async removeThere(removals: readonly RemovalThere[]): Promise<void> {
-    await this.#write(
-      removals.map(({ name, expected }) => ({
-        do: 'remove',
-        name,
-        expectedRevision: this.#revisionOf(name, expected),
-      })),
-    );
-  }
-
-  async #write(edits: readonly RecordEdit[]): Promise<void> {
-    const { door, store, configurations } = this.#options;
-    try {
-      for (const some of inTransactions(edits)) await configurations.until(await door.write(some));
-    } catch (error) {
-      // The next round decides with the record of the writer that was faster.
-      await untilShown(store, configurations).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  #recordWith(name: string, hash: string): Mirrored<ConfigurationRecord> {
-    const record = this.#options.configurations.get(name);
-    if (record?.value.hash !== hash) throw new Conflict(`${name} has another content in the state now`);
-    return record;
-  }
-
-  #revisionOf(name: string, expected: string | undefined): number {
-    const { configurations } = this.#options;
-    if (expected !== undefined) return this.#recordWith(name, expected).revision;
-    if (configurations.get(name) !== undefined) throw new Conflict(`${name} is in the state now`);
-    return 0;
+    await this.#there.remove(removals);
   }
 
   /** The file that still says this content. */

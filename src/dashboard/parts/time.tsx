@@ -26,7 +26,7 @@ export function exactTime(at: number): string {
   return EXACT.format(at);
 }
 
-export function relativeTime(at: number, now: number): string {
+function relativeTime(at: number, now: number): string {
   const distance = at - now;
   const [unit, length] = UNITS.find(([, ms]) => Math.abs(distance) >= ms) ?? [null, 1];
   return unit === null ? text.justNow : FORMAT.format(Math.trunc(distance / length), unit);

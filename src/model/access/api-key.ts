@@ -20,7 +20,7 @@ export const keyPatternsSchema = z.array(namePatternSchema).min(1).max(MAX_KEY_E
 export const keyRangesSchema = z.array(addressRangeSchema).min(1).max(MAX_KEY_ENTRIES);
 
 /** What a key allows. Strict: a master that does not know a restriction must not read the key as one without it. */
-export const grantSchema = z.strictObject({
+const grantSchema = z.strictObject({
   scope: keyScopeSchema,
   /** Patterns of the configurations that the key sees, with their instances; null: all. */
   configurations: keyPatternsSchema.nullable(),

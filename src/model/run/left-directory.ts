@@ -14,7 +14,7 @@ export const keptDirectorySchema = z.object({
 });
 export type KeptDirectory = z.output<typeof keptDirectorySchema>;
 
-export const leftDirectorySchema = keptDirectorySchema.extend({ nodeId: z.string() });
+const leftDirectorySchema = keptDirectorySchema.extend({ nodeId: z.string() });
 export type LeftDirectory = z.output<typeof leftDirectorySchema>;
 
 export const leftDirectoriesSchema = z.object({

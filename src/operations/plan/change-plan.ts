@@ -20,7 +20,7 @@ import type { Forecaster, ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
 /** Raised when a reader of the answer must read it in another way. New fields raise nothing. */
-export const PLAN_FORMAT = 1;
+const PLAN_FORMAT = 1;
 /** Files that are read at once. */
 const AT_ONCE = 16;
 
@@ -44,7 +44,7 @@ export interface ChangePlanOrder {
 
 const count = z.int().min(0);
 
-export const planEffectsSchema = z.object({
+const planEffectsSchema = z.object({
   create: count.describe('new instances, beside those that replace others'),
   replace: count.describe('instances whose place a new one takes'),
   restart: count.describe('instances that are restarted in place'),
@@ -55,7 +55,7 @@ export const planEffectsSchema = z.object({
   ),
 });
 
-export const plannedConfigurationSchema = z.object({
+const plannedConfigurationSchema = z.object({
   name: z.string(),
   action: z.enum(['create', 'change', 'delete', 'unchanged']),
   revision: z.string().nullable().describe('of what is in force, for `If-Match`; null: there is none'),

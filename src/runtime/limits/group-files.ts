@@ -65,11 +65,6 @@ export class GroupFiles {
     return [directory, ...this.#groupsBelow(directory)].flatMap((group) => this.pids(group) ?? []);
   }
 
-  /** True: the directory is a group that can be seen. */
-  isGroup(directory: string): boolean {
-    return this.text(directory, 'cgroup.procs') !== undefined;
-  }
-
   /** True: the directory is a group without processes and without groups in it. */
   isEmpty(directory: string): boolean {
     return this.text(directory, 'cgroup.procs')?.trim() === '' && this.#groupsBelow(directory).length === 0;

@@ -16,7 +16,7 @@ import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
 import { findEnd } from './session-end.js';
 import { endMark } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
-import { launchSession, untilBegun, WindowLost } from './session-start.js';
+import { launchSession, untilBegun, untilWindowKept } from './session-start.js';
 import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
 import { SpoolRotation } from './spool-rotation.js';
 import { SessionViews } from './view/session-views.js';
@@ -24,7 +24,6 @@ import { SessionViews } from './view/session-views.js';
 /** A session begins within milliseconds, and later on a very busy machine. */
 const START_PATIENCE_MS = 30_000;
 const TAKE_UP_PATIENCE_MS = 5000;
-const MOST_TRIES = 5;
 /** Longer than any closing words of a tool. */
 const LONGEST_WORDS_BYTES = 512;
 /** After this many looks (every 2 s) that find the program dead without word of its end, the end counts as unknown. */
@@ -69,12 +68,7 @@ export class HeldSession implements HeldRun {
     services: SessionServices,
   ): Promise<HeldSession> {
     checkDirectory(request.workingDirectory);
-    for (let triesLeft = MOST_TRIES - 1; ; triesLeft--)
-      try {
-        return await HeldSession.#tryStart(request, directory, services);
-      } catch (error) {
-        if (!(error instanceof WindowLost) || triesLeft === 0) throw error;
-      }
+    return untilWindowKept(() => HeldSession.#tryStart(request, directory, services));
   }
 
   static async #tryStart(

@@ -9,11 +9,23 @@ import { Spool } from './spool.js';
 
 const LOOK_MS = 50;
 
+const MOST_TRIES = 5;
+
 /**
  * screen has taken the window's terminal for closed before the new shell had opened it: it says "detached from window",
  * keeps its server, and no shell ever runs. Seen once in about 500 starts. It is as if nothing had been started.
  */
 export class WindowLost extends Error {}
+
+/** Starts again where a window was lost, a few times. Throws what `start` throws. */
+export async function untilWindowKept<T>(start: () => Promise<T>): Promise<T> {
+  for (let triesLeft = MOST_TRIES - 1; ; triesLeft--)
+    try {
+      return await start();
+    } catch (error) {
+      if (!(error instanceof WindowLost) || triesLeft === 0) throw error;
+    }
+}
 
 /** Throws the tool's Error for the operator. */
 export async function launchSession(

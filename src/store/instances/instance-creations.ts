@@ -2,7 +2,7 @@
  * Creates instances for `InstanceWriter`: one for a client, the missing ones of a minimum, one in another's place. Each
  * transaction checks that the configuration has not changed.
  */
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { Clock } from '../../loop/clock.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord, Maker } from '../../model/instance.js';
@@ -16,10 +16,9 @@ import type { LookupReader } from '../lookup.js';
 import type { MirrorReader } from '../mirror.js';
 import { untilShown } from '../modify.js';
 import { MAX_OPERATIONS, type Operation, type Store } from '../store.js';
+import { FirstPlacements } from './first-placements.js';
 import { newInstance, withGoal } from './instance-changes.js';
 
-/** How long `create` waits for the first placement pass, so that its answer shows node and port. */
-const PLACEMENT_WAIT_MS = 250;
 const CREATE_TRIES = 20;
 
 export interface InstanceCreationsOptions {
@@ -86,16 +85,13 @@ export interface ReplaceOptions {
 
 export class InstanceCreations {
   readonly #options: InstanceCreationsOptions;
-  readonly #awaitingPlacement = new Map<string, () => void>();
+  readonly #firstPlacements: FirstPlacements;
   /** By configuration, how many instances are being created. */
   readonly #creating = new Map<string, number>();
 
   constructor(options: InstanceCreationsOptions) {
     this.#options = options;
-    options.instances.onChange((id, after) => {
-      if (this.#awaitingPlacement.size > 0 && (after === undefined || isAnswered(after.value)))
-        this.#awaitingPlacement.get(id)?.();
-    });
+    this.#firstPlacements = new FirstPlacements(options);
   }
 
   /** Creates one instance and waits (250 ms at most) for its first placement pass. */
@@ -105,7 +101,7 @@ export class InstanceCreations {
       return { records: this.#newRecords(this.#contentOf(configuration), ['client']), beside: [] };
     });
     const id = made?.[0];
-    const created = id === undefined ? undefined : await this.#afterPlacement(id);
+    const created = id === undefined ? undefined : await this.#firstPlacements.after(id);
     if (created === undefined)
       throw new DroverError(
         'DRV_INSTANCE_UNKNOWN',
@@ -309,20 +305,6 @@ export class InstanceCreations {
     }
     return [...ids].map((id, index) => newInstance(content, { id, madeBy: makers[index], now }));
   }
-
-  async #afterPlacement(id: string): Promise<InstanceRecord | undefined> {
-    const { instances, clock } = this.#options;
-    const current = instances.get(id)?.value;
-    if (current === undefined || isAnswered(current)) return current;
-    let timer: TimerHandle | undefined;
-    await new Promise<void>((resolve) => {
-      this.#awaitingPlacement.set(id, resolve);
-      timer = clock.setTimer(PLACEMENT_WAIT_MS, resolve);
-    });
-    timer?.cancel();
-    this.#awaitingPlacement.delete(id);
-    return instances.get(id)?.value;
-  }
 }
 
 function refuseUnplaced({ id, configurationName, placement, home, status }: InstanceRecord): void {
@@ -345,9 +327,4 @@ function asItIs(record: InstanceRecord): NewPlace {
 /** True when both name the same revisions of the same keys. */
 function isSame(a: readonly Operation[], b: readonly Operation[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
-}
-
-/** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */
-function isAnswered(record: InstanceRecord): boolean {
-  return record.placement !== null || record.status.message !== null;
 }

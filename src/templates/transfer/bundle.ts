@@ -269,7 +269,7 @@ export function safePath(name: string): string {
  * Throws for a failed entry. A second entry of one name, a file as a parent, and a missing parent are faults of the
  * archive.
  */
-export function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
+function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
     const isFaultOfArchive = ['EEXIST', 'ENOENT', 'ENOTDIR', 'ENAMETOOLONG'].includes(error.code ?? '');
     throw isFaultOfArchive

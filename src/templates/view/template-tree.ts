@@ -3,12 +3,12 @@ import { mkdir, stat } from 'node:fs/promises';
 import { Conflict } from '../../loop/reconciler.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { TemplateRecord } from '../../model/template.js';
-import type { Mirrored, MirrorReader } from '../../store/mirror.js';
-import { untilShown } from '../../store/modify.js';
+import type { MirrorReader } from '../../store/mirror.js';
 import { MAX_OPERATIONS, type Store } from '../../store/store.js';
 import type { Observation, ViewTree } from '../../views/directory-view.js';
 import type { ChangeThere, RemovalThere } from '../../views/plan.js';
 import type { RecordDoor } from '../../views/record-door.js';
+import { RecordSide } from '../../views/record-side.js';
 import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
 import { DEFAULT_BUNDLE_LIMITS, unpackTree } from '../transfer/bundle.js';
@@ -34,12 +34,15 @@ export interface TemplateTreeOptions {
 
 export class TemplateTree implements ViewTree {
   readonly #options: TemplateTreeOptions;
+  readonly #there: RecordSide<TemplateRecord, TemplateEdit>;
   /** By `<group>/<name>`; null: it cannot be read now, or is not a tree that a template can have. */
   #digests = new Map<string, string | null>();
   #directoryId: string | undefined;
 
   constructor(options: TemplateTreeOptions) {
     this.#options = options;
+    const { records, store, door } = options;
+    this.#there = new RecordSide({ records, hashOf: ({ digest }) => digest, store, door, inTransactions });
   }
 
   /** Reads what the directory has. Trees that have not changed are not read again. */
@@ -79,7 +82,7 @@ export class TemplateTree implements ViewTree {
     }
     return {
       here,
-      there: new Map([...records.entries()].map(([name, { value }]) => [name, value.digest])),
+      there: this.#there.hashes(),
       undecided,
       standing: { directory, revision: records.revision },
       brought: (name) => records.get(name)?.value.sourceNode === nodeId,
@@ -88,7 +91,7 @@ export class TemplateTree implements ViewTree {
 
   async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
     const { directory } = this.#options;
-    const { value: record } = this.#recordWith(name, hash);
+    const { value: record } = this.#there.recordWith(name, hash);
     const [group, template] = partsOf(name);
     await directory.replace(group, template, async (next) => {
       await this.#requireHere(name, present);
@@ -109,24 +112,18 @@ export class TemplateTree implements ViewTree {
   }
 
   async writeThere(changes: readonly ChangeThere[]): Promise<void> {
-    await this.#write(
+    await this.#there.write(
       changes.map(({ name, hash: digest, expected }) => ({
         do: 'put',
         name,
         digest,
-        expectedRevision: this.#revisionOf(name, expected),
+        expectedRevision: this.#there.revisionOf(name, expected),
       })),
     );
   }
 
   async removeThere(removals: readonly RemovalThere[]): Promise<void> {
-    await this.#write(
-      removals.map(({ name, expected }) => ({
-        do: 'remove',
-        name,
-        expectedRevision: this.#revisionOf(name, expected),
-      })),
-    );
+    await this.#there.remove(removals);
   }
 
   /** From the first master that has it. Throws the last error. */
@@ -158,29 +155,11 @@ export class TemplateTree implements ViewTree {
     const now = await this.#options.library.look(...partsOf(name));
     if ((now ?? undefined) !== present) throw new Conflict(`${name} has another content here now`);
   }
+}
 
-  async #write(edits: readonly TemplateEdit[]): Promise<void> {
-    const { door, records, store } = this.#options;
-    try {
-      for (let start = 0; start < edits.length; start += MAX_OPERATIONS)
-        await records.until(await door.write(edits.slice(start, start + MAX_OPERATIONS)));
-    } catch (error) {
-      await untilShown(store, records).catch(() => undefined);
-      throw error;
-    }
-  }
-
-  #recordWith(name: string, digest: string): Mirrored<TemplateRecord> {
-    const record = this.#options.records.get(name);
-    if (record?.value.digest !== digest) throw new Conflict(`${name} has another content in the state now`);
-    return record;
-  }
-
-  #revisionOf(name: string, expected: string | undefined): number {
-    if (expected !== undefined) return this.#recordWith(name, expected).revision;
-    if (this.#options.records.get(name) !== undefined) throw new Conflict(`${name} is in the state now`);
-    return 0;
-  }
+function* inTransactions<One>(edits: readonly One[]): Generator<readonly One[]> {
+  for (let start = 0; start < edits.length; start += MAX_OPERATIONS)
+    yield edits.slice(start, start + MAX_OPERATIONS);
 }
 
 export function noMasterHas(digest: string): DroverError {

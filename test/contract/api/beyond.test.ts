@@ -7,32 +7,15 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { rolloutKey } from '../../../src/store/keys.js';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { OperationsWorld } from '../../support/control-plane/operations-world.js';
+import { rolloutRecord } from '../../support/control-plane/records.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 import { until } from '../../support/until.js';
 
 const DOCUMENT = join(REPOSITORY, 'docs/api.md');
-const A_ROLLOUT: RolloutRecord = {
-  name: 'lobby',
-  from: null,
-  to: '',
-  generation: 0,
-  state: 'rolling',
-  cause: 'content',
-  reason: null,
-  message: null,
-  by: null,
-  since: 1000,
-  endedAt: null,
-  progressAt: null,
-  isPromoted: true,
-  paused: null,
-  counts: NO_COUNTS,
-  templates: {},
-};
 const anError = { error: expect.any(String) };
 
 let world: OperationsWorld;
@@ -420,7 +403,7 @@ describe('Rollouts and history', () => {
     const from = configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
     await world.commands.configure('lobby', { ...both, ramMB: 120 });
     const to = configurations.get('lobby')?.value.hash ?? expect.fail('no configuration');
-    const record: RolloutRecord = { ...A_ROLLOUT, from, to, ...fields };
+    const record = rolloutRecord({ since: 1000, progressAt: null, from, to, ...fields });
     const put = { do: 'put', key: rolloutKey('lobby'), value: record } as const;
     await rollouts.until(await plane.store.transact([put]));
     // Nothing changes it from then on.

@@ -1,7 +1,6 @@
 /** Nodes, access and the palette of the dashboard, on a real cluster. Needs `npm run build`. */
-import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Member } from '../../support/cluster/member.js';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import type { DashboardPage } from '../../support/dashboard/dashboard-page.js';
@@ -10,13 +9,9 @@ import { until } from '../../support/until.js';
 
 describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
-  let admin: string;
   let member: Member | undefined;
   shareDashboard((one) => {
     shared = one;
-  });
-  beforeEach(() => {
-    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
   });
   afterEach(async () => {
     await member?.finish();
@@ -130,7 +125,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
 
   async function openSignedIn(address = ''): Promise<DashboardPage> {
     const dashboard = await shared.open();
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     if (address !== '') await dashboard.goTo(address);
     return dashboard;
   }
@@ -139,7 +134,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   async function joinFrom(page: Page): Promise<Member> {
     await page.getByRole('button', { name: 'Add a node' }).click();
     await page.getByRole('button', { name: 'Make the token' }).click();
-    const command = (await page.locator('.join-command').textContent()) ?? '';
+    const command = (await page.locator('.shown-once').textContent()) ?? '';
     const [, token = '', master = ''] = /^drover join (\S+) --master (\S+) /.exec(command) ?? [];
     const joining = await Member.create();
     member = joining;
@@ -171,7 +166,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await dialog.getByLabel('Label').fill(label);
     await dialog.getByLabel('Scope').selectOption(scope);
     await dialog.getByRole('button', { name: 'Make the key' }).click();
-    const token = (await dialog.locator('.access-token').textContent()) ?? '';
+    const token = (await dialog.locator('.shown-once').textContent()) ?? '';
     expect(token).toMatch(/^drv_/);
     await dialog.getByRole('button', { name: 'Close' }).click();
     return token;

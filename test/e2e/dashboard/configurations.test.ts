@@ -125,7 +125,7 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     provoked: Provoked = {},
   ): Promise<DashboardPage> {
     const dashboard = await shared.open(options, provoked);
-    await dashboard.signIn(readFileSync(shared.daemon.paths.adminKey, 'utf8').trim());
+    await dashboard.signIn(shared.admin);
     await dashboard.goTo(address);
     return dashboard;
   }

@@ -164,7 +164,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   async function openInstance(
     query = '',
     options: Partial<DashboardPageOptions> = {},
-    key = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim(),
+    key = shared.admin,
   ): Promise<DashboardPage> {
     const dashboard = await shared.open(options);
     await dashboard.signIn(key);

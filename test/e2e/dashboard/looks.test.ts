@@ -2,8 +2,7 @@
  * How each screen looks: not wider than the window, nothing serious for axe, at a desk and on a phone, light and dark.
  * `npm run screenshots` keeps what it sees. Needs `npm run build`.
  */
-import { readFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { expectAccessible } from '../../support/dashboard/accessibility.js';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import type { DashboardPage } from '../../support/dashboard/dashboard-page.js';
@@ -15,12 +14,8 @@ const HUGE = { command: 'true', ramMB: 16_000_000, minimumServiceCount: 300 };
 
 describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
-  let admin: string;
   shareDashboard((one) => {
     shared = one;
-  });
-  beforeEach(() => {
-    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
   });
 
   it.each(SIZES)('shows every screen well, light and dark, at a $size', async ({ size, ...window }) => {
@@ -36,7 +31,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await dashboard.goTo();
     await dashboard.page.getByLabel('Key').waitFor();
     await lookAt(dashboard, `sign-in-${size}`);
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     const names = { instance: lobby?.id ?? '', configuration: 'lobby', node: 'node-a' };
     for (const screen of everyScreen({ ...names, template: 'examples/hello' })) {
       await dashboard.show(screen);
@@ -48,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
 
   it.each(SIZES)('teaches where there is nothing yet, at a $size', async ({ size, ...window }) => {
     const dashboard = await shared.open(window);
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     for (const screen of ['overview', 'instances', 'configurations', 'templates']) {
       await dashboard.show(screen);
       await lookAt(dashboard, `empty-${screen}-${size}`);
@@ -61,7 +56,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     shared.daemon.configure('huge', HUGE);
     shared.daemon.failing.add('huge');
     const dashboard = await shared.open(window);
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     await dashboard.show('instances?group=state');
     await dashboard.page.getByText(`${HUGE.minimumServiceCount} instances`).waitFor();
     for (const screen of ['overview', 'instances', 'instances?group=configuration', 'nodes']) {

@@ -2,9 +2,8 @@
  * The dashboard in other hands: keys that may do less, an operator without a mouse, and names and outputs that would do
  * harm. All screens of the navigation are walked through. Needs `npm run build`.
  */
-import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { NAVIGATION } from '../../../src/dashboard/app/screen-names.js';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
@@ -20,12 +19,8 @@ const MOST_TABS = 60;
 
 describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
-  let admin: string;
   shareDashboard((one) => {
     shared = one;
-  });
-  beforeEach(() => {
-    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
   });
 
   it.each([
@@ -77,7 +72,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     const { page } = dashboard;
     await dashboard.goTo();
     await tabTo(page, 'Key');
-    await page.keyboard.type(admin);
+    await page.keyboard.type(shared.admin);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
     await tabTo(page, 'Instances');
@@ -122,7 +117,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await daemon.untilLogged(lobby?.id ?? '', /harmed/);
     const dashboard = await shared.open();
     const { page } = dashboard;
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     for (const screen of await screensOf('lobby')) {
       await dashboard.show(screen);
       await expectHarmless(page, screen);

@@ -1,7 +1,6 @@
 /** Rollouts in the dashboard: led from canary to end, held back and tried again. Needs `npm run build`. */
-import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { expectAccessible } from '../../support/dashboard/accessibility.js';
@@ -18,10 +17,6 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
   let shared: SharedDashboard;
   shareDashboard((one) => {
     shared = one;
-  });
-  let admin: string;
-  beforeEach(() => {
-    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
   });
 
   it('leads a rollout by keyboard: pauses it, lets it go on, promotes it, and shows nothing of it when it is complete', async () => {
@@ -94,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
 
   async function openSignedIn(address: string): Promise<DashboardPage> {
     const dashboard = await shared.open();
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     await dashboard.goTo(address);
     return dashboard;
   }

@@ -1,17 +1,12 @@
 /** The dashboard's table of instances and its overview, live, on real instances. Needs `npm run build`. */
-import { readFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
 
 describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
-  let admin: string;
   shareDashboard((one) => {
     shared = one;
-  });
-  beforeEach(() => {
-    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
   });
 
   it('shows an instance come up, and stops it from the table', async () => {
@@ -48,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
 
   async function openSignedIn() {
     const dashboard = await shared.open();
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     return dashboard;
   }
 });

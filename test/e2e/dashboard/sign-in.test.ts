@@ -1,18 +1,13 @@
 /** Signing in to the dashboard by key and by link, in one tab and the next, and being out again. Needs `npm run build`. */
-import { readFileSync } from 'node:fs';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';
 
 describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped where there is none)', () => {
   let shared: SharedDashboard;
-  let admin: string;
   shareDashboard((one) => {
     shared = one;
-  });
-  beforeEach(() => {
-    admin = readFileSync(shared.daemon.paths.adminKey, 'utf8').trim();
   });
 
   const sessions = async (): Promise<readonly unknown[]> =>
@@ -22,7 +17,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   it('takes a key, shows the overview, and is out after the sign-out, on the server too', async () => {
     const before = await sessions();
     const dashboard = await shared.open({}, { statuses: [401] });
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     const { page } = dashboard;
     expect(await sessions()).toHaveLength(before.length + 1);
     await page.getByRole('button', { name: 'Sign out' }).click();
@@ -57,7 +52,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   it('hands the session to another tab, and takes it from both', async () => {
     const before = (await sessions()).length;
     const first = await shared.open({}, { statuses: [401] });
-    await first.signIn(admin);
+    await first.signIn(shared.admin);
     const second = await shared.open({ context: first.context }, { statuses: [401] });
     await second.goTo('#/instances');
     await second.page.getByRole('heading', { level: 1, name: 'Instances' }).waitFor();
@@ -68,7 +63,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
 
   it('is out at once, with the reason, when the session is revoked', async () => {
     const dashboard = await shared.open({}, { statuses: [401] });
-    await dashboard.signIn(admin);
+    await dashboard.signIn(shared.admin);
     for (const { id } of z.array(z.object({ id: z.string() })).parse(await sessions()))
       await shared.daemon.api.send('DELETE', `/sessions/${id}`);
     await dashboard.page.getByRole('heading', { name: 'Sign in to Drover' }).waitFor();

@@ -89,7 +89,7 @@ describe.skipIf(CHROMIUM === undefined)('templates in Chromium (skipped where th
 
   async function openSignedIn(address: string, provoked: Provoked = {}): Promise<DashboardPage> {
     const dashboard = await shared.open({}, provoked);
-    await dashboard.signIn(readFileSync(shared.daemon.paths.adminKey, 'utf8').trim());
+    await dashboard.signIn(shared.admin);
     await dashboard.goTo(address);
     return dashboard;
   }

@@ -22,6 +22,20 @@ describe('joining a cluster', () => {
 
   afterEach(() => world.stop());
 
+  /** Instances of `lobby`, until all are ONLINE there. */
+  const runOnAlpha = async (count: number): Promise<void> => {
+    await world.plane.putConfiguration({
+      name: 'lobby',
+      runtime: 'process',
+      command: 'run',
+      minimumServiceCount: count,
+    });
+    await until(async () => {
+      await clock.advance(50);
+      expect(world.plane.describe()).toEqual(Array(count).fill('lobby ONLINE - alpha:-'));
+    });
+  };
+
   const connect = async (nodeId: string, options: TestMemberOptions): Promise<Transport> =>
     (await world.member(nodeId, options)).membership.connect(never);
 
@@ -61,16 +75,7 @@ describe('joining a cluster', () => {
   it('runs instances on a node that joined, and hears of them', async () => {
     await world.node('alpha', { token: await world.token() });
     await until(() => expect(world.isConnected('alpha')).toBe(true));
-    await world.plane.putConfiguration({
-      name: 'lobby',
-      runtime: 'process',
-      command: 'run',
-      minimumServiceCount: 3,
-    });
-    await until(async () => {
-      await clock.advance(50);
-      expect(world.plane.describe()).toEqual(Array(3).fill('lobby ONLINE - alpha:-'));
-    });
+    await runOnAlpha(3);
   });
 
   it.each<[string, string | null, (world: ClusterWorld) => Promise<string>, RegExp]>([
@@ -264,16 +269,7 @@ describe('joining a cluster', () => {
   it('ends a forgotten node on which nothing runs, and lets one that has instances look after them', async () => {
     await world.node('alpha', { token: await world.token() });
     await until(() => expect(world.isConnected('alpha')).toBe(true));
-    await world.plane.putConfiguration({
-      name: 'lobby',
-      runtime: 'process',
-      command: 'run',
-      minimumServiceCount: 1,
-    });
-    await until(async () => {
-      await clock.advance(50);
-      expect(world.plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
-    });
+    await runOnAlpha(1);
     await world.node('beta', { token: await world.token() });
     await until(() => expect(world.isConnected('beta')).toBe(true));
     await world.plane.removeConfiguration('lobby');

@@ -12,6 +12,7 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { LiveRun } from '../../support/client/live-run.js';
+import { rolloutRecord } from '../../support/control-plane/records.js';
 import { until } from '../../support/until.js';
 
 let world: ApiWorld;
@@ -59,13 +60,12 @@ function put(id: string, status: Partial<InstanceRecord['status']> = {}): Promis
   return world.putInstance({ ...record, status: { ...record.status, ...status } });
 }
 
-function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
-  const none = { reason: null, message: null, by: null, endedAt: null, progressAt: null, paused: null };
-  const counts = { total: 2, updated: 1, good: 1, outdated: 1, waiting: 0 };
-  const revisions = { from: 'old', to: 'new', generation: 0, templates: {} };
-  const state = { state: 'rolling', cause: 'content', since: 1, isPromoted: true } as const;
-  return { name: 'hello', ...revisions, ...none, ...state, counts, ...fields };
-}
+const ofHello = (fields: Partial<RolloutRecord> = {}): RolloutRecord =>
+  rolloutRecord({
+    name: 'hello',
+    counts: { total: 2, updated: 1, good: 1, outdated: 1, waiting: 0 },
+    ...fields,
+  });
 
 const ONLINE = { state: 'ONLINE', reason: null, message: null } as const;
 const STOPPED = { state: 'STOPPED', reason: 'stopped', pid: null } as const;
@@ -76,7 +76,7 @@ describe('rollout watch', () => {
 
   it('prints each step over a cut, and ends with the rollout', async () => {
     await world.addConfiguration('hello');
-    await world.putRollout(rolloutRecord());
+    await world.putRollout(ofHello());
     const end = watch();
     await untilSeen(() =>
       expect(run.lines).toEqual([
@@ -85,7 +85,7 @@ describe('rollout watch', () => {
     );
     run.proxy.cut();
     const counts = { total: 2, updated: 2, good: 2, outdated: 0, waiting: 0 };
-    await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 5, counts }));
+    await world.putRollout(ofHello({ state: 'complete', endedAt: 5, counts }));
     await settled(end);
     expect(run.lines.slice(1)).toEqual(['the rollout of hello is complete: 2 of 2 instances good']);
   });
@@ -93,7 +93,7 @@ describe('rollout watch', () => {
   it('ends with 1 when the rollout fails, and says why', async () => {
     await world.addConfiguration('hello');
     await world.putRollout(
-      rolloutRecord({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 }),
+      ofHello({ state: 'failed', reason: 'no-progress', message: 'none became good', endedAt: 5 }),
     );
     await expect(settled(watch())).rejects.toMatchObject({
       exitCode: EXIT.failed,
@@ -104,7 +104,7 @@ describe('rollout watch', () => {
   it('prints a line of JSON for each step, and refuses what has had no rollout', async () => {
     await world.addConfiguration('hello');
     await expect(settled(watch(true))).rejects.toThrow('configuration hello has had no rollout');
-    await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 5 }));
+    await world.putRollout(ofHello({ state: 'complete', endedAt: 5 }));
     await settled(watch(true));
     expect(run.lines.map((line) => JSON.parse(line))).toMatchObject([
       { configurationName: 'hello', state: 'complete' },
@@ -164,11 +164,11 @@ describe('wait', () => {
     await world.addConfiguration('hello');
     const complete = waitFor('rollout', 'complete', ['hello']);
     const ended = waitFor('rollout', 'ended', ['hello']);
-    await world.putRollout(rolloutRecord());
-    await world.putRollout(rolloutRecord({ state: 'failed', endedAt: 5 }));
+    await world.putRollout(ofHello());
+    await world.putRollout(ofHello({ state: 'failed', endedAt: 5 }));
     await settled(ended);
     expect(run.lines).toEqual(['rollout hello is ended']);
-    await world.putRollout(rolloutRecord({ state: 'complete', endedAt: 6 }));
+    await world.putRollout(ofHello({ state: 'complete', endedAt: 6 }));
     await settled(complete);
   });
 

@@ -12,16 +12,6 @@ afterEach(() => world.stop());
 
 const lobby = (fields: Partial<ConfigurationInput>): Promise<void> => world.configure('lobby', fields);
 
-const play = (id: string, players: number) =>
-  world.plane.master.writer.reportState(id, { state: 'ONLINE', players });
-
-const wanted = (): string[] =>
-  world.plane
-    .records()
-    .filter(({ desired }) => desired.goal === 'run')
-    .map(({ id }) => id)
-    .sort();
-
 const untilWhy = (text: string) =>
   until(async () => expect(await world.run('config why lobby')).toContain(text));
 
@@ -31,11 +21,11 @@ it('ends empty instances, those of clients too, and the one with players when th
   if (busy === undefined) return expect.fail('there are no instances');
   await world.run('instance create lobby');
   await world.untilOnline('lobby', 3);
-  await play(busy, 2);
+  await world.play(busy, 2);
   expect(await world.run('config delete lobby')).toContain('unless their onDelete is "stop"');
-  await until(() => expect(wanted()).toEqual([busy]));
+  await until(() => expect(world.wanted()).toEqual([busy]));
   await untilWhy('1 instance ends when no players are left, because onDelete is "stop".');
-  await play(busy, 0);
+  await world.play(busy, 0);
   await until(() => expect(world.plane.records()).toEqual([]));
 });
 
@@ -44,7 +34,7 @@ it('goes by what running instances were told without a restart', async () => {
   const [before] = await world.untilOnline('lobby', 1);
   await lobby({ minimumServiceCount: 1, onDelete: 'stop' });
   await until(() => expect(world.plane.records()[0]?.revision).not.toBe(before?.revision));
-  expect(wanted()).toEqual([before?.id]);
+  expect(world.wanted()).toEqual([before?.id]);
   world.removeFile('lobby.json');
   await world.files.reload();
   await until(() => expect(world.plane.records()).toEqual([]));
@@ -53,14 +43,14 @@ it('goes by what running instances were told without a restart', async () => {
 it('keeps what is left when the configuration comes back', async () => {
   await lobby({ minimumServiceCount: 2, onDelete: 'stop' });
   const ids = (await world.untilOnline('lobby', 2)).map(({ id }) => id).sort();
-  for (const id of ids) await play(id, 1);
+  for (const id of ids) await world.play(id, 1);
   await world.run('config delete lobby');
   await untilWhy('2 instances end when no players are left');
   await lobby({ minimumServiceCount: 3, onDelete: 'stop' });
-  for (const id of ids) await play(id, 0);
+  for (const id of ids) await world.play(id, 0);
   // What the controller did not do is known once it did something else.
-  await until(() => expect(wanted()).toHaveLength(3));
-  expect(wanted()).toEqual(expect.arrayContaining(ids));
+  await until(() => expect(world.wanted()).toHaveLength(3));
+  expect(world.wanted()).toEqual(expect.arrayContaining(ids));
 });
 
 it('ends nothing where nothing is said', async () => {
@@ -70,7 +60,7 @@ it('ends nothing where nothing is said', async () => {
   await world.configure('mail', { minimumServiceCount: 1, onDelete: 'stop' });
   await world.untilOnline('mail', 1);
   await world.run('config delete mail');
-  await until(() => expect(wanted()).toEqual(ids));
+  await until(() => expect(world.wanted()).toEqual(ids));
   await untilWhy('Delete what you do not want');
 });
 

@@ -13,31 +13,21 @@ afterEach(() => world.stop());
 const lobby = (minimumServiceCount: number, fields: Partial<ConfigurationInput> = {}): Promise<void> =>
   world.configure('lobby', { surplus: 'remove', minimumServiceCount, ...fields });
 
-const play = (id: string, players: number) =>
-  world.plane.master.writer.reportState(id, { state: 'ONLINE', players });
-
-const wanted = (): string[] =>
-  world.plane
-    .records()
-    .filter(({ desired }) => desired.goal === 'run')
-    .map(({ id }) => id)
-    .sort();
-
 it('ends empty instances and keeps those with players, without another one in their place', async () => {
   await lobby(4);
   const [first, second] = (await world.untilOnline('lobby', 4)).map(({ id }) => id);
   if (first === undefined || second === undefined) return expect.fail('there are no instances');
-  for (const id of [first, second]) await play(id, 2);
+  for (const id of [first, second]) await world.play(id, 2);
   await lobby(2);
-  await until(() => expect(wanted()).toEqual([first, second].sort()));
+  await until(() => expect(world.wanted()).toEqual([first, second].sort()));
 
   await lobby(1);
   await until(async () =>
     expect(await world.run('config why lobby')).toContain('1 instance goes when no players are left'),
   );
-  expect(wanted()).toEqual([first, second].sort());
-  await play(first, 0);
-  await until(() => expect(wanted()).toEqual([second]));
+  expect(world.wanted()).toEqual([first, second].sort());
+  await world.play(first, 0);
+  await until(() => expect(world.wanted()).toEqual([second]));
 });
 
 it('ends no instance that a client made, and none where nothing is said', async () => {
@@ -50,13 +40,13 @@ it('ends no instance that a client made, and none where nothing is said', async 
   await lobby(1, { surplus: 'keep' });
   // What the controller did not do is known once it did something else.
   await lobby(0);
-  await until(() => expect(wanted()).toEqual(clients));
+  await until(() => expect(world.wanted()).toEqual(clients));
 });
 
 it('ends also those with players where update says so', async () => {
   await lobby(2);
   const ids = (await world.untilOnline('lobby', 2)).map(({ id }) => id);
-  for (const id of ids) await play(id, 1);
+  for (const id of ids) await world.play(id, 1);
   await lobby(1, { update: { players: 'ignore' } });
-  await until(() => expect(wanted()).toHaveLength(1));
+  await until(() => expect(world.wanted()).toHaveLength(1));
 });

@@ -196,7 +196,7 @@ describe('most files gone at once', () => {
   });
 
   test('removes nothing, says so, and removes it once that is confirmed', async () => {
-    for (const name of names) await world.remove(`${name}.json`);
+    await world.remove(...names.map((name) => `${name}.json`));
     await untilErrors(fault);
     expect(await world.stored()).toEqual(all);
     expect(world.lines('configuration error in *.json')).toHaveLength(1);
@@ -209,7 +209,7 @@ describe('most files gone at once', () => {
 
   test('waits over restarts, whatever else changes, and ends when the files are back', async () => {
     const again = await world.open();
-    for (const name of names) await world.remove(`${name}.json`);
+    await world.remove(...names.map((name) => `${name}.json`));
     for (let number = 0; number < 12; number++) await world.write(`new${number}.json`, { command: 'one' });
     await again.start();
     expect(await world.stored()).toHaveLength(22);
@@ -222,7 +222,7 @@ describe('most files gone at once', () => {
   });
 
   test('removes one of them that the API removes, and makes one that it makes', async () => {
-    for (const name of names) await world.remove(`${name}.json`);
+    await world.remove(...names.map((name) => `${name}.json`));
     await untilErrors(fault);
     await world.files.remove('c3');
     await world.files.put('c4', { command: 'two' });

@@ -1,6 +1,6 @@
 /** Directories of several masters over one state: each edit reaches all, and none is overwritten unseen. */
-import { writeFileSync } from 'node:fs';
-import { mkdir, readFile, rename, rm } from 'node:fs/promises';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { readFile, rename } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ViewWorld } from '../../support/control-plane/view-world.js';
 import { until } from '../../support/until.js';
@@ -172,8 +172,8 @@ describe('configurations of several masters', () => {
     await until(async () => expect(await world.records()).toHaveLength(5));
     await a.files.reload();
     const before = a.commands();
-    await rm(a.directory, { recursive: true });
-    await mkdir(a.directory);
+    rmSync(a.directory, { recursive: true });
+    mkdirSync(a.directory);
     await a.files.reload();
     await until(() => expect(a.commands()).toEqual(before));
     expect(await world.records()).toHaveLength(5);
@@ -187,7 +187,7 @@ describe('configurations of several masters', () => {
     await until(() => expect(b.commands()).toHaveLength(5));
     await a.files.reload();
     const kept = await readFile(a.path('b.json'), 'utf8');
-    for (const name of ['lobby', ...names]) await a.delete(`${name}.json`);
+    await a.delete('lobby.json', ...names.map((name) => `${name}.json`));
     await a.files.reload();
     expect(await world.records()).toHaveLength(5);
     expect(a.commands()).toEqual([]);

@@ -2,9 +2,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { FakeNodeLogs } from '../../support/api/fake-node-logs.js';
+import { FakeNodeLogs, withLogs } from '../../support/api/fake-node-logs.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
-import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -17,15 +16,7 @@ let node: TestNode;
 beforeEach(async () => {
   clock = new FakeClock();
   logs = new FakeNodeLogs();
-  plane = new ControlPlane({
-    clock,
-    adaptInstallation: (installation) => ({
-      ...installation,
-      nextLogLine: async (id) => logs.on(id).lines.length + 1,
-      followLogs: (id, position, signal) =>
-        logs.followLogs(instanceRecord(id, { placement: placedOn(id) }), position, signal),
-    }),
-  });
+  plane = new ControlPlane({ clock, adaptInstallation: (installation) => withLogs(installation, logs) });
   await plane.start();
   node = await plane.addNode('alpha', { capacity: { maxRamMB: 1000, maxCpu: 400 } });
 });

@@ -5,9 +5,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { FakeNodeLogs } from '../../support/api/fake-node-logs.js';
+import { FakeNodeLogs, withLogs } from '../../support/api/fake-node-logs.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
-import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { metricsText } from '../../support/metrics-text.js';
 import { until } from '../../support/until.js';
@@ -24,16 +23,7 @@ let node: TestNode;
 beforeEach(async () => {
   clock = new FakeClock();
   logs = new FakeNodeLogs();
-  plane = new ControlPlane({
-    clock,
-    // Each instance has a log of its own.
-    adaptInstallation: (installation) => ({
-      ...installation,
-      nextLogLine: async (id) => logs.on(id).lines.length + 1,
-      followLogs: (id, position, signal) =>
-        logs.followLogs(instanceRecord(id, { placement: placedOn(id) }), position, signal),
-    }),
-  });
+  plane = new ControlPlane({ clock, adaptInstallation: (installation) => withLogs(installation, logs) });
   await plane.start();
   node = await plane.addNode('alpha');
 });

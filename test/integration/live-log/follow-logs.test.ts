@@ -29,7 +29,8 @@ describe('a log followed from the master', () => {
     clock = new FakeClock();
     gate = new Gate();
     log = new LogFiles();
-    watches = new LogWatches();
+    // So that a line that comes came by a notice.
+    watches = new LogWatches({ safetyPollMs: 3_600_000 });
     readers = [];
     const follower = new LogFollower({ counts: new SegmentCounts(), watches });
     plane = new ControlPlane({
@@ -167,18 +168,13 @@ describe('a log followed from the master', () => {
     });
   });
 
-  it('is woken by what is written, long before it would look by itself', async () => {
+  it('is woken by each line that is written, and needs no look of its own', async () => {
     log.write(1, 'a\n');
     const reader = follow({ since: 1 });
     await reader.until('1 a');
-    const delays: number[] = [];
     for (let line = 2; line <= 21; line++) {
-      const writtenAt = performance.now();
       log.write(1, `${line}\n`);
       await reader.until(`${line} ${line}`);
-      delays.push(performance.now() - writtenAt);
     }
-    delays.sort((a, b) => a - b);
-    expect(delays[10]).toBeLessThan(1000);
   });
 });

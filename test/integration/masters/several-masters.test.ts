@@ -166,7 +166,7 @@ describe('the files of all masters', () => {
       await b.write(`configurations/${name}.json`, JSON.stringify({ name, command: 'one' }));
     await until(async () => expect(await a.files('configurations')).toHaveLength(5));
     await b.masters.files.reloadHere({});
-    for (const name of names) await b.remove(`configurations/${name}.json`);
+    await b.remove(...names.map((name) => `configurations/${name}.json`));
     await a.masters.files.reload();
     expect(b.masters.files.waiting().size).toBe(5);
     await until(() =>

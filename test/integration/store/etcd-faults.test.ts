@@ -3,7 +3,7 @@ import { createPublicKey, randomBytes } from 'node:crypto';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import {
   generatePrivateKey,
@@ -19,7 +19,8 @@ import { EtcdClient } from '../../../src/store/etcd/wire/client.js';
 import type { Operation } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
 import { newPrefix, openTestStore } from '../../support/etcd/etcd-world.js';
-import { FaultProxy } from '../../support/etcd/fault-proxy.js';
+import type { FaultProxy } from '../../support/etcd/fault-proxy.js';
+import { shareEtcd } from '../../support/etcd/shared-etcd.js';
 import { until } from '../../support/until.js';
 
 const clock = new SystemClock();
@@ -85,13 +86,8 @@ describe.skipIf(!hasEtcd)('etcd behind a faulty connection', () => {
   let proxy: FaultProxy;
   let direct: EtcdClient;
   let prefix: string;
-  beforeAll(async () => {
-    etcd = await startEtcd();
-    proxy = await FaultProxy.start(etcd.endpoints[0] ?? '');
-  });
-  afterAll(async () => {
-    await proxy.stop();
-    await etcd.stop();
+  shareEtcd((shared) => {
+    ({ etcd, proxy } = shared);
   });
   beforeEach(() => {
     direct = connect(etcd.endpoints);

@@ -22,7 +22,6 @@ import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/i
 import type { InstanceTerminals } from '../../../src/channel/services/instance-terminals.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
-import type { PlacementView } from '../../../src/explain/decisions.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
@@ -73,6 +72,7 @@ import { NodeWriter } from '../../../src/store/node-writes.js';
 import { RolloutWriter } from '../../../src/store/rollout-writes.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { testAuthority } from '../cluster/cluster-files.js';
+import { placementView } from '../control-plane/explain-facts.js';
 import { FakeClock } from '../fake-clock.js';
 import { quietLogger } from '../templates/template-trees.js';
 import { TemplateWorld } from '../templates/template-world.js';
@@ -84,7 +84,7 @@ export interface WrittenConfiguration {
 }
 
 /** The beat book of the master, with beats that tests set. */
-export class FakeBeats {
+class FakeBeats {
   readonly #beats = new Map<string, number>();
   tick = 0;
 
@@ -99,7 +99,7 @@ export class FakeBeats {
 }
 
 /** The audit trail in memory. */
-export class RecordedAudit implements AuditTrail {
+class RecordedAudit implements AuditTrail {
   readonly entries: AuditEntry[] = [];
   readonly #clock: FakeClock;
 
@@ -118,18 +118,6 @@ export class RecordedAudit implements AuditTrail {
 
 /** No admin key is written in these tests. */
 const NO_FILE = '/nonexistent/admin.key';
-
-const NO_PLACE: PlacementView = {
-  task: 'place',
-  nodes: [],
-  summary: '',
-  isTooLarge: false,
-  awaited: null,
-  templateProblems: [],
-  ports: null,
-  portHolders: [],
-  portHoldersTotal: 0,
-};
 
 export class ApiWorld {
   readonly store = new MemoryStore();
@@ -201,7 +189,7 @@ export class ApiWorld {
     files: { errors: () => [], warnings: () => [] },
     decisions: {
       placementOf: () => undefined,
-      placementOfNext: () => NO_PLACE,
+      placementOfNext: () => placementView(),
       serviceOf: () => undefined,
       leavingOf: () => ({ going: 0, waiting: 0 }),
       contactOf: () => undefined,

@@ -4,6 +4,8 @@ import { type LineTimes, timesWithin } from '../../../src/logs/line-times.js';
 import type { LogBatch, LogPoint, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { Installation } from '../../../src/runtime/installation/installation.js';
+import { instanceRecord, placedOn } from '../control-plane/records.js';
 
 /** Of a batch, as a node bounds it. */
 const MOST_LINES = 1000;
@@ -173,4 +175,14 @@ function batchOf(lines: readonly string[], start: number): string[] {
     batch.push(line);
   }
   return batch;
+}
+
+/** What a wrapper installs, with a log of its own for each instance. */
+export function withLogs(installation: Installation, logs: FakeNodeLogs): Installation {
+  return {
+    ...installation,
+    nextLogLine: async (id) => logs.on(id).lines.length + 1,
+    followLogs: (id, position, signal) =>
+      logs.followLogs(instanceRecord(id, { placement: placedOn(id) }), position, signal),
+  };
 }

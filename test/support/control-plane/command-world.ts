@@ -162,6 +162,20 @@ export class CommandWorld {
     });
   }
 
+  /** Ids of the instances that are to run. */
+  wanted(): string[] {
+    return this.plane
+      .records()
+      .filter(({ desired }) => desired.goal === 'run')
+      .map(({ id }) => id)
+      .sort();
+  }
+
+  /** The program of an instance reports how many play on it. */
+  async play(id: string, players: number): Promise<void> {
+    await this.plane.master.writer.reportState(id, { state: 'ONLINE', players });
+  }
+
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
     const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;

@@ -2,7 +2,7 @@
  * A configurations directory, a store that records its transactions, and between them the files' part and its
  * controller.
  */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -22,11 +22,11 @@ import {
 } from '../../../src/model/configuration.js';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { PREFIX } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
-import { Mirror } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 
-export class NotingStore extends MemoryStore {
+class NotingStore extends MemoryStore {
   /** What was asked for, refused transactions included. */
   readonly transactions: (readonly Operation[])[] = [];
   /** While set, every transaction fails with it, after the next `takes` ones. */
@@ -78,16 +78,8 @@ export class ConfigurationWorld {
     const clock = this.#clock;
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
     const source = new DirectorySource({ nodeId, directory, logger, clock });
-    const configurations = new Mirror({
-      store,
-      prefix: PREFIX.configurations,
-      decode: (value) => configurationRecordSchema.parse(value),
-    });
-    const histories = new Mirror({
-      store,
-      prefix: PREFIX.histories,
-      decode: (value) => configurationHistorySchema.parse(value),
-    });
+    const state = new MasterState(store, logger);
+    const { configurations, histories } = state;
     const reconciler = new Configurations({
       source,
       configurations,
@@ -100,8 +92,7 @@ export class ConfigurationWorld {
     const controller = new Controller({ reconciler, clock, random: () => 0.5, trace: () => undefined });
     const follower = new ConfigurationFollower(reconciler, controller, nodeId);
     configurations.onChange(() => follower.wake());
-    await this.#running.start(configurations);
-    await this.#running.start(histories);
+    await this.#running.start(state);
     await this.#running.start(follower);
     this.#files = new ConfigurationFiles({ source, follower, configurations, logger, clock });
     return this.#files;
@@ -125,8 +116,9 @@ export class ConfigurationWorld {
     await rename(this.path(from), this.path(to));
   }
 
-  async remove(file: string): Promise<void> {
-    await rm(this.path(file));
+  /** All in one turn: no look comes when only some are gone. */
+  async remove(...files: readonly string[]): Promise<void> {
+    for (const file of files) rmSync(this.path(file));
   }
 
   async read(file: string): Promise<string> {

@@ -7,7 +7,7 @@ import { pino } from 'pino';
 import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
-import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import { type ConfigurationSource, unreadSource } from '../../../src/configuration-files/source.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Master, type MasterOptions } from '../../../src/master.js';
@@ -19,6 +19,7 @@ import {
 } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeCapacity } from '../../../src/model/node.js';
+import type { Installation } from '../../../src/runtime/installation/installation.js';
 import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
 import type { Runtime } from '../../../src/runtime/runtime.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
@@ -26,21 +27,9 @@ import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
-import { type Installation, Wrapper, type WrapperOptions } from '../../../src/wrapper.js';
+import { Wrapper, type WrapperOptions } from '../../../src/wrapper.js';
 import { FakeRuntime } from './fake-runtime.js';
 
-const NEVER_READ: ConfigurationSource = {
-  nodeId: 'master',
-  files: undefined,
-  suspects: [],
-  fault: undefined,
-  isConfirmed: () => false,
-  isAsRead: async () => true,
-  originOf: (_name, file) => ({
-    origin: { file, key: null, commit: null, isDirty: null },
-    rollback: undefined,
-  }),
-};
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 
 export interface ControlPlaneOptions {
@@ -204,7 +193,7 @@ export class ControlPlane {
       leadership: new SoleLeadership({ nodeId: 'master', clusterAddress: '127.0.0.1:6000', since: 0 }),
       nodeTimeoutMs: 6000,
       store: this.store,
-      configurationSource: this.#options.configurationSource ?? NEVER_READ,
+      configurationSource: this.#options.configurationSource ?? unreadSource('master'),
       templates: this.#options.templates ?? {
         groups: () => groups ?? new Map(),
         storages: () => [],

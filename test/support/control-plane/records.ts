@@ -2,6 +2,7 @@
 import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
 
 export function configurationOf(name: string, command = 'run'): Configuration {
   return configurationSchema.parse({ name, runtime: 'process', command });
@@ -54,6 +55,29 @@ export function nodeRecord(nodeId: string, fields: Partial<NodeRecord> = {}): No
     condition: 'connected',
     conditionSince: 0,
     version: '0.0.0',
+    ...fields,
+  };
+}
+
+/** One that is going on. */
+export function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
+  return {
+    name: 'lobby',
+    from: 'old',
+    to: 'new',
+    generation: 0,
+    state: 'rolling',
+    cause: 'content',
+    reason: null,
+    message: null,
+    by: null,
+    since: 0,
+    endedAt: null,
+    progressAt: 0,
+    isPromoted: true,
+    paused: null,
+    counts: NO_COUNTS,
+    templates: {},
     ...fields,
   };
 }

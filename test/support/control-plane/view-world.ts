@@ -1,5 +1,5 @@
 /** Several masters, each with a directory of configurations of its own, over one store. */
-import { mkdtempSync, readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,12 +11,10 @@ import { transactionOf } from '../../../src/configuration-files/view/record-edit
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
-import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
 import { DroverError } from '../../../src/model/errors.js';
-import { rolloutRecordSchema } from '../../../src/model/rollout.js';
 import { PREFIX } from '../../../src/store/keys.js';
+import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
-import { Mirror } from '../../../src/store/mirror.js';
 
 export class ViewWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-views-'));
@@ -49,7 +47,7 @@ export class ViewWorld {
   }
 }
 
-export class ViewMaster {
+class ViewMaster {
   readonly log: string[] = [];
   readonly #world: ViewWorld;
   readonly #nodeId: string;
@@ -82,22 +80,8 @@ export class ViewMaster {
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
     const nodeId = this.#nodeId;
     const source = new DirectorySource({ nodeId, directory: this.directory, logger, clock });
-    const configurations = new Mirror({
-      store,
-      prefix: PREFIX.configurations,
-      decode: (value) => configurationRecordSchema.parse(value),
-    });
-    const histories = new Mirror({
-      store,
-      prefix: PREFIX.histories,
-      decode: (value) => configurationHistorySchema.parse(value),
-    });
-    const rollouts = new Mirror({
-      store,
-      prefix: PREFIX.rollouts,
-      decode: (value) => rolloutRecordSchema.parse(value),
-    });
-    const edited = { store, clock, configurations, histories, rollouts };
+    const state = new MasterState(store, logger);
+    const { configurations } = state;
     const view = new ConfigurationView({
       source,
       configurations,
@@ -105,7 +89,7 @@ export class ViewMaster {
       door: {
         write: async (edits) => {
           if (this.#world.cut.has(nodeId)) throw new DroverError('DRV_STORE_UNAVAILABLE', 'no master leads');
-          return store.transact(await transactionOf(edits, nodeId, edited));
+          return store.transact(await transactionOf(edits, nodeId, { ...state, clock }));
         },
       },
       basesFile: join(root, nodeId, 'data/views/configurations.json'),
@@ -123,7 +107,7 @@ export class ViewMaster {
       clock,
     });
     this.#parts = { view, files };
-    for (const mirror of [configurations, histories, rollouts]) await this.#running.start(mirror);
+    await this.#running.start(state);
     await this.#running.start(view);
     await this.#running.start(files);
   }
@@ -142,8 +126,9 @@ export class ViewMaster {
     await writeFile(this.path(file), text);
   }
 
-  async delete(file: string): Promise<void> {
-    await rm(this.path(file));
+  /** All in one turn: no look comes when only some are gone. */
+  async delete(...files: readonly string[]): Promise<void> {
+    for (const file of files) rmSync(this.path(file));
   }
 
   /** `file command` of all files, by file. */

@@ -1,4 +1,5 @@
 /** Facts of one instance on its node, for the plan tests of the wrapper's reconcilers. */
+import type { SupervisorFacts } from '../../../controllers/wrapper/process-supervisor/goal.js';
 import type { Assignment } from '../../../src/channel/protocol/messages.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
@@ -6,25 +7,29 @@ import { type Handle, newHandle } from '../../../src/node/handle-book.js';
 
 export const ID = 'abc123';
 
-/** Wanted: to run, with port 30000 and no templates. */
+/** To run, with port 30000 and no templates. */
+export function assignmentOf(id: string, fields: Partial<Assignment> = {}): Assignment {
+  return {
+    id,
+    configurationName: 'lobby',
+    revision: 'f00',
+    goal: 'run',
+    restartToken: 0,
+    port: 30000,
+    hostAddress: '10.0.0.1',
+    templates: [],
+    apiKey: 'key',
+    ...fields,
+  };
+}
+
 export function desired(
   fields: Partial<Assignment> = {},
   isStatic = false,
   configuration: Partial<ConfigurationInput> = {},
 ): Desired {
   return {
-    assignment: {
-      id: ID,
-      configurationName: 'lobby',
-      revision: 'f00',
-      goal: 'run',
-      restartToken: 0,
-      port: 30000,
-      hostAddress: '10.0.0.1',
-      templates: [],
-      apiKey: 'key',
-      ...fields,
-    },
+    assignment: assignmentOf(ID, fields),
     configuration: configurationSchema.parse({
       name: 'lobby',
       runtime: 'process',
@@ -50,4 +55,21 @@ export function handle(fields: Partial<Handle> = {}): Handle {
 /** Started as run 1 and up since the instant 0. */
 export function running(fields: Partial<Handle> = {}): Handle {
   return handle({ run: 1, process: { pid: 42, startTime: 7, bootId: 'boot' }, upSince: 0, ...fields });
+}
+
+/** A supervisor that knows all that it needs. */
+export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): SupervisorFacts {
+  return {
+    id: ID,
+    desired: desired(),
+    isHeld: true,
+    isConfirmed: true,
+    handle: handle(),
+    reported: undefined,
+    isNodeStopping: false,
+    runtimeProblem: null,
+    checkedRun: null,
+    isCheckOutdated: false,
+    ...fields,
+  };
 }

@@ -16,7 +16,7 @@ const CLOSED_BY_PAGE = /WebSocket is closed before the connection is established
 const NO_SERVER = /net::ERR_CONNECTION_|WebSocket connection to .* failed|net::ERR_SOCKET|ERR_EMPTY_RESPONSE/;
 
 /** For what never comes. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 export interface DashboardPageOptions {
   /** Such as `http://127.0.0.1:7000`. */

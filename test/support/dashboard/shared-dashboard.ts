@@ -1,4 +1,5 @@
 /** One daemon and one browser for all tests of a file; each test opens pages of its own, which are closed and checked after it. */
+import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import type { DaemonWorld, DaemonWorldOptions } from '../daemon/daemon.js';
@@ -8,6 +9,8 @@ import { DashboardPage, type DashboardPageOptions, type Provoked } from './dashb
 
 export interface SharedDashboard {
   readonly daemon: DaemonWorld;
+  /** The token of the daemon's admin key. */
+  readonly admin: string;
   /** Opens a page that is checked after the test. `provoked`: what the test makes go wrong. */
   open(options?: Partial<DashboardPageOptions>, provoked?: Provoked): Promise<DashboardPage>;
 }
@@ -36,7 +39,7 @@ export function shareDashboard(
       opened.push({ page, provoked });
       return page;
     };
-    take({ daemon, open });
+    take({ daemon, admin: readFileSync(daemon.paths.adminKey, 'utf8').trim(), open });
   }, options);
 
   // Registered after the daemon's own, so it runs before it: pages close while the daemon still answers.

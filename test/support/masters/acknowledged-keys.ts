@@ -4,6 +4,7 @@
  */
 import { expect } from 'vitest';
 import type { ApiClient } from '../api/api-client.js';
+import { until } from '../until.js';
 
 const CREATED = 201;
 
@@ -29,7 +30,12 @@ export class AcknowledgedKeys {
 
   /** Throws unless all that was acknowledged is there. */
   async check(api: ApiClient): Promise<void> {
-    const { text } = await api.send('GET', '/keys');
+    // On a busy machine there may be no leader for a moment.
+    const text = await until(async () => {
+      const answer = await api.send('GET', '/keys');
+      expect(answer.status).toBe(200);
+      return answer.text;
+    });
     const labels: string[] = JSON.parse(text).map(({ label }: { readonly label: string }) => label);
     expect(labels).toEqual(expect.arrayContaining(this.#acknowledged));
   }

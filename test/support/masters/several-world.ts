@@ -1,5 +1,5 @@
 /** Masters that share a store in memory, with their directories, and connections between them that can be cut. */
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -159,8 +159,9 @@ export class TestMaster {
     return readFile(join(this.#root, file), 'utf8');
   }
 
-  async remove(file: string): Promise<void> {
-    await rm(join(this.#root, file), { recursive: true });
+  /** All in one turn: no look comes when only some are gone. */
+  async remove(...files: readonly string[]): Promise<void> {
+    for (const file of files) rmSync(join(this.#root, file), { recursive: true });
   }
 
   async files(directory: string): Promise<string[]> {

@@ -16,8 +16,9 @@ import type { SessionExit, SessionStart, SpoolEnd } from '../../../src/runtime/s
 import { tmuxSocket } from '../../../src/runtime/session/tmux/tmux-server.js';
 import { TmuxTool } from '../../../src/runtime/session/tmux/tmux-tool.js';
 import { until } from '../until.js';
+import { kill } from './process-world.js';
+import { TOOL_PATH } from './session-world.js';
 
-export const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin';
 const NONCE = '0123456789abcdef';
 
 export class TmuxWorld {
@@ -119,13 +120,5 @@ export class TmuxWorld {
     } catch {
       return [];
     }
-  }
-}
-
-function kill(pid: number): void {
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // Gone already.
   }
 }

@@ -6,20 +6,10 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { RecentLines } from '../../../src/api/live-log/live-log-recent.js';
-import { BeatBook } from '../../../src/channel/master/beat-book.js';
-import { Hub } from '../../../src/channel/master/hub.js';
-import { StatusIntake } from '../../../src/channel/master/status-intake.js';
-import { UsageBook } from '../../../src/channel/master/usage-book.js';
+import type { Hub } from '../../../src/channel/master/hub.js';
 import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
 import { decodeFrame } from '../../../src/channel/protocol/frame-codec.js';
-import {
-  BOUNDS,
-  type Message,
-  type MessageOf,
-  messageSchema,
-  PROTOCOL_VERSION,
-  type Report,
-} from '../../../src/channel/protocol/messages.js';
+import { BOUNDS, type Message, messageSchema, type Report } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { WebSocketTransport } from '../../../src/channel/protocol/websocket-transport.js';
 import { InstanceStreams, instanceServices } from '../../../src/channel/services/instance-streams.js';
@@ -30,7 +20,8 @@ import { SystemClock } from '../../../src/loop/system-clock.js';
 import { StatusOutbox } from '../../../src/node/status-outbox.js';
 import { instanceKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
-import { Metrics } from '../../../src/telemetry/metrics.js';
+import { HELLO, reportOf } from '../../support/channel/messages.js';
+import { hubOver } from '../../support/channel/test-hub.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -38,29 +29,7 @@ import { until } from '../../support/until.js';
 
 const KB = 1024;
 const MB = 1024 * KB;
-const REPORT: Report = {
-  id: 'aaaaaa',
-  restartToken: 0,
-  state: 'ONLINE',
-  reason: null,
-  message: null,
-  pid: 42,
-  restarts: 0,
-  exitCode: null,
-  exitSignal: null,
-  busyPort: null,
-  gone: false,
-};
-const HELLO: MessageOf<'hello'> = {
-  type: 'hello',
-  protocol: PROTOCOL_VERSION,
-  nodeId: 'alpha',
-  clusterName: 'test',
-  address: '10.0.0.2',
-  version: '1.2.3',
-  capacity: { maxRamMB: 100, maxCpu: 200 },
-  runtimes: [],
-};
+const REPORT = reportOf('aaaaaa');
 const OFFER = { key: 'process', available: true, version: '1', reason: null };
 
 describe('a message', () => {
@@ -340,8 +309,7 @@ describe('the master', () => {
   beforeEach(async () => {
     clock = new FakeClock();
     store = new FlakyStore(clock);
-    const logger = pino({ level: 'silent' });
-    state = new MasterState(store, logger);
+    state = new MasterState(store, pino({ level: 'silent' }));
     await state.start();
     await store.transact([
       {
@@ -351,29 +319,8 @@ describe('the master', () => {
       },
     ]);
     await state.instances.until(await store.barrier());
-    hub = new Hub({
-      clusterName: 'test',
-      master: { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 },
-      nodes: state.nodeRecords,
-      sources: {
-        ...state,
-        templateDigest: async () => null,
-        templateNews: () => undefined,
-        issueInstanceToken: () => 'token',
-      },
-      intake: new StatusIntake({
-        records: state.instanceRecords,
-        revisions: state.revisions,
-        metrics: new Metrics(),
-        logger,
-        now: () => clock.now(),
-        onBusyPort: () => undefined,
-      }),
-      beats: new BeatBook(clock),
-      usage: new UsageBook(),
+    hub = hubOver(state, clock, {
       services: new Map([['hang', () => new Promise<never>(() => undefined)]]),
-      logger,
-      clock,
     });
     hub.start();
   });

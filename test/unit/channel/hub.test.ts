@@ -5,9 +5,7 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';
-import { Hub } from '../../../src/channel/master/hub.js';
-import { StatusIntake } from '../../../src/channel/master/status-intake.js';
-import { UsageBook } from '../../../src/channel/master/usage-book.js';
+import type { Hub } from '../../../src/channel/master/hub.js';
 import {
   type Message,
   type MessageOf,
@@ -19,7 +17,8 @@ import type { Peer } from '../../../src/channel/trust/members.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
-import { Metrics } from '../../../src/telemetry/metrics.js';
+import { HELLO, reportOf } from '../../support/channel/messages.js';
+import { hubOver, MASTER } from '../../support/channel/test-hub.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import {
   configurationOf,
@@ -30,31 +29,7 @@ import {
 import { FakeClock } from '../../support/fake-clock.js';
 
 const silent = pino({ level: 'silent' });
-const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
-const ONLINE: Report = {
-  id: 'aaaaaa',
-  restartToken: 0,
-  state: 'ONLINE',
-  reason: null,
-  message: null,
-  pid: 42,
-  restarts: 0,
-  exitCode: null,
-  exitSignal: null,
-  busyPort: null,
-  gone: false,
-};
-
-const HELLO: MessageOf<'hello'> = {
-  type: 'hello',
-  protocol: PROTOCOL_VERSION,
-  nodeId: 'alpha',
-  clusterName: 'test',
-  address: '10.0.0.2',
-  version: '1.2.3',
-  capacity: { maxRamMB: 100, maxCpu: 200 },
-  runtimes: [],
-};
+const ONLINE = reportOf('aaaaaa');
 
 interface Client {
   readonly transport: Transport;
@@ -79,29 +54,10 @@ describe('the hub', () => {
     await state.start();
     beats = new BeatBook(clock);
     beats.start();
-    hub = new Hub({
-      clusterName: 'test',
-      master: MASTER,
-      nodes: state.nodeRecords,
-      sources: {
-        ...state,
-        templateDigest: async () => null,
-        templateNews: () => undefined,
-        issueInstanceToken: () => 'token',
-      },
-      intake: new StatusIntake({
-        records: state.instanceRecords,
-        revisions: state.revisions,
-        metrics: new Metrics(),
-        logger: silent,
-        now: () => clock.now(),
-        onBusyPort: () => undefined,
-      }),
+    hub = hubOver(state, clock, {
       beats,
-      usage: new UsageBook(),
       services: new Map([['ping', async () => 'pong']]),
       logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
-      clock,
     });
     hub.start();
   });

@@ -5,34 +5,17 @@
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js';
-import type { Assignment, Message, Report } from '../../../src/channel/protocol/messages.js';
+import type { Assignment, Message } from '../../../src/channel/protocol/messages.js';
 import { PROTOCOL_VERSION } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { Link } from '../../../src/channel/wrapper/link.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { StatusOutbox } from '../../../src/node/status-outbox.js';
+import { HELLO, reportOf } from '../../support/channel/messages.js';
+import { MASTER } from '../../support/channel/test-hub.js';
 import { desired } from '../../support/control-plane/wrapper-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
-
-const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
-
-function report(id: string, fields: Partial<Report> = {}): Report {
-  return {
-    id,
-    restartToken: 0,
-    state: 'ONLINE',
-    reason: null,
-    message: null,
-    pid: 1,
-    restarts: 0,
-    exitCode: null,
-    exitSignal: null,
-    busyPort: null,
-    gone: false,
-    ...fields,
-  };
-}
 
 describe('the link of a wrapper', () => {
   let clock: FakeClock;
@@ -152,13 +135,7 @@ describe('the link of a wrapper', () => {
   it('says hello with all that the node is', async () => {
     await join();
     expect(last().heard[0]).toEqual({
-      type: 'hello',
-      protocol: PROTOCOL_VERSION,
-      nodeId: 'alpha',
-      clusterName: 'test',
-      address: '10.0.0.2',
-      version: '1.2.3',
-      capacity: { maxRamMB: 100, maxCpu: 200 },
+      ...HELLO,
       runtimes: [{ key: 'process', available: true, version: null, reason: null }],
     });
     expect(welcomed).toEqual(['master']);
@@ -219,33 +196,33 @@ describe('the link of a wrapper', () => {
 
   it('sends reports at once, together, and the newest of each instance', async () => {
     await join();
-    outbox.set(report('aaaaaa', { pid: 1 }));
-    outbox.set(report('aaaaaa', { pid: 2 }));
-    outbox.set(report('bbbbbb'));
+    outbox.set(reportOf('aaaaaa', { pid: 1 }));
+    outbox.set(reportOf('aaaaaa', { pid: 2 }));
+    outbox.set(reportOf('bbbbbb'));
     await clock.settle();
     expect(last().heard.at(-1)).toEqual({
       type: 'status',
       sequence: 1,
-      reports: [report('aaaaaa', { pid: 2 }), report('bbbbbb')],
+      reports: [reportOf('aaaaaa', { pid: 2 }), reportOf('bbbbbb')],
     });
-    outbox.set(report('aaaaaa', { pid: 3 }));
+    outbox.set(reportOf('aaaaaa', { pid: 3 }));
     await clock.settle();
     expect(last().heard.at(-1)).toMatchObject({ sequence: 2, reports: [{ id: 'aaaaaa', pid: 3 }] });
   });
 
   it('says everything again after a reconnect, acknowledged or not', async () => {
     await join();
-    outbox.set(report('aaaaaa'));
+    outbox.set(reportOf('aaaaaa'));
     await clock.settle();
     last().end.send({ type: 'status-acknowledged', sequence: 1 });
-    outbox.set(report('bbbbbb'));
+    outbox.set(reportOf('bbbbbb'));
     await clock.settle();
     expect(outbox.isEmpty).toBe(false);
     last().end.close('the master is gone');
     await clock.advance(100);
     await welcome();
     expect(last().heard.filter(({ type }) => type === 'status')).toEqual([
-      { type: 'status', sequence: 1, reports: [report('aaaaaa'), report('bbbbbb')] },
+      { type: 'status', sequence: 1, reports: [reportOf('aaaaaa'), reportOf('bbbbbb')] },
     ]);
     last().end.send({ type: 'status-acknowledged', sequence: 1 });
     await clock.settle();
@@ -254,7 +231,7 @@ describe('the link of a wrapper', () => {
 
   it('keeps reports to itself until it is welcome', async () => {
     link.start();
-    outbox.set(report('aaaaaa'));
+    outbox.set(reportOf('aaaaaa'));
     await clock.settle();
     expect(last().heard.map(({ type }) => type)).toEqual(['hello']);
     await welcome();

@@ -1,12 +1,14 @@
 /** A wrapper's reports in the records: the newest one counts, and false or repeated ones change nothing. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import type { StatusIntake } from '../../../src/channel/master/status-intake.js';
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { instanceKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
+import { reportOf } from '../../support/channel/messages.js';
+import { intakeOver } from '../../support/channel/test-hub.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -14,22 +16,7 @@ import { metricsText } from '../../support/metrics-text.js';
 
 const ID = 'aaaaaa';
 
-function report(fields: Partial<Report> = {}): Report {
-  return {
-    id: ID,
-    restartToken: 0,
-    state: 'ONLINE',
-    reason: null,
-    message: null,
-    pid: 42,
-    restarts: 0,
-    exitCode: null,
-    exitSignal: null,
-    busyPort: null,
-    gone: false,
-    ...fields,
-  };
-}
+const report = (fields: Partial<Report> = {}): Report => reportOf(ID, fields);
 
 describe('the intake of reports', () => {
   let clock: FakeClock;
@@ -46,12 +33,8 @@ describe('the intake of reports', () => {
     await state.start();
     metrics = new Metrics();
     busy = [];
-    intake = new StatusIntake({
-      records: state.instanceRecords,
-      revisions: state.revisions,
+    intake = intakeOver(state, clock, {
       metrics,
-      logger: pino({ level: 'silent' }),
-      now: () => clock.now(),
       onBusyPort: (nodeId, port) => busy.push(`${nodeId}:${port}`),
     });
   });

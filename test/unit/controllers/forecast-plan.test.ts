@@ -7,29 +7,12 @@ import {
   type PlannedInstance,
   takenOf,
 } from '../../../controllers/master/forecast/plan.js';
-import type { CountedInstance } from '../../../controllers/master/minimum-service/plan.js';
 import {
   type Foretold,
   type ForetoldVictim,
   NO_ROLLOUT,
 } from '../../../controllers/master/rollout/foretell.js';
-
-const counted = (id: string, fields: Partial<CountedInstance> = {}): CountedInstance => ({
-  id,
-  goal: 'run',
-  state: 'ONLINE',
-  static: false,
-  createdAt: 0,
-  hasFinished: false,
-  node: 'connected',
-  isDraining: false,
-  maker: 'enforcer',
-  players: 0,
-  replaces: null,
-  awaitsReport: false,
-  stoppedItself: false,
-  ...fields,
-});
+import { counted } from '../../support/control-plane/counted-instance.js';
 
 const instance = (id: string, fields: Partial<PlannedInstance> = {}): PlannedInstance => ({
   id,

@@ -12,28 +12,10 @@ import {
   YOUNG_MS,
 } from '../../../controllers/master/minimum-service/plan.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
+import { counted } from '../../support/control-plane/counted-instance.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
 
 const NOW = 1_000_000;
-
-function instance(id: string, fields: Partial<CountedInstance> = {}): CountedInstance {
-  return {
-    id,
-    goal: 'run',
-    state: 'ONLINE',
-    static: false,
-    createdAt: 0,
-    hasFinished: false,
-    node: 'connected',
-    isDraining: false,
-    maker: 'enforcer',
-    players: 0,
-    replaces: null,
-    awaitsReport: false,
-    stoppedItself: false,
-    ...fields,
-  };
-}
 
 function historyOf(at: number, ids: string[], streak = 0): CreationHistory {
   return { made: ids.map((id) => ({ id, at })), streak };
@@ -61,17 +43,17 @@ function createText({ count, streak, replaces }: ServiceStep & { do: 'create' })
 
 describe('the plan of the minimum-service enforcer', () => {
   it('creates what is missing', () => {
-    expect(decide({ minimum: 3, instances: [instance('a')] })).toEqual(['create 2 (streak 0)']);
+    expect(decide({ minimum: 3, instances: [counted('a')] })).toEqual(['create 2 (streak 0)']);
   });
 
   it('has no steps when enough stand, and stops nothing that is above the minimum', () => {
-    expect(decide({ minimum: 2, instances: [instance('a'), instance('b')] })).toEqual([]);
-    expect(decide({ minimum: 0, instances: [instance('a'), instance('b')] })).toEqual([]);
+    expect(decide({ minimum: 2, instances: [counted('a'), counted('b')] })).toEqual([]);
+    expect(decide({ minimum: 0, instances: [counted('a'), counted('b')] })).toEqual([]);
   });
 
   it('counts ordinary instances by their number', () => {
     expect(decide({ minimum: 3, ordinary: 2 })).toEqual(['create 1 (streak 0)']);
-    expect(decide({ minimum: 3, ordinary: 2, instances: [instance('a', { replaces: 'b' })] })).toEqual([]);
+    expect(decide({ minimum: 3, ordinary: 2, instances: [counted('a', { replaces: 'b' })] })).toEqual([]);
     expect(decide({ maximum: 2, ordinary: 2 })).toEqual([]);
   });
 
@@ -91,7 +73,7 @@ describe('the plan of the minimum-service enforcer', () => {
     expect(ordinary).toHaveLength(2);
     for (const fields of ordinary)
       for (const node of ['connected', 'returning', 'lost', null] as const)
-        expect(countsTowardsMinimum(instance('a', { ...fields, node }))).toBe(true);
+        expect(countsTowardsMinimum(counted('a', { ...fields, node }))).toBe(true);
     expect(isOrdinary(instanceRecord('a', { replaces: 'b' }))).toBe(false);
   });
 
@@ -107,7 +89,7 @@ describe('the plan of the minimum-service enforcer', () => {
     [300, 49],
   ])('leaves room in the transaction for the checks of %i originals', (lost, count) => {
     const instances = Array.from({ length: lost }, (_, index) =>
-      instance(`i${index}`, { state: 'OFFLINE', node: 'lost' }),
+      counted(`i${index}`, { state: 'OFFLINE', node: 'lost' }),
     );
     const replaced = instances
       .map(({ id }) => id)
@@ -121,7 +103,7 @@ describe('the plan of the minimum-service enforcer', () => {
 
   it('creates 20 in one pass while new instances keep failing', () => {
     const history = historyOf(NOW - 1000, ['a']);
-    const instances = [instance('a', { state: 'STOPPED' })];
+    const instances = [counted('a', { state: 'STOPPED' })];
     expect(decide({ minimum: 500, instances, history })).toEqual(['create 20 (streak 1)']);
   });
 
@@ -143,12 +125,12 @@ describe('the plan of the minimum-service enforcer', () => {
     ['such a one on a lost node', { state: 'STOPPED', hasFinished: true, node: 'lost' }, true],
     ['such a one that is being removed', { goal: 'remove', state: 'STOPPED', hasFinished: true }, false],
   ])('counts %s as it should', (_what, fields, counts) => {
-    const steps = decide({ instances: [instance('a', fields)] });
+    const steps = decide({ instances: [counted('a', fields)] });
     expect(steps).toEqual(counts ? [] : [expect.stringMatching(/^create 1 /)]);
   });
 
   describe('with an instance whose record is set aside', () => {
-    const setAside = instance('a', { state: 'OFFLINE', isSetAside: true });
+    const setAside = counted('a', { state: 'OFFLINE', isSetAside: true });
 
     it('counts it, unless its node is lost', () => {
       expect(decide({ minimum: 1, instances: [setAside] })).toEqual([]);
@@ -158,7 +140,7 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('removes others above the maximum, and never this one', () => {
-      const other = instance('b', { createdAt: 5 });
+      const other = counted('b', { createdAt: 5 });
       expect(decide({ maximum: 1, instances: [setAside, other] })).toEqual(['remove b']);
       expect(decide({ minimum: 0, maximum: 0, instances: [setAside] })).toEqual([]);
     });
@@ -166,7 +148,7 @@ describe('the plan of the minimum-service enforcer', () => {
 
   describe('with "surplus": "remove"', () => {
     const patient = { players: 'wait', leftMs: null } as const;
-    const three = [instance('a'), instance('b', { createdAt: 1 }), instance('c', { createdAt: 2 })];
+    const three = [counted('a'), counted('b', { createdAt: 1 }), counted('c', { createdAt: 2 })];
     const used = { isUsed: true, players: 1 };
 
     it('removes what is left of a lowered minimum, the youngest first', () => {
@@ -177,16 +159,16 @@ describe('the plan of the minimum-service enforcer', () => {
 
     it('takes what is not up first, then what has no players', () => {
       const instances = [
-        instance('a', { createdAt: 9 }),
-        instance('b', { state: 'OFFLINE' }),
-        instance('c', { createdAt: 99, ...used }),
+        counted('a', { createdAt: 9 }),
+        counted('b', { state: 'OFFLINE' }),
+        counted('c', { createdAt: 99, ...used }),
       ];
       expect(decide({ minimum: 2, surplus: patient, instances })).toEqual(['shed b']);
       expect(decide({ minimum: 1, surplus: patient, instances })).toEqual(['shed b', 'shed a']);
     });
 
     it('waits for players as long as update says, and makes nothing meanwhile', () => {
-      const instances = [instance('a', used), instance('b', { createdAt: 1, ...used })];
+      const instances = [counted('a', used), counted('b', { createdAt: 1, ...used })];
       const shed = (surplus: ServiceFacts['surplus']) =>
         decide({ minimum: 1, instances, ...(surplus && { surplus }) });
       expect(shed(patient)).toEqual([]);
@@ -196,16 +178,16 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('leaves alone what clients made, also where that stands for the minimum', () => {
-      const client = (id: string) => instance(id, { maker: 'client' });
+      const client = (id: string) => counted(id, { maker: 'client' });
       const instances = [...three, client('d'), client('e')];
       expect(decide({ minimum: 2, surplus: patient, instances })).toEqual(['shed c']);
       expect(decide({ minimum: 0, surplus: patient, instances: [client('d')] })).toEqual([]);
     });
 
     it('counts a pair once, and ends neither of it', () => {
-      const pair = [instance('o'), instance('r', { replaces: 'o', createdAt: 9 })];
+      const pair = [counted('o'), counted('r', { replaces: 'o', createdAt: 9 })];
       expect(decide({ minimum: 1, surplus: patient, instances: pair })).toEqual([]);
-      expect(decide({ minimum: 1, surplus: patient, instances: [...pair, instance('x')] })).toEqual([
+      expect(decide({ minimum: 1, surplus: patient, instances: [...pair, counted('x')] })).toEqual([
         'shed x',
       ]);
       expect(decide({ minimum: 0, surplus: patient, instances: pair })).toEqual([]);
@@ -213,9 +195,9 @@ describe('the plan of the minimum-service enforcer', () => {
 
     it('does not count what is on a lost node or was not heard of since', () => {
       const instances = [
-        instance('a'),
-        instance('b', { state: 'OFFLINE', node: 'lost' }),
-        instance('c', { awaitsReport: true }),
+        counted('a'),
+        counted('b', { state: 'OFFLINE', node: 'lost' }),
+        counted('c', { awaitsReport: true }),
       ];
       expect(decide({ minimum: 1, surplus: patient, instances })).toEqual([]);
     });
@@ -233,25 +215,25 @@ describe('the plan of the minimum-service enforcer', () => {
 
     it('removes the youngest, and of the same age the later id', () => {
       const instances = [
-        instance('c', { createdAt: 5 }),
-        instance('b', { createdAt: 9 }),
-        instance('a', { createdAt: 9 }),
-        instance('d', { createdAt: 1 }),
+        counted('c', { createdAt: 5 }),
+        counted('b', { createdAt: 9 }),
+        counted('a', { createdAt: 9 }),
+        counted('d', { createdAt: 1 }),
       ];
       expect(decide({ maximum: 2, instances })).toEqual(['remove a', 'remove b']);
       expect(decide({ maximum: 3, instances })).toEqual(['remove b']);
     });
 
     it('stops static ones: their files are kept', () => {
-      const instances = ['a', 'b'].map((id) => instance(id, { static: true }));
+      const instances = ['a', 'b'].map((id) => counted(id, { static: true }));
       expect(decide({ maximum: 1, instances })).toEqual(['stop b']);
     });
 
     it('takes what has no players first, and of that what the enforcer made', () => {
       const instances = [
-        instance('used', { createdAt: 9, players: 1 }),
-        instance('mine', { createdAt: 8, maker: 'client' }),
-        instance('made', { createdAt: 7 }),
+        counted('used', { createdAt: 9, players: 1 }),
+        counted('mine', { createdAt: 8, maker: 'client' }),
+        counted('made', { createdAt: 7 }),
       ];
       expect(decide({ maximum: 2, instances })).toEqual(['remove made']);
       expect(decide({ maximum: 1, instances })).toEqual(['remove mine', 'remove made']);
@@ -259,20 +241,20 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('leaves those alone that were stopped already', () => {
-      const stopped = instance('b', { goal: 'stop', state: 'STOPPED' });
-      expect(decide({ maximum: 1, instances: [instance('a'), stopped] })).toEqual([]);
-      const resting = instance('c', { goal: 'stop', state: 'STOPPED', static: true });
-      expect(decide({ maximum: 1, instances: [instance('a'), resting] })).toEqual([]);
+      const stopped = counted('b', { goal: 'stop', state: 'STOPPED' });
+      expect(decide({ maximum: 1, instances: [counted('a'), stopped] })).toEqual([]);
+      const resting = counted('c', { goal: 'stop', state: 'STOPPED', static: true });
+      expect(decide({ maximum: 1, instances: [counted('a'), resting] })).toEqual([]);
     });
 
     it('leaves a pair whose original is back to the replacement controller, unless both are used', () => {
-      const lost = [1, 2].map((n) => instance(`lost${n}`, { state: 'OFFLINE', node: 'lost' }));
+      const lost = [1, 2].map((n) => counted(`lost${n}`, { state: 'OFFLINE', node: 'lost' }));
       const counts = { minimum: 2, maximum: 2 };
       expect(decide({ ...counts, instances: lost })).toEqual(['create 2 (streak 0) for lost1 lost2']);
       const made = (players = 0) =>
-        [1, 2].map((n) => instance(`new${n}`, { createdAt: 7, replaces: `lost${n}`, players }));
+        [1, 2].map((n) => counted(`new${n}`, { createdAt: 7, replaces: `lost${n}`, players }));
       expect(decide({ ...counts, instances: [...lost, ...made()] })).toEqual([]);
-      const back = (players = 0) => lost.map(({ id }) => instance(id, { players }));
+      const back = (players = 0) => lost.map(({ id }) => counted(id, { players }));
       expect(decide({ ...counts, instances: [...back(), ...made()] })).toEqual([]);
       expect(decide({ ...counts, instances: [...back(), ...made(1)] })).toEqual([
         'remove lost1',
@@ -285,15 +267,15 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('counts the replacement of one that is being drained', () => {
-      const made = instance('new', { createdAt: 7, replaces: 'old' });
-      const old = instance('old', { isDraining: true });
+      const made = counted('new', { createdAt: 7, replaces: 'old' });
+      const old = counted('old', { isDraining: true });
       expect(decide({ maximum: 1, instances: [old, made] })).toEqual(['remove new']);
     });
 
     it('does not count what a node that is back has not reported yet', () => {
-      const instances = [instance('a', { awaitsReport: true }), instance('b', { createdAt: 7 })];
+      const instances = [counted('a', { awaitsReport: true }), counted('b', { createdAt: 7 })];
       expect(decide({ maximum: 1, instances })).toEqual([]);
-      expect(decide({ maximum: 1, instances: [instance('a'), instance('b', { createdAt: 7 })] })).toEqual([
+      expect(decide({ maximum: 1, instances: [counted('a'), counted('b', { createdAt: 7 })] })).toEqual([
         'remove b',
       ]);
     });
@@ -301,7 +283,7 @@ describe('the plan of the minimum-service enforcer', () => {
 
   describe('in place of instances on lost nodes', () => {
     const lost = (id: string, fields: Partial<CountedInstance> = {}) =>
-      instance(id, { state: 'OFFLINE', node: 'lost', ...fields });
+      counted(id, { state: 'OFFLINE', node: 'lost', ...fields });
 
     it('says which one it makes each for: the oldest first, those of clients last', () => {
       const instances = [
@@ -315,7 +297,7 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('makes none for one that has a replacement, or that is itself the lost replacement of a lost one', () => {
-      const made = instance('new', { replaces: 'a' });
+      const made = counted('new', { replaces: 'a' });
       expect(decide({ minimum: 2, instances: [lost('a'), made, lost('b')] })).toEqual([
         'create 1 (streak 0) for b',
       ]);
@@ -331,7 +313,7 @@ describe('the plan of the minimum-service enforcer', () => {
   });
 
   describe('after creations', () => {
-    const quitter = instance('quit', { goal: 'stop', state: 'STOPPED', stoppedItself: true });
+    const quitter = counted('quit', { goal: 'stop', state: 'STOPPED', stoppedItself: true });
     const failed = (streak: number, agoMs: number): Partial<ServiceFacts> => ({
       instances: [quitter],
       history: historyOf(NOW - agoMs, ['quit'], streak),
@@ -339,9 +321,9 @@ describe('the plan of the minimum-service enforcer', () => {
 
     it.each<[string, readonly CountedInstance[], boolean]>([
       ['stopped by its own word', [quitter], true],
-      ['lost with its node', [instance('quit', { state: 'OFFLINE', node: 'lost' })], true],
-      ['stopped by a client', [instance('quit', { goal: 'stop', state: 'STOPPED' })], false],
-      ['deleted', [instance('quit', { goal: 'remove' })], false],
+      ['lost with its node', [counted('quit', { state: 'OFFLINE', node: 'lost' })], true],
+      ['stopped by a client', [counted('quit', { goal: 'stop', state: 'STOPPED' })], false],
+      ['deleted', [counted('quit', { goal: 'remove' })], false],
       ['gone', [], false],
     ])('counts one that is %s as it should', (_what, instances, hasFailed) => {
       const steps = decide({ instances, history: historyOf(NOW, ['quit']) });
@@ -359,15 +341,15 @@ describe('the plan of the minimum-service enforcer', () => {
 
     it('goes on at once while those stand', () => {
       const history = historyOf(NOW, ['a']);
-      expect(decide({ minimum: 2, instances: [instance('a')], history })).toEqual(['create 1 (streak 0)']);
+      expect(decide({ minimum: 2, instances: [counted('a')], history })).toEqual(['create 1 (streak 0)']);
     });
 
     it('remembers those of earlier creations while they are young, and each failure once', () => {
-      const instances = [instance('a'), instance('b')];
+      const instances = [counted('a'), counted('b')];
       const before = historyOf(NOW - 10_000, ['a', 'b', 'gone']);
       const history = withCreated({ instances, history: before }, ['c'], 0, NOW);
       expect(history.made.map(({ id }) => id)).toEqual(['a', 'b', 'gone', 'c']);
-      const failed = [{ ...quitter, id: 'a' }, instance('b'), instance('c')];
+      const failed = [{ ...quitter, id: 'a' }, counted('b'), counted('c')];
       expect(decide({ minimum: 3, instances: failed, history })).toEqual(['look again in 1000 ms']);
       const next = withCreated({ instances: failed, history }, ['d'], 1, NOW + 1000);
       expect(next).toMatchObject({

@@ -8,25 +8,13 @@ import type { Assignment } from '../../../src/channel/protocol/messages.js';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../../../src/model/stopping.js';
 import type { Handle } from '../../../src/node/handle-book.js';
-import { desired, handle, ID, running } from '../../support/control-plane/wrapper-facts.js';
+import { desired, handle, ID, running, supervisorFacts } from '../../support/control-plane/wrapper-facts.js';
 
 const NOW = 100_000;
 const EXIT = { code: 1, signal: null, at: 0 };
 
 function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
-  const facts: SupervisorFacts = {
-    id: ID,
-    desired: desired(),
-    isHeld: true,
-    isConfirmed: true,
-    handle: handle(),
-    reported: undefined,
-    isNodeStopping: false,
-    runtimeProblem: null,
-    checkedRun: null,
-    isCheckOutdated: false,
-    ...fields,
-  };
+  const facts = supervisorFacts(fields);
   // What is said of the instance has its own tests: here it was all said before.
   return 'reported' in fields ? facts : { ...facts, reported: reportOf(facts) };
 }

@@ -2,29 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Member, RolloutFacts } from '../../../controllers/master/rollout/facts.js';
 import { plan, type RolloutStep } from '../../../controllers/master/rollout/plan.js';
-import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { updateSchema } from '../../../src/model/update.js';
+import { rolloutRecord } from '../../support/control-plane/records.js';
 import { FITS } from '../../support/control-plane/victims.js';
-
-const rollout = (fields: Partial<RolloutRecord> = {}): RolloutRecord => ({
-  name: 'lobby',
-  from: 'old',
-  to: 'new',
-  generation: 0,
-  state: 'rolling',
-  cause: 'content',
-  reason: null,
-  message: null,
-  by: null,
-  since: 0,
-  endedAt: null,
-  progressAt: 0,
-  isPromoted: true,
-  paused: null,
-  counts: NO_COUNTS,
-  templates: {},
-  ...fields,
-});
 
 const old = (id: string, fields: Partial<Member> = {}): Member => ({
   id,
@@ -59,7 +40,7 @@ function stepsOf(members: readonly Member[], { update = {}, ...given }: Given = 
     now: 1000,
     hash: 'new',
     update: updateSchema.parse({ strategy: 'rolling', ...update }),
-    rollout: rollout(),
+    rollout: rolloutRecord(),
     isNews: false,
     members,
     outlook: FITS,
@@ -238,7 +219,7 @@ describe('the next move', () => {
     [
       'canaries: no more than asked for',
       [old('a1'), fresh('a2', { upForMs: 1 })],
-      { rollout: rollout({ isPromoted: false }), update: { canary: 1, maxSurge: 3 } },
+      { rollout: rolloutRecord({ isPromoted: false }), update: { canary: 1, maxSurge: 3 } },
       [],
     ],
     [
@@ -254,7 +235,7 @@ describe('the next move', () => {
       { update: { strategy: 'idle' } },
       ['create a1'],
     ],
-    ['paused: nothing', [old('a1'), down('a2')], { rollout: rollout({ state: 'paused' }) }, ['paused']],
+    ['paused: nothing', [old('a1'), down('a2')], { rollout: rolloutRecord({ state: 'paused' }) }, ['paused']],
   ])('%s', (_what, members, given, expected) => {
     expect(moves(members, given)).toEqual(expected);
   });
@@ -268,7 +249,7 @@ describe('the record', () => {
     [
       'another content begins anew, also while it is paused',
       [old('a1')],
-      { isNews: true, rollout: rollout({ state: 'paused' }) },
+      { isNews: true, rollout: rolloutRecord({ state: 'paused' }) },
       ['rolling'],
     ],
     [
@@ -281,13 +262,13 @@ describe('the record', () => {
     [
       'all good after going back: rolled back',
       [fresh('a1')],
-      { rollout: rollout({ state: 'rolling-back', reason: 'rollback' }) },
+      { rollout: rolloutRecord({ state: 'rolling-back', reason: 'rollback' }) },
       ['rolled-back rollback'],
     ],
     [
       'canaries good, promoted by hand',
       [old('a1'), fresh('a2')],
-      { rollout: rollout({ isPromoted: false }), update: { canary: 1, promote: 'manual' } },
+      { rollout: rolloutRecord({ isPromoted: false }), update: { canary: 1, promote: 'manual' } },
       ['awaiting-promotion'],
     ],
     [
@@ -306,7 +287,7 @@ describe('the record', () => {
     [
       'a way back that is late, too',
       [old('a1'), fresh('a2', { spareFor: 'a1', upForMs: 1 })],
-      { stalledMs: 600_000, rollout: rollout({ state: 'rolling-back', reason: 'rollback' }) },
+      { stalledMs: 600_000, rollout: rolloutRecord({ state: 'rolling-back', reason: 'rollback' }) },
       ['failed rollback-failed'],
     ],
     [
@@ -319,7 +300,7 @@ describe('the record', () => {
       'another digest of a template',
       [fresh('a1')],
       {
-        rollout: rollout({ state: 'complete', templates: { 'local/a/b': '1' } }),
+        rollout: rolloutRecord({ state: 'complete', templates: { 'local/a/b': '1' } }),
         templates: { 'local/a/b': '2' },
       },
       ['rolling'],
@@ -327,7 +308,7 @@ describe('the record', () => {
     [
       'a template that it did not know',
       [fresh('a1')],
-      { rollout: rollout({ state: 'complete' }), templates: { 'local/a/b': '2' } },
+      { rollout: rolloutRecord({ state: 'complete' }), templates: { 'local/a/b': '2' } },
       ['complete'],
     ],
   ])('%s', (_what, members, given, expected) => {
@@ -341,7 +322,7 @@ describe('the record', () => {
       now: 1000,
       hash: 'newer',
       update: updateSchema.parse({ strategy: 'rolling' }),
-      rollout: rollout({ state: 'failed', reason: 'no-progress', endedAt: 5 }),
+      rollout: rolloutRecord({ state: 'failed', reason: 'no-progress', endedAt: 5 }),
       isNews: false,
       members: [],
       outlook: FITS,
@@ -368,15 +349,19 @@ describe('the record', () => {
         stalledMs: 0,
         templates: {},
       }).steps[0];
-    expect(begun(rollout())).toMatchObject({ rollout: { from: 'old', to: 'newest' } });
-    expect(begun(rollout({ state: 'failed' }))).toMatchObject({ rollout: { from: 'old', to: 'newest' } });
-    expect(begun(rollout({ state: 'complete' }))).toMatchObject({ rollout: { from: 'new', to: 'newest' } });
+    expect(begun(rolloutRecord())).toMatchObject({ rollout: { from: 'old', to: 'newest' } });
+    expect(begun(rolloutRecord({ state: 'failed' }))).toMatchObject({
+      rollout: { from: 'old', to: 'newest' },
+    });
+    expect(begun(rolloutRecord({ state: 'complete' }))).toMatchObject({
+      rollout: { from: 'new', to: 'newest' },
+    });
   });
 });
 
 describe('a failed rollout', () => {
   it('makes the last good one in place of what of its own content is not up, and touches nothing else', () => {
-    const failed = rollout({ state: 'failed', reason: 'no-progress', endedAt: 5 });
+    const failed = rolloutRecord({ state: 'failed', reason: 'no-progress', endedAt: 5 });
     const members = [
       old('a1', { isCurrent: true }),
       down('a2', { revision: 'new', isReplacement: true }),

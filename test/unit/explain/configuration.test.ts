@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { explainConfiguration } from '../../../src/explain/configuration.js';
 import type { ConfigurationFacts } from '../../../src/explain/facts.js';
 import { faultsOf } from '../../../src/explain/files.js';
-import type { RolloutRecord } from '../../../src/model/rollout.js';
 import {
   configurationFacts,
   configurationRecord,
@@ -14,6 +13,7 @@ import {
   recordWith,
   serviceView,
 } from '../../support/control-plane/explain-facts.js';
+import { rolloutRecord } from '../../support/control-plane/records.js';
 
 function tell(fields: Partial<ConfigurationFacts>): string[] {
   const { verdict, next, advice, notes, isSettled } = explainConfiguration(configurationFacts(fields), NOW);
@@ -152,24 +152,7 @@ describe('a configuration', () => {
 
 describe('a rollout', () => {
   const counts = { total: 3, updated: 1, good: 1, outdated: 2, waiting: 2 };
-  const rollout: RolloutRecord = {
-    name: 'lobby',
-    from: 'old',
-    to: 'f00',
-    generation: 0,
-    state: 'rolling',
-    cause: 'content',
-    reason: null,
-    message: null,
-    by: null,
-    since: 1,
-    endedAt: null,
-    progressAt: null,
-    isPromoted: true,
-    paused: null,
-    counts,
-    templates: {},
-  };
+  const rollout = rolloutRecord({ to: 'f00', counts });
 
   it('is part of the sentence while it goes on, with what it waits for', () => {
     const older = instanceFacts({ record: recordWith({}, { revision: 'old' }) });

@@ -19,27 +19,11 @@ import { HandleBook } from '../../../src/node/handle-book.js';
 import { describePastRuns } from '../../../src/node/past-runs.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
-import { desired, handle, ID, running } from '../../support/control-plane/wrapper-facts.js';
+import { desired, handle, ID, running, supervisorFacts } from '../../support/control-plane/wrapper-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const NOW = 100_000;
 const SPAN = { from: { segment: 1, offset: 0 }, to: { segment: 1, offset: 9 } };
-
-function factsOf(fields: Partial<SupervisorFacts>): SupervisorFacts {
-  return {
-    id: ID,
-    desired: desired(),
-    isHeld: true,
-    isConfirmed: true,
-    handle: handle(),
-    reported: undefined,
-    isNodeStopping: false,
-    runtimeProblem: null,
-    checkedRun: null,
-    isCheckOutdated: false,
-    ...fields,
-  };
-}
 
 describe('what a supervisor says of a run', () => {
   const stopping = (signal: StopSignal, agoMs: number) => ({
@@ -51,7 +35,7 @@ describe('what a supervisor says of a run', () => {
   const problem = { reason: 'port-busy', message: 'held', busyPort: 30000, busyProtocol: 'tcp' } as const;
 
   it('is nothing before it has a handle', () => {
-    expect(describeRun(factsOf({ handle: undefined }), NOW)).toBeUndefined();
+    expect(describeRun(supervisorFacts({ handle: undefined }), NOW)).toBeUndefined();
   });
 
   it.each<[string, Partial<SupervisorFacts>, object]>([
@@ -130,11 +114,11 @@ describe('what a supervisor says of a run', () => {
       { retryInMs: null },
     ],
   ])('tells of %s', (_what, fields, expected) => {
-    expect(describeRun(factsOf(fields), NOW)).toMatchObject(expected);
+    expect(describeRun(supervisorFacts(fields), NOW)).toMatchObject(expected);
   });
 
   it('puts the next try off for exactly as long as the plan waits', () => {
-    const facts = factsOf({ handle: handle({ streak: 4, notBefore: NOW + 3700, isPrepared: true }) });
+    const facts = supervisorFacts({ handle: handle({ streak: 4, notBefore: NOW + 3700, isPrepared: true }) });
     expect(describeRun(facts, NOW)?.retryInMs).toBe(plan(facts, NOW).recheckInMs);
     expect(plan(facts, NOW + 3700).steps).toContainEqual({ do: 'start' });
     expect(describeRun(facts, NOW + 3700)?.retryInMs).toBeNull();

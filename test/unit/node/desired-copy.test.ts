@@ -6,22 +6,8 @@ import { DesiredCopy } from '../../../src/node/desired-copy.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { configurationOf } from '../../support/control-plane/records.js';
+import { assignmentOf } from '../../support/control-plane/wrapper-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
-
-function assignment(id: string, fields: Partial<Assignment> = {}): Assignment {
-  return {
-    id,
-    configurationName: 'lobby',
-    revision: 'f00',
-    goal: 'run',
-    restartToken: 0,
-    port: 30000,
-    hostAddress: '10.0.0.1',
-    templates: [],
-    apiKey: 'key',
-    ...fields,
-  };
-}
 
 const CONTENTS = { f00: configurationOf('lobby') };
 
@@ -80,8 +66,8 @@ describe('the desired copy', () => {
   });
 
   it('holds what a snapshot names and drops what it does not, telling of both', () => {
-    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
-    copy.applySnapshot(snapshot([assignment('bbbbbb', { goal: 'stop' })]));
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa'), assignmentOf('bbbbbb')]));
+    copy.applySnapshot(snapshot([assignmentOf('bbbbbb', { goal: 'stop' })]));
     expect([...copy.ids()]).toEqual(['bbbbbb']);
     expect(copy.get('bbbbbb')).toMatchObject({
       assignment: { goal: 'stop' },
@@ -91,8 +77,8 @@ describe('the desired copy', () => {
   });
 
   it('takes deltas on top', () => {
-    copy.applySnapshot(snapshot([assignment('aaaaaa')]));
-    copy.applyDelta(delta({ put: [assignment('bbbbbb')], drop: ['aaaaaa'] }));
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa')]));
+    copy.applyDelta(delta({ put: [assignmentOf('bbbbbb')], drop: ['aaaaaa'] }));
     expect(copy.has('aaaaaa')).toBe(false);
     expect(copy.has('bbbbbb')).toBe(true);
     expect(changed).toEqual(['aaaaaa', 'bbbbbb', 'aaaaaa']);
@@ -100,8 +86,8 @@ describe('the desired copy', () => {
 
   it('is as it was after a restart, but not confirmed before a master has spoken', async () => {
     copy.setMaster({ nodeId: 'master', address: '10.0.0.9', port: 6000, apiPort: 7000 });
-    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
-    copy.applyDelta(delta({ put: [assignment('aaaaaa', { restartToken: 4 })], drop: ['bbbbbb'] }));
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa'), assignmentOf('bbbbbb')]));
+    copy.applyDelta(delta({ put: [assignmentOf('aaaaaa', { restartToken: 4 })], drop: ['bbbbbb'] }));
     expect(copy.isConfirmed).toBe(true);
     const committed = disk.written();
     await clock.advance(100);
@@ -118,12 +104,12 @@ describe('the desired copy', () => {
   });
 
   it('holds an instance of unknown content, so that it is not ended, but says nothing of what is desired', () => {
-    copy.applySnapshot(snapshot([assignment('aaaaaa', { revision: 'ba5' })]));
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa', { revision: 'ba5' })]));
     expect(copy.has('aaaaaa')).toBe(true);
     expect(copy.get('aaaaaa')).toBeUndefined();
     copy.applyDelta(
       delta({
-        put: [assignment('aaaaaa', { revision: 'ba5' })],
+        put: [assignmentOf('aaaaaa', { revision: 'ba5' })],
         revisions: { ba5: configurationOf('lobby') },
       }),
     );
@@ -131,9 +117,9 @@ describe('the desired copy', () => {
   });
 
   it('keeps the contents of a connection, which the master sends once, and forgets unused ones with a snapshot', async () => {
-    copy.applySnapshot(snapshot([assignment('aaaaaa')]));
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa')]));
     copy.applyDelta(delta({ drop: ['aaaaaa'] }));
-    copy.applyDelta(delta({ put: [assignment('bbbbbb')] }));
+    copy.applyDelta(delta({ put: [assignmentOf('bbbbbb')] }));
     expect(copy.get('bbbbbb')).toBeDefined();
     copy.applySnapshot(snapshot([], {}));
     const committed = disk.written();
@@ -143,14 +129,14 @@ describe('the desired copy', () => {
   });
 
   it('keeps what a snapshot names as unchanged, with the content of its revision', async () => {
-    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb')]));
-    copy.applySnapshot({ ...snapshot([assignment('cccccc')], {}), unchanged: ['aaaaaa'] });
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa'), assignmentOf('bbbbbb')]));
+    copy.applySnapshot({ ...snapshot([assignmentOf('cccccc')], {}), unchanged: ['aaaaaa'] });
     expect([...copy.ids()].sort()).toEqual(['aaaaaa', 'cccccc']);
     expect(copy.get('cccccc')?.configuration).toEqual(CONTENTS.f00);
   });
 
   it('names as held only what is complete', () => {
-    copy.applySnapshot(snapshot([assignment('aaaaaa'), assignment('bbbbbb', { revision: 'elsewhere' })]));
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa'), assignmentOf('bbbbbb', { revision: 'elsewhere' })]));
     expect(copy.held().map(({ id }) => id)).toEqual(['aaaaaa']);
   });
 });

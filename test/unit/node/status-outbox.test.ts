@@ -2,23 +2,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import { isSameReport, StatusOutbox } from '../../../src/node/status-outbox.js';
+import { reportOf } from '../../support/channel/messages.js';
 
-function report(id: string, pid: number | null = 1, fields: Partial<Report> = {}): Report {
-  return {
-    id,
-    restartToken: 0,
-    state: 'ONLINE',
-    reason: null,
-    message: null,
-    pid,
-    restarts: 0,
-    exitCode: null,
-    exitSignal: null,
-    busyPort: null,
-    gone: false,
-    ...fields,
-  };
-}
+const report = (id: string, pid: number | null = 1, fields: Partial<Report> = {}): Report =>
+  reportOf(id, { pid, ...fields });
 
 describe('the status outbox', () => {
   let outbox: StatusOutbox;

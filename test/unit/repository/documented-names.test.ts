@@ -7,6 +7,7 @@ import { readinessSchema } from '../../../src/model/readiness.js';
 import { templateInstallationSchema, templateReferenceSchema } from '../../../src/model/template.js';
 import { Metrics, USAGE_METRICS } from '../../../src/telemetry/metrics.js';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { NO_FIGURES } from '../../support/metrics-text.js';
 import { fencesOf, rowsOf, sectionOf } from '../../support/repository/markdown.js';
 import { firstCells, inPages, PAGES, read } from '../../support/repository/pages.js';
 
@@ -43,15 +44,7 @@ describe('the fields of configurations', () => {
 
 describe('the metrics', () => {
   const metrics = new Metrics();
-  metrics.addSources({
-    instances: () => [],
-    minimums: () => [],
-    actualOf: () => 0,
-    rollouts: () => [],
-    configurationFileErrors: () => 0,
-    unreadableRecords: () => new Map(),
-    usages: () => [],
-  });
+  metrics.addSources(NO_FIGURES);
   metrics.addNodes(() => []);
   metrics.addApiSockets(() => 0);
   metrics.addConfigurationFiles(() => ({ states: new Map(), removalsWaiting: 0, outdated: new Map() }));

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { MasterAddress } from '../../../src/channel/protocol/messages.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import { NodeUsers } from '../../../src/runtime/command/node-users.js';
-import { LocalInstallation } from '../../../src/runtime/installation/installation.js';
+import { LocalInstallation } from '../../../src/runtime/installation/local-installation.js';
 import { Workspaces } from '../../../src/runtime/installation/workspace.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';

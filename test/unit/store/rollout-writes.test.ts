@@ -6,17 +6,12 @@ import {
   configurationSchema,
   hashConfiguration,
 } from '../../../src/model/configuration.js';
-import {
-  isHeldBack,
-  NO_COUNTS,
-  type RolloutRecord,
-  revisionForNew,
-  targetOf,
-} from '../../../src/model/rollout.js';
+import { isHeldBack, type RolloutRecord, revisionForNew, targetOf } from '../../../src/model/rollout.js';
 import { configurationKey, revisionKey, rolloutKey } from '../../../src/store/keys.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { RolloutWriter } from '../../../src/store/rollout-writes.js';
+import { rolloutRecord } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const content = (command: string, strategy: 'rolling' | 'manual' = 'rolling'): Configuration =>
@@ -54,27 +49,8 @@ async function configure(configuration: Configuration): Promise<void> {
   await Promise.all([state.configurations.until(revision), state.revisions.until(revision)]);
 }
 
-function record(fields: Partial<RolloutRecord> = {}): RolloutRecord {
-  return {
-    name: 'lobby',
-    from: OLD,
-    to: NEW,
-    generation: 0,
-    state: 'rolling',
-    cause: 'content',
-    reason: null,
-    message: null,
-    by: null,
-    since: 1,
-    endedAt: null,
-    progressAt: 5,
-    isPromoted: true,
-    paused: null,
-    counts: NO_COUNTS,
-    templates: {},
-    ...fields,
-  };
-}
+const record = (fields: Partial<RolloutRecord> = {}): RolloutRecord =>
+  rolloutRecord({ from: OLD, to: NEW, progressAt: 5, ...fields });
 
 async function have(fields: Partial<RolloutRecord> = {}): Promise<void> {
   const value = record(fields);

@@ -41,8 +41,8 @@ describe('the log', () => {
   });
 
   it('hides secret fields at any depth, in children too, and leaves the given objects alone', async () => {
-    const { logger } = await open({ redact: ['cookie'] });
-    const fields = { headers: { authorization: 'Bearer x', host: 'h' }, list: [{ token: 't' }], cookie: 'c' };
+    const { logger } = await open();
+    const fields = { headers: { authorization: 'Bearer x', host: 'h' }, list: [{ token: 't' }] };
     logger.child({ apiKey: 'k', environment: { PATH: '/x' } }).info(fields, 'call');
     expect(lines()).toMatchObject([
       {
@@ -50,7 +50,6 @@ describe('the log', () => {
         environment: '***',
         headers: { authorization: '***', host: 'h' },
         list: [{ token: '***' }],
-        cookie: '***',
       },
     ]);
     expect(fields.headers.authorization).toBe('Bearer x');

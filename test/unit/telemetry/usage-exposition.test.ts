@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { type ShownUsage, usageLabels } from '../../../src/telemetry/usage-exposition.js';
-import { metricsText } from '../../support/metrics-text.js';
+import { metricsText, NO_FIGURES } from '../../support/metrics-text.js';
 
 const USAGE: ShownUsage = {
   labels: usageLabels('aaaaaa', 'lobby', 'node-a'),
@@ -10,15 +10,7 @@ const USAGE: ShownUsage = {
 
 async function textOf(usages: readonly ShownUsage[]): Promise<string> {
   const metrics = new Metrics();
-  metrics.addSources({
-    instances: () => [],
-    minimums: () => [],
-    actualOf: () => 0,
-    rollouts: () => [],
-    configurationFileErrors: () => 0,
-    unreadableRecords: () => new Map(),
-    usages: () => usages,
-  });
+  metrics.addSources({ ...NO_FIGURES, usages: () => usages });
   return metricsText(metrics);
 }
 

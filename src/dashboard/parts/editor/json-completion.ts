@@ -40,7 +40,7 @@ export function completeJson(source: SchemaSource): (context: CompletionContext)
 }
 
 /** Null: nothing can stand there, such as behind a whole value. */
-export function placeAt(state: EditorState, pos: number): JsonPlace | null {
+function placeAt(state: EditorState, pos: number): JsonPlace | null {
   const node = syntaxTree(state).resolveInner(pos, -1);
   const line = state.doc.lineAt(pos);
   const word = WORD_BEFORE.exec(state.sliceDoc(line.from, pos))?.[0] ?? '';

@@ -1,12 +1,7 @@
 /** All configurations, those that need something first. */
-import { useSignal } from '@preact/signals';
 import { megabytes } from '../../parts/amounts.js';
-import { Button } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
-import { type Column, Grid } from '../../parts/grid/grid.js';
-import { listRows } from '../../parts/grid/list-rows.js';
-import { Page } from '../../parts/page.js';
+import type { Column } from '../../parts/grid/grid.js';
+import { SearchedList } from '../../parts/grid/searched-list.js';
 import { Badge, type Tone } from '../../parts/state-badge.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
@@ -88,70 +83,22 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
 ];
 
 export function ConfigurationList() {
-  const { router, session } = useServices();
+  const { session } = useServices();
   const { rows, isLoaded, error, again } = useConfigurations();
-  const isCreating = useSignal(false);
-  const { find = '' } = router.place.value.query;
-  const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
-  const create = session.can('ALL') && (
-    <Button
-      kind="main"
-      onPress={() => {
-        isCreating.value = true;
-      }}
-    >
-      {text.create}
-    </Button>
-  );
   return (
-    <Page
-      title={text.title}
-      about={isLoaded && text.counted(shown.length, rows.length)}
-      actions={create}
-      fill
-    >
-      {error !== null && <Failure error={error} onRetry={again} />}
-      {rows.length > 0 && (
-        <input
-          class="input configurations-find"
-          type="search"
-          aria-label={text.search}
-          placeholder={text.searchHint}
-          value={find}
-          onInput={(event) => router.set({ find: event.currentTarget.value || undefined })}
-        />
-      )}
-      <Grid
-        label={text.title}
-        columns={COLUMNS}
-        rows={listRows(shown, ({ name, state }) => `${state} ${name}`)}
-        hrefOf={({ name }) => hrefOf(['configurations', name])}
-        empty={
-          !isLoaded ? (
-            <Empty title={text.loading} />
-          ) : rows.length > 0 ? (
-            <Empty
-              title={text.noneFound}
-              action={<Button onPress={() => router.set({ find: undefined })}>{text.clearFilter}</Button>}
-            />
-          ) : (
-            <Empty
-              title={text.empty}
-              hint={session.can('ALL') ? text.emptyHint : `${text.emptyHint} ${text.emptyRead}`}
-              action={create}
-            />
-          )
-        }
-      />
-      {isCreating.value && (
-        <CreateDialog
-          rows={rows}
-          onClose={() => {
-            isCreating.value = false;
-          }}
-        />
-      )}
-    </Page>
+    <SearchedList
+      text={text}
+      rows={rows}
+      keyOf={({ name, state }) => `${state} ${name}`}
+      hrefOf={({ name }) => hrefOf(['configurations', name])}
+      isFound={isFound}
+      columns={COLUMNS}
+      isLoaded={isLoaded}
+      emptyHint={session.can('ALL') ? text.emptyHint : `${text.emptyHint} ${text.emptyRead}`}
+      error={error}
+      onRetry={again}
+      createDialog={(onClose) => <CreateDialog rows={rows} onClose={onClose} />}
+    />
   );
 }
 

@@ -141,13 +141,11 @@ export const text = {
   isNew: 'Not saved yet',
   unsaved: 'Not saved',
   good: 'No faults',
-  checking: 'Checking…',
   faults: (number: number) => plural(number, 'fault'),
   faultsTitle: 'What keeps this from being saved',
   hintsTitle: 'What has no effect',
   place: (line: number, column: number) => `Line ${line}, column ${column}`,
   save: 'Review and save',
-  saveBusy: 'Checking…',
   notSaved: (number: number) => `Not saved: ${plural(number, 'fault')} to mend first.`,
   brokenInEditor: (file: string) =>
     `The file ${file} is broken. Below is what is in force; saving replaces the file.`,

@@ -2,6 +2,7 @@
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { Select } from '../../parts/form.js';
+import { SearchInput } from '../../parts/forms/search-input.js';
 import { Menu } from '../../parts/menu.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
@@ -20,13 +21,12 @@ export function FilterBar({ view, onChange }: FilterBarProps) {
   const isOpen = useSignal(false);
   return (
     <div class="filter-bar">
-      <input
-        class="input filter-find"
-        type="search"
-        aria-label={text.search}
-        placeholder={text.searchHint}
+      <SearchInput
+        class="filter-find"
+        label={text.search}
+        hint={text.searchHint}
         value={view.find}
-        onInput={(event) => onChange({ find: event.currentTarget.value || undefined })}
+        onInput={(find) => onChange({ find: find || undefined })}
       />
       {isPhone && (
         <Button

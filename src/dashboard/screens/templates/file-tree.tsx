@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
+import { SearchInput } from '../../parts/forms/search-input.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
@@ -46,14 +47,12 @@ export function FileTree(props: FileTreeProps) {
   const word = find.value.toLowerCase();
   return (
     <div class="template-tree">
-      <input
-        class="input"
-        type="search"
-        aria-label={text.findFile}
-        placeholder={text.findFile}
+      <SearchInput
+        label={text.findFile}
+        hint={text.findFile}
         value={find.value}
-        onInput={(event) => {
-          find.value = event.currentTarget.value;
+        onInput={(value) => {
+          find.value = value;
         }}
       />
       {word === '' ? (

@@ -1,13 +1,8 @@
 /** All templates, with the configurations that use them. */
-import { useSignal } from '@preact/signals';
 import type { Topics } from '../../live/messages.js';
-import { Button } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
-import { type Column, Grid } from '../../parts/grid/grid.js';
-import { listRows } from '../../parts/grid/list-rows.js';
-import { Page } from '../../parts/page.js';
+import type { Column } from '../../parts/grid/grid.js';
+import { SearchedList } from '../../parts/grid/searched-list.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
 import { useEntries, useTopic } from '../../services/use-live.js';
 import { NewFileDialog } from './new-file.js';
 import { text } from './text.js';
@@ -41,68 +36,22 @@ const COLUMNS: readonly Column<Row>[] = [
 ];
 
 export function TemplateList() {
-  const { session, router } = useServices();
   const templates = useEntries('templates');
   const configurations = [...useEntries('configurations').values()].map((one) => one.configuration);
-  const isLoaded = useTopic('templates').isLoaded.value;
-  const isCreating = useSignal(false);
-  const { find = '' } = router.place.value.query;
   const rows = [...templates]
-    .filter(([key]) => key.toLowerCase().includes(find.toLowerCase()))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([key, entry]) => ({ key, entry, users: usersOf(entry, configurations) }));
-  const create = session.can('ALL') && (
-    <Button
-      kind="main"
-      onPress={() => {
-        isCreating.value = true;
-      }}
-    >
-      {text.create}
-    </Button>
-  );
   return (
-    <Page
-      title={text.title}
-      about={isLoaded && text.counted(rows.length, templates.size)}
-      actions={create}
-      fill
-    >
-      {templates.size > 0 && (
-        <input
-          class="input templates-find"
-          type="search"
-          aria-label={text.search}
-          placeholder={text.searchHint}
-          value={find}
-          onInput={(event) => router.set({ find: event.currentTarget.value || undefined })}
-        />
-      )}
-      <Grid
-        label={text.title}
-        columns={COLUMNS}
-        rows={listRows(rows, ({ key }) => key)}
-        hrefOf={({ entry: { group, name } }) => hrefOf(['templates', group, name])}
-        empty={
-          !isLoaded ? (
-            <Empty title={text.loading} />
-          ) : templates.size > 0 ? (
-            <Empty
-              title={text.noneFound}
-              action={<Button onPress={() => router.set({ find: undefined })}>{text.clearFilter}</Button>}
-            />
-          ) : (
-            <Empty title={text.empty} hint={text.emptyHint} action={create} />
-          )
-        }
-      />
-      {isCreating.value && (
-        <NewFileDialog
-          onClose={() => {
-            isCreating.value = false;
-          }}
-        />
-      )}
-    </Page>
+    <SearchedList
+      text={text}
+      rows={rows}
+      keyOf={({ key }) => key}
+      hrefOf={({ entry: { group, name } }) => hrefOf(['templates', group, name])}
+      isFound={({ key }, word) => key.toLowerCase().includes(word)}
+      columns={COLUMNS}
+      isLoaded={useTopic('templates').isLoaded.value}
+      emptyHint={text.emptyHint}
+      createDialog={(onClose) => <NewFileDialog onClose={onClose} />}
+    />
   );
 }

@@ -5,6 +5,7 @@ import { Button } from '../../../parts/button.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
 import { Select } from '../../../parts/form.js';
+import { SearchInput } from '../../../parts/forms/search-input.js';
 import { type Column, Grid } from '../../../parts/grid/grid.js';
 import { listRows } from '../../../parts/grid/list-rows.js';
 import { Badge } from '../../../parts/state-badge.js';
@@ -80,13 +81,12 @@ export function AuditTab() {
   return (
     <>
       <div class="audit-bar">
-        <input
-          class="input audit-find"
-          type="search"
-          aria-label={text.find}
-          placeholder={text.findHint}
+        <SearchInput
+          class="audit-find"
+          label={text.find}
+          hint={text.findHint}
           value={find}
-          onInput={(event) => router.set({ find: event.currentTarget.value || undefined })}
+          onInput={(word) => router.set({ find: word || undefined })}
         />
         <Select
           label={text.result}

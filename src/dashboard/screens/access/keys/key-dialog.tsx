@@ -2,10 +2,10 @@
 import { useSignal } from '@preact/signals';
 import type { CreateKeyData } from '../../../api/api-types.js';
 import { Button, Submit } from '../../../parts/button.js';
-import { CopyButton } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Form, TextInput } from '../../../parts/form.js';
 import { Choice } from '../../../parts/forms/choice.js';
+import { ShownOnce } from '../../../parts/forms/shown-once.js';
 import { useSubmit } from '../../../parts/forms/use-submit.js';
 import { text as parts } from '../../../parts/text.js';
 import { useServices } from '../../../services/services.js';
@@ -34,14 +34,7 @@ export function KeyDialog({
           onClose={onClose}
         />
       ) : (
-        <>
-          <p>{text.madeExplain}</p>
-          <pre class="output access-token">{value.token}</pre>
-          <div class="foot">
-            <Button onPress={onClose}>{parts.close}</Button>
-            <CopyButton value={value.token} />
-          </div>
-        </>
+        <ShownOnce explain={text.madeExplain} value={value.token} onClose={onClose} />
       )}
     </Dialog>
   );

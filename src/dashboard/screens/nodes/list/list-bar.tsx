@@ -1,5 +1,6 @@
 /** Search, order, and the configuration that is shown on all nodes. */
 import { Select } from '../../../parts/form.js';
+import { SearchInput } from '../../../parts/forms/search-input.js';
 import { Badge, toneOf } from '../../../parts/state-badge.js';
 import { text as parts } from '../../../parts/text.js';
 import { useServices } from '../../../services/services.js';
@@ -24,13 +25,12 @@ export function ListBar({ view, shown, cells }: ListBarProps) {
   if (view.configuration !== '' && !names.includes(view.configuration)) names.push(view.configuration);
   return (
     <div class="node-bar">
-      <input
-        class="input node-find"
-        type="search"
-        aria-label={text.find}
-        placeholder={text.findHint}
+      <SearchInput
+        class="node-find"
+        label={text.find}
+        hint={text.findHint}
         value={view.find}
-        onInput={(event) => router.set({ find: event.currentTarget.value || undefined })}
+        onInput={(find) => router.set({ find: find || undefined })}
       />
       <Select
         label={text.sort}

@@ -3,10 +3,10 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { CreateJoinTokenData } from '../../../api/api-types.js';
 import { Button, Submit } from '../../../parts/button.js';
-import { CopyButton } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Form, TextInput } from '../../../parts/form.js';
 import { Choice } from '../../../parts/forms/choice.js';
+import { ShownOnce } from '../../../parts/forms/shown-once.js';
 import { useSubmit } from '../../../parts/forms/use-submit.js';
 import { text as parts } from '../../../parts/text.js';
 import { useServices } from '../../../services/services.js';
@@ -97,18 +97,10 @@ function MadeToken({
   const nodes = useEntries('nodes');
   const before = useMemo(() => new Set(nodes.keys()), []);
   const joined = [...nodes.keys()].filter((nodeId) => !before.has(nodeId));
-  const command = joinCommand(token);
   return (
-    <>
-      <p>{text.shownOnce}</p>
-      <h3>{text.command}</h3>
-      <pre class="output join-command">{command}</pre>
+    <ShownOnce explain={text.shownOnce} label={text.command} value={joinCommand(token)} onClose={onClose}>
       {isLoopback(token.master) && <p class="quiet">{text.loopback}</p>}
       <p role="status">{joined.length === 0 ? text.waiting : text.joined(joined)}</p>
-      <div class="foot">
-        <Button onPress={onClose}>{parts.close}</Button>
-        <CopyButton value={command} />
-      </div>
-    </>
+    </ShownOnce>
   );
 }

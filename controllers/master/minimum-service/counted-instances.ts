@@ -1,0 +1,108 @@
+/** The instances of a configuration as minimum-service counts them, with those that are set aside. */
+import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
+import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
+import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
+import { hasPlayers } from '../rollout/gather.js';
+import { type CountedInstance, isOrdinary, type ServiceFacts } from './plan.js';
+
+export interface CountedInstancesOptions {
+  readonly instances: Mirror<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  /** As in `ReconcilersOptions`. */
+  readonly ending?: AbortSignal | undefined;
+}
+
+/**
+ * The oldest of its configuration, and up where its node is not lost. What the node reports of it cannot be recorded.
+ */
+const OF_SET_ASIDE = {
+  state: 'OFFLINE',
+  static: false,
+  createdAt: 0,
+  hasFinished: false,
+  isSetAside: true,
+  isDraining: false,
+  maker: 'client',
+  players: 0,
+  replaces: null,
+  awaitsReport: false,
+  stoppedItself: false,
+} as const;
+
+export class CountedInstances {
+  readonly #options: CountedInstancesOptions;
+  /** By configuration, the instances that must be looked at one by one. */
+  readonly #unusual: LookupReader<string>;
+
+  constructor(options: CountedInstancesOptions) {
+    this.#options = options;
+    this.#unusual = options.instances.lookup(
+      (record) => (isOrdinary(record) ? [] : [record.configurationName]),
+      options.ending,
+    );
+  }
+
+  all(name: string): CountedInstance[] {
+    const all = this.#gather(this.#options.instancesByConfiguration.get(name));
+    return [...all, ...this.#setAside(name)];
+  }
+
+  /** As `all`, but of those that are ordinary only how many there are. */
+  few(name: string): Pick<ServiceFacts, 'ordinary' | 'instances'> {
+    const unusual = this.#unusual.get(name);
+    const ordinary = this.#options.instancesByConfiguration.get(name).size - unusual.size;
+    return { ordinary, instances: [...this.#gather(unusual), ...this.#setAside(name)] };
+  }
+
+  /** Those that are not ordinary and can be read. */
+  unusual(name: string): CountedInstance[] {
+    return this.#gather(this.#unusual.get(name));
+  }
+
+  #gather(ids: Iterable<string>): CountedInstance[] {
+    const gathered: CountedInstance[] = [];
+    for (const id of ids) {
+      const record = this.#options.instances.get(id)?.value;
+      if (record === undefined) continue;
+      const node = this.#conditionOf(record);
+      const { awaitsReport, reason } = record.status;
+      gathered.push({
+        id,
+        goal: record.desired.goal,
+        state: record.status.state,
+        static: record.static,
+        createdAt: record.createdAt,
+        hasFinished: hasFinished(record),
+        node,
+        isDraining: this.#isDraining(record),
+        maker: makerOf(record),
+        players: record.status.players ?? 0,
+        isUsed: hasPlayers(record),
+        replaces: record.replaces ?? null,
+        awaitsReport: awaitsReport === true || (reason === 'node-lost' && node !== 'lost'),
+        stoppedItself: record.desired.stoppedBy === 'instance',
+      });
+    }
+    return gathered;
+  }
+
+  #setAside(name: string): CountedInstance[] {
+    const { instances } = this.#options;
+    const counted: CountedInstance[] = [];
+    for (const [id, left] of setAsideOf(instances.setAside, name))
+      counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
+    return counted;
+  }
+
+  #isDraining({ placement }: InstanceRecord): boolean {
+    return this.#options.nodes.get(placement?.nodeId ?? '')?.value.drain !== undefined;
+  }
+
+  #conditionOf({ placement }: Pick<LeftOfInstance, 'placement'>): NodeCondition | null {
+    if (placement === null) return null;
+    return this.#options.nodes.get(placement.nodeId)?.value.condition ?? null;
+  }
+}

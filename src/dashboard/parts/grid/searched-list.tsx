@@ -1,0 +1,95 @@
+/** A screen that lists all things of one kind by name: it finds some of them, and makes one more. */
+import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useServices } from '../../services/services.js';
+import { Button } from '../button.js';
+import { Empty } from '../empty.js';
+import { Failure } from '../failure.js';
+import { SearchInput } from '../forms/search-input.js';
+import { Page } from '../page.js';
+import { type Column, Grid } from './grid.js';
+import { listRows } from './list-rows.js';
+
+export interface SearchedListProps<T> {
+  readonly text: {
+    readonly title: string;
+    readonly counted: (shown: number, all: number) => string;
+    readonly search: string;
+    readonly searchHint: string;
+    readonly loading: string;
+    readonly noneFound: string;
+    readonly clearFilter: string;
+    readonly empty: string;
+    readonly create: string;
+  };
+  /** All, in their order. */
+  readonly rows: readonly T[];
+  readonly keyOf: (row: T) => string;
+  readonly hrefOf: (row: T) => string;
+  /** `word` is in lower case. */
+  readonly isFound: (row: T, word: string) => boolean;
+  readonly columns: readonly Column<T>[];
+  readonly isLoaded: boolean;
+  readonly emptyHint: string;
+  /** Why the rows may be old; null: they are not. */
+  readonly error?: unknown;
+  readonly onRetry?: () => void;
+  readonly createDialog: (onClose: () => void) => ComponentChildren;
+}
+
+export function SearchedList<T>(props: SearchedListProps<T>) {
+  const { text, rows, keyOf, hrefOf, isFound, columns, isLoaded, emptyHint, createDialog } = props;
+  const { error = null, onRetry } = props;
+  const { router, session } = useServices();
+  const isCreating = useSignal(false);
+  const { find = '' } = router.place.value.query;
+  const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
+  const create = session.can('ALL') && (
+    <Button
+      kind="main"
+      onPress={() => {
+        isCreating.value = true;
+      }}
+    >
+      {text.create}
+    </Button>
+  );
+  const search = (word: string): void => router.set({ find: word || undefined });
+  const empty = !isLoaded ? (
+    <Empty title={text.loading} />
+  ) : rows.length > 0 ? (
+    <Empty title={text.noneFound} action={<Button onPress={() => search('')}>{text.clearFilter}</Button>} />
+  ) : (
+    <Empty title={text.empty} hint={emptyHint} action={create} />
+  );
+  return (
+    <Page
+      title={text.title}
+      about={isLoaded && text.counted(shown.length, rows.length)}
+      actions={create}
+      fill
+    >
+      {error !== null && <Failure error={error} {...(onRetry !== undefined && { onRetry })} />}
+      {rows.length > 0 && (
+        <SearchInput
+          class="list-find"
+          label={text.search}
+          hint={text.searchHint}
+          value={find}
+          onInput={search}
+        />
+      )}
+      <Grid
+        label={text.title}
+        columns={columns}
+        rows={listRows(shown, keyOf)}
+        hrefOf={hrefOf}
+        empty={empty}
+      />
+      {isCreating.value &&
+        createDialog(() => {
+          isCreating.value = false;
+        })}
+    </Page>
+  );
+}

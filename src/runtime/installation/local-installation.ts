@@ -1,0 +1,254 @@
+/**
+ * What a wrapper does to this machine for one instance, beside running it: fetches its templates, makes and removes
+ * its working directory, composes its command line and environment, reads its log. The wrapper's reconcilers use
+ * it.
+ */
+import { join } from 'node:path';
+import type { CallPeer } from '../../channel/protocol/calls.js';
+import type { MasterAddress } from '../../channel/protocol/messages.js';
+import type { LogLines } from '../../channel/services/instance-streams.js';
+import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
+import { LogFollower } from '../../logs/follow.js';
+import type { LineTimes } from '../../logs/line-times.js';
+import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import { type LogRange, type LogRangeQuery, readLineTimes, readLogRange } from '../../logs/log-range.js';
+import { lineAt, nextLine } from '../../logs/next-line.js';
+import { type FoundLines, type LogSearchQuery, searchLog } from '../../logs/search/log-search.js';
+import { SegmentCounts } from '../../logs/segment-counts.js';
+import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
+import { readLastLines } from '../../logs/tail.js';
+import type { Clock } from '../../loop/clock.js';
+import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
+import type { FetchCost } from '../../model/template.js';
+import type { Desired } from '../../node/desired-copy.js';
+import type { TemplateCache } from '../../templates/transfer/cache.js';
+import { asUser } from '../command/as-user.js';
+import { substituteCommand } from '../command/command-variables.js';
+import { buildEnvironment } from '../command/environment.js';
+import { execSimple } from '../command/exec-command.js';
+import { missingInText, missingText } from '../command/missing-variables.js';
+import type { NodeUsers, RunUser } from '../command/node-users.js';
+import { buildVariables, type Variables } from '../command/variables.js';
+import { checkPort, type PortCheck } from '../ports.js';
+import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
+import { ApiAuthorityFile } from './api-authority.js';
+import { directorySizes, instanceDirectories } from './directory-sizes.js';
+import { enterProblem } from './enter-problem.js';
+import type { Installation } from './installation.js';
+import { MasterIp } from './master-ip.js';
+import type { Workspaces } from './workspace.js';
+
+/** The runtime whose programs live in an image, with an environment of its own. */
+const DOCKER = 'docker';
+
+export interface LocalInstallationOptions {
+  readonly nodeId: string;
+  /** The node's own address. */
+  readonly address: string;
+  readonly runningDirectory: string;
+  readonly logsDirectory: string;
+  /** Where the certificate of the cluster's authority is kept for instances. */
+  readonly apiAuthority: string;
+  readonly cache: TemplateCache;
+  readonly workspaces: Workspaces;
+  readonly clock: Clock;
+  /** The daemon's environment; only a short list passes. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+  readonly users: NodeUsers;
+  /** Variables that extensions add. Asked at each install and start; never throws. */
+  readonly addedVariables?: (instance: {
+    readonly instanceId: string;
+    readonly configurationName: string;
+    readonly port: number | null;
+  }) => Variables;
+}
+
+export class LocalInstallation implements Installation {
+  readonly #options: LocalInstallationOptions;
+  readonly #masterIp: MasterIp;
+  readonly #apiAuthority: ApiAuthorityFile;
+  readonly #counts = new SegmentCounts();
+  readonly #follower = new LogFollower({ counts: this.#counts });
+
+  constructor(options: LocalInstallationOptions) {
+    this.#options = options;
+    this.#masterIp = new MasterIp(options);
+    this.#apiAuthority = new ApiAuthorityFile(options.apiAuthority);
+  }
+
+  isCached(digest: string): boolean {
+    return this.#options.cache.has(digest);
+  }
+
+  async fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost> {
+    const offer = {
+      whole: () => requestBundle(calls, digest, signal),
+      parts: requestParts(calls, digest, signal),
+    };
+    return this.#options.cache.fetch(digest, offer, signal);
+  }
+
+  async install(
+    desired: Desired,
+    master: MasterAddress | undefined,
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { assignment, configuration } = desired;
+    if (master !== undefined) await this.#masterIp.learn(master.address, signal);
+    if (master?.apiTls?.authority != null) await this.#apiAuthority.keep(master.apiTls.authority);
+    const variables = this.#variables(desired, master);
+    const owner = this.#userOf(desired);
+    const { warnings } = await this.#options.workspaces.prepare({
+      instanceId: assignment.id,
+      templates: assignment.templates,
+      keep: configuration.static,
+      override: configuration.templateInstallationConfig.onTemplatePasteOverridePresentFiles,
+      fileModifications: configuration.fileModifications,
+      variables,
+      owner,
+      isContainer: configuration.runtime === DOCKER,
+      signal,
+    });
+    const closed = owner === undefined ? null : await enterProblem(this.#options.runningDirectory, owner);
+    const { command, environmentVariables } = configuration;
+    const missing = (field: string, text: string): string[] =>
+      missingInText(text, variables).map((name) => `${field} asks for ${missingText(name, variables)}`);
+    return [
+      ...warnings,
+      ...(closed === null ? [] : [closed]),
+      ...missing('command', command),
+      ...Object.entries(environmentVariables).flatMap(([name, text]) =>
+        missing(`environmentVariables.${name}`, text),
+      ),
+    ];
+  }
+
+  launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec {
+    const { assignment, configuration } = desired;
+    const variables = this.#variables(desired, master);
+    const { command, environment: commandVariables } = substituteCommand(configuration.command, variables);
+    const user = this.#userOf(desired);
+    const isContainer = configuration.runtime === DOCKER;
+    const workingDirectory = join(this.#options.runningDirectory, assignment.id);
+    const apiAuthority = master?.apiTls?.authority == null ? undefined : this.#apiAuthority.path;
+    const environment = buildEnvironment({
+      inherited: isContainer ? null : inheritedBy(user, this.#options.inherited, workingDirectory),
+      configuration,
+      instance: assignment,
+      nodeId: this.#options.nodeId,
+      apiUrl: master === undefined ? '' : apiUrlOf(master),
+      apiAuthority: isContainer && apiAuthority !== undefined ? AUTHORITY_IN_CONTAINER : apiAuthority,
+      apiKey: assignment.apiKey,
+      variables,
+      commandVariables,
+    });
+    const call = { command: execSimple(command), environment };
+    const setpriv =
+      user === undefined || isContainer
+        ? undefined
+        : this.#options.users.setpriv(configuration.runtime, configuration.runAs);
+    return {
+      instanceId: assignment.id,
+      run,
+      ...(user === undefined || setpriv === undefined ? call : asUser(call, user, setpriv)),
+      workingDirectory,
+      ramMB: configuration.ramMB,
+      cpu: configuration.cpu,
+      properties:
+        user === undefined
+          ? configuration.properties
+          : { dockerUser: `${user.uid}:${user.gid}`, ...configuration.properties },
+      port: assignment.port,
+      ...(apiAuthority !== undefined && { apiAuthority }),
+    };
+  }
+
+  /** Throws DRV_RUNTIME_START_FAILED when this node cannot run the instance as its user. */
+  #userOf({ configuration }: Desired): RunUser | undefined {
+    return this.#options.users.userOf(configuration.runAs);
+  }
+
+  remove(id: string): Promise<void> {
+    return this.#options.workspaces.remove(id);
+  }
+
+  directories(): Promise<readonly string[]> {
+    return instanceDirectories(this.#options.runningDirectory);
+  }
+
+  directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    return directorySizes(this.#options.runningDirectory, ids);
+  }
+
+  checkPort(port: number): Promise<PortCheck> {
+    return checkPort(port);
+  }
+
+  readLogs(id: string, lines: number): Promise<LogLines> {
+    return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts);
+  }
+
+  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
+    return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
+  }
+
+  readLogRange(id: string, query: Omit<LogRangeQuery, 'now'>): Promise<LogRange> {
+    const now = this.#options.clock.now();
+    return readLogRange(join(this.#options.logsDirectory, id), { ...query, now }, this.#counts);
+  }
+
+  readLogTimes(id: string, from: number, to: number): Promise<LineTimes> {
+    return readLineTimes(join(this.#options.logsDirectory, id), from, to);
+  }
+
+  searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines> {
+    return searchLog(join(this.#options.logsDirectory, id), query, signal);
+  }
+
+  nextLogLine(id: string): Promise<number> {
+    return nextLine(join(this.#options.logsDirectory, id), this.#counts);
+  }
+
+  logLineAt(id: string, place: LogPlace): Promise<number> {
+    return lineAt(join(this.#options.logsDirectory, id), place);
+  }
+
+  readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines> {
+    return readSpanLines(join(this.#options.logsDirectory, id), span, lines);
+  }
+
+  #variables({ assignment, configuration }: Desired, master: MasterAddress | undefined): Variables {
+    const address = master?.address ?? '';
+    const { id: instanceId, configurationName, port } = assignment;
+    const added = this.#options.addedVariables?.({ instanceId, configurationName, port });
+    return buildVariables({
+      ...(added !== undefined && { added }),
+      instance: assignment,
+      configuration,
+      node: { nodeId: this.#options.nodeId, address: this.#options.address },
+      master: {
+        address,
+        ip: this.#masterIp.of(address),
+        port: master?.port ?? 0,
+        apiPort: master?.apiPort ?? 0,
+      },
+    });
+  }
+}
+
+/** Of Drover's own environment, what says who one is becomes true of the user. Empty ones are left out. */
+function inheritedBy(
+  user: RunUser | undefined,
+  inherited: LocalInstallationOptions['inherited'],
+  workingDirectory: string,
+): LocalInstallationOptions['inherited'] {
+  if (user === undefined) return inherited;
+  const { name, home, shell } = user;
+  return { ...inherited, HOME: home ?? workingDirectory, USER: name ?? '', SHELL: shell ?? '/bin/sh' };
+}
+
+function apiUrlOf({ address, apiPort, apiTls }: MasterAddress): string {
+  // An IPv6 address stands in brackets in a URL.
+  const host = address.includes(':') ? `[${address}]` : address;
+  return `${apiTls === undefined ? 'http' : 'https'}://${host}:${apiPort}/api`;
+}

@@ -1,0 +1,51 @@
+/** The master's end of the channel over a state, with templates and tokens that are always the same. */
+import { pino } from 'pino';
+import { BeatBook } from '../../../src/channel/master/beat-book.js';
+import { Hub, type HubOptions } from '../../../src/channel/master/hub.js';
+import { StatusIntake } from '../../../src/channel/master/status-intake.js';
+import { UsageBook } from '../../../src/channel/master/usage-book.js';
+import type { MasterState } from '../../../src/store/master-state.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import type { FakeClock } from '../fake-clock.js';
+
+export const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPort: 7000 };
+
+const silent = pino({ level: 'silent' });
+
+/** Not started. */
+export function hubOver(state: MasterState, clock: FakeClock, options: Partial<HubOptions> = {}): Hub {
+  return new Hub({
+    clusterName: 'test',
+    master: MASTER,
+    nodes: state.nodeRecords,
+    sources: {
+      ...state,
+      templateDigest: async () => null,
+      templateNews: () => undefined,
+      issueInstanceToken: () => 'token',
+    },
+    intake: intakeOver(state, clock),
+    beats: new BeatBook(clock),
+    usage: new UsageBook(),
+    services: new Map(),
+    logger: silent,
+    clock,
+    ...options,
+  });
+}
+
+export function intakeOver(
+  { instanceRecords: records, revisions }: MasterState,
+  clock: FakeClock,
+  options: Partial<ConstructorParameters<typeof StatusIntake>[0]> = {},
+): StatusIntake {
+  return new StatusIntake({
+    records,
+    revisions,
+    metrics: new Metrics(),
+    logger: silent,
+    now: () => clock.now(),
+    onBusyPort: () => undefined,
+    ...options,
+  });
+}

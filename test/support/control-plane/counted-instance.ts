@@ -1,0 +1,22 @@
+/** Instances as minimum-service counts them. */
+import type { CountedInstance } from '../../../controllers/master/minimum-service/plan.js';
+
+/** One that the enforcer made, is up, and stands in nobody's way. */
+export function counted(id: string, fields: Partial<CountedInstance> = {}): CountedInstance {
+  return {
+    id,
+    goal: 'run',
+    state: 'ONLINE',
+    static: false,
+    createdAt: 0,
+    hasFinished: false,
+    node: 'connected',
+    isDraining: false,
+    maker: 'enforcer',
+    players: 0,
+    replaces: null,
+    awaitsReport: false,
+    stoppedItself: false,
+    ...fields,
+  };
+}

@@ -1,0 +1,24 @@
+/** One etcd and a proxy in front of it for all tests of a file. */
+import { afterAll, beforeAll } from 'vitest';
+import { type EtcdCluster, startEtcd } from './etcd-server.js';
+import { FaultProxy } from './fault-proxy.js';
+
+export interface SharedEtcd {
+  readonly etcd: EtcdCluster;
+  readonly proxy: FaultProxy;
+}
+
+/** Called once in a `describe`; `take` gets both before the first test. */
+export function shareEtcd(take: (shared: SharedEtcd) => void): void {
+  let shared: SharedEtcd | undefined;
+  beforeAll(async () => {
+    const etcd = await startEtcd();
+    const proxy = await FaultProxy.start(etcd.endpoints[0] ?? '');
+    shared = { etcd, proxy };
+    take(shared);
+  });
+  afterAll(async () => {
+    await shared?.proxy.stop();
+    await shared?.etcd.stop();
+  });
+}
