@@ -132,6 +132,7 @@ export class MasterTerm {
       nodes: state.nodeRecords,
       sources: {
         ...state,
+        line: state.line,
         templateDigest: (group, name, storage) => templates.digest(group, name, storage),
         templateNews: (group, name, storage) => templates.news(group, name, storage),
         issueInstanceToken,

@@ -64,6 +64,17 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     // A file of any name may say it, also one that was not looked at yet.
     if (precondition?.is === 'absent') await this.#source.read({ isFinal: false });
     if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
+    if (precondition?.is === 'absent') await this.#requireNoBroken(name);
+  }
+
+  /** A file of the name that cannot be read now is somebody's configuration all the same. */
+  async #requireNoBroken(name: string): Promise<void> {
+    const file = `${name}.json`;
+    if ((await this.#source.readFile(file))?.kind !== 'broken') return;
+    throw new DroverError(
+      'DRV_CONFIGURATION_CHANGED',
+      `configuration "${name}" was there before, in ${file}, which is not valid now`,
+    );
   }
 
   /** The revision that a file gives this name now, which may not be in force yet; else the one in force. */

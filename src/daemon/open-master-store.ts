@@ -34,10 +34,16 @@ export interface MasterStore {
   readonly candidate: Candidate;
 }
 
-/** It is closed when the node stops. On etcd this waits until etcd answers; the assembly's `ending` ends that. */
-export async function openMasterStore(assembly: Assembly): Promise<MasterStore> {
+/**
+ * It is closed when the node stops. On etcd this waits until etcd answers, and `waitFor` gets why; the assembly's
+ * `ending` ends that.
+ */
+export async function openMasterStore(
+  assembly: Assembly,
+  waitFor: (reason: string) => void,
+): Promise<MasterStore> {
   const { configuration, shared } = assembly;
-  if (configuration.store.kind === 'etcd') return openOnEtcd(assembly, configuration.store);
+  if (configuration.store.kind === 'etcd') return openOnEtcd(assembly, configuration.store, waitFor);
   const own = { ...peerOf(configuration), since: shared.clock.now() };
   return { store: await openNodeStore(assembly, 'master'), candidate: new SoleLeadership(own) };
 }
@@ -69,7 +75,11 @@ function peerOf({ nodeId, address, port }: NodeConfiguration): MasterPeer {
   return { nodeId, clusterAddress: hostPort(address, port) };
 }
 
-async function openOnEtcd(assembly: Assembly, settings: EtcdSettings): Promise<MasterStore> {
+async function openOnEtcd(
+  assembly: Assembly,
+  settings: EtcdSettings,
+  waitFor: (reason: string) => void,
+): Promise<MasterStore> {
   const { paths, configuration, shared, running, ending, fenced } = assembly;
   const { clock, logger, metrics } = shared;
   const { prefix = `/drover/${configuration.clusterName}` } = settings;
@@ -78,6 +88,7 @@ async function openOnEtcd(assembly: Assembly, settings: EtcdSettings): Promise<M
     if (file !== undefined) await refuseIfOpen(resolve(paths.root, file), 0o600);
   const etcd = await connectEtcd({ settings, root: paths.root, clock });
   const own = peerOf(configuration);
+  waitFor(`it waits for its state on etcd ${etcd.name}`);
   const { store, election } = await openElected({
     etcd,
     prefix,
@@ -85,10 +96,12 @@ async function openOnEtcd(assembly: Assembly, settings: EtcdSettings): Promise<M
     clock,
     logger,
     signal: ending,
+    onDelay: waitFor,
     onLost: fenced,
     onWrite: (seconds) => metrics.observeStoreWrite(seconds),
   });
   running.onStop(() => store.close());
+  waitFor('it waits until a master writes the first state of its cluster');
   await refuseForeign(store, paths, prefix);
   const upkeep = new Upkeep({ etcd, key: prefix, clock, logger });
   upkeep.start();

@@ -21,6 +21,7 @@ import { Daemon } from './daemon.js';
 import type { MemberNode } from './member-node.js';
 import { startMaster } from './start-master.js';
 import { startMemberNode } from './start-member.js';
+import { startWithoutState } from './start-without-state.js';
 import { startWrapper, untilFed } from './start-wrapper.js';
 
 const MB = 1024 * 1024;
@@ -143,11 +144,13 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   const { paths, configuration, shared, running } = assembly;
   if (!configuration.isMasterNode) return startMemberNode(assembly);
   const { logger } = shared;
-  const { candidate, work, connection, openDoor, ...started } = await startMaster(assembly);
+  const before = configuration.store.kind === 'etcd' ? await startWithoutState(assembly) : undefined;
+  const { candidate, work, connection, openDoor, ...started } = await startMaster(assembly, before);
   const serving = candidate.serve(work);
   // Awaited below, after the wrapper: a start that fails meanwhile is told once.
   serving.catch(ignore);
-  const wrapper = await startWrapper(assembly, connection);
+  before?.connect(connection);
+  const wrapper = before?.wrapper ?? (await startWrapper(assembly, connection));
   if (candidate.isLeader()) await untilFed(wrapper, shared.clock);
   work.nodeIsUp();
   await serving;

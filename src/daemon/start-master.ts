@@ -32,6 +32,7 @@ import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-stor
 import { SeveralMasters } from './several-masters.js';
 import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
+import type { WithoutState } from './start-without-state.js';
 import type { MasterConnection } from './start-wrapper.js';
 
 /** In the package, two folders up from this file, and from the chunk that it becomes. */
@@ -70,12 +71,15 @@ interface Foundation {
   readonly dashboard: DashboardFiles;
 }
 
-/** Starts all that a master has whether or not it leads. It serves from `candidate.serve(work)` on. */
-export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
+/**
+ * Starts all that a master has whether or not it leads. It serves from `candidate.serve(work)` on. `before`: what of the
+ * node runs already, where the state may be away for long.
+ */
+export async function startMaster(assembly: Assembly, before?: WithoutState): Promise<StartedMaster> {
   const { paths, configuration, shared, extensions, running } = assembly;
   const { metrics, clock, logger } = shared;
   const silenceMs = silenceOf(configuration);
-  const foundation = await lay(assembly);
+  const foundation = await lay(assembly, before?.waitFor);
   const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
   const openDoor = async (): Promise<void> => {
@@ -102,6 +106,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
     }),
   });
   // The API listens first, so that a taken port is known before anything changes. It answers 503 while it is not ready.
+  await before?.makeRoom();
   await running.start(api);
   const door = await startClusterServer(assembly, cluster, {
     master: () => master,
@@ -112,7 +117,7 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   });
   // Before the cluster port closes, which ends their tunnels.
   running.onStop(() => api.untilLeft());
-  await running.start(extensions);
+  if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
   await running.start(master);
   await running.start(templates);
@@ -125,10 +130,13 @@ export async function startMaster(assembly: Assembly): Promise<StartedMaster> {
   return { master, api, apiCertificate, files, dashboard, commands, candidate, work, connection, openDoor };
 }
 
-async function lay(assembly: Assembly): Promise<Foundation> {
+async function lay(
+  assembly: Assembly,
+  waitFor: (reason: string) => void = () => undefined,
+): Promise<Foundation> {
   const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
-  const { store, candidate } = await openMasterStore(assembly);
+  const { store, candidate } = await openMasterStore(assembly, waitFor);
   await untilFounded({ store, candidate }, ending);
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
   running.onStop(() => audit.close());

@@ -100,13 +100,11 @@ async function open(place: Place, kind: StoreKind): Promise<Store> {
 
 /** Resolves with what was written. */
 async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<StoreState> {
-  if (kind === 'lmdb') {
-    await fillStore(join(place.paths.store, 'master'), state);
-    return state;
-  }
-  // etcd may be a new one, whose terms begin at 1: nodes would refuse them.
+  // etcd may be a new one, whose terms begin at 1: nodes would refuse them. In a restored state the revisions from here on
+  // are of other changes than those that nodes may have seen.
   const raised = raiseEpochs(state, Date.now());
-  await fillEtcd(await etcdOptions(place), raised);
+  if (kind === 'lmdb') await fillStore(join(place.paths.store, 'master'), raised);
+  else await fillEtcd(await etcdOptions(place), raised);
   return raised;
 }
 

@@ -10,6 +10,7 @@ import {
   type MessageOf,
   masterAddressSchema,
 } from '../channel/protocol/messages.js';
+import type { Seen } from '../channel/wrapper/link.js';
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import type { WriteBehind } from './write-behind.js';
 
@@ -17,6 +18,7 @@ const ASSIGNMENTS = 'assignments/';
 const REVISIONS = 'revisions/';
 const MASTER = 'master';
 const SEEN = 'seen';
+const LINE = 'line';
 
 export interface Desired {
   readonly assignment: Assignment;
@@ -32,6 +34,7 @@ export class DesiredCopy {
   #isConfirmed = false;
   #master: MasterAddress | undefined;
   #seen: number | undefined;
+  #line = 0;
   readonly #listeners: ((id: string) => void)[] = [];
 
   constructor(disk: WriteBehind) {
@@ -49,6 +52,8 @@ export class DesiredCopy {
     for (const master of masters.readable.values()) this.#master = master;
     const seen = await this.#disk.load(SEEN, (value) => z.int().parse(value));
     for (const revision of seen.readable.values()) this.#seen = revision;
+    const lines = await this.#disk.load(LINE, (value) => z.int().parse(value));
+    for (const line of lines.readable.values()) this.#line = line;
   }
 
   /** Adds a listener, which hears that the desired state of `id` changed. */
@@ -93,8 +98,8 @@ export class DesiredCopy {
   }
 
   /** The revision of the master's store that was applied last; undefined when no master has said one. */
-  get seen(): number | undefined {
-    return this.#seen;
+  get seen(): Seen | undefined {
+    return this.#seen === undefined ? undefined : { revision: this.#seen, line: this.#line };
   }
 
   /** The assignments whose revision's content is here too. */
@@ -108,6 +113,9 @@ export class DesiredCopy {
     this.#isConfirmed = true;
     this.#leftAlone.clear();
     for (const id of snapshot.unchanged ?? []) if (!this.#assignments.has(id)) this.#leftAlone.add(id);
+    const { line = 0 } = snapshot;
+    if (line !== this.#line) this.#disk.put(LINE, line);
+    this.#line = line;
     this.#saw(snapshot.store);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
     // Only here: within a connection the master sends the content of a revision once, and relies on it.

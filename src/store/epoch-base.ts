@@ -1,6 +1,7 @@
 /**
  * What the numbers of terms on etcd begin from. etcd counts from 1 in a new cluster, and nodes refuse a master of an
- * earlier term than they have seen: so a state that is written into etcd anew raises them all.
+ * earlier term than they have seen: so a state that is written anew raises them all. The base also names the line of
+ * the state: after a restore, the same revisions are of other changes than those that nodes have seen.
  */
 import { z } from 'zod';
 import type { Entry, StoreState } from './store.js';
@@ -8,24 +9,44 @@ import type { Entry, StoreState } from './store.js';
 /** Beside the prefixes of keys.ts: it is no record of any kind. */
 export const EPOCH_BASE = 'epoch-base';
 
-const baseSchema = z.object({ base: z.int().min(0) });
+const restoreSchema = z.object({ base: z.int().min(0), revision: z.int().min(0) });
+const lineSchema = z.object({ base: z.int().min(0), restores: z.array(restoreSchema).default([]) });
+
+/** The history that the revisions of a store belong to. */
+export interface StoreLine {
+  /** Larger in each later line; 0: the first one. */
+  readonly base: number;
+  /** Where each line but the first began: it has the revisions up to there in common with the one before. */
+  readonly restores: readonly { readonly base: number; readonly revision: number }[];
+}
+
+const FIRST_LINE: StoreLine = { base: 0, restores: [] };
+
+/** The first line: none was stored. */
+export function lineOf(value: unknown): StoreLine {
+  return lineSchema.safeParse(value).data ?? FIRST_LINE;
+}
 
 /** 0: none was stored. */
 export function epochBaseOf(value: unknown): number {
-  return baseSchema.safeParse(value).data?.base ?? 0;
+  return lineOf(value).base;
+}
+
+/** The last revision up to which `line` has all that was in the line of `base`; Infinity: it is the same line. */
+export function lastInCommon({ restores }: StoreLine, base: number): number {
+  return Math.min(...restores.filter((restore) => restore.base > base).map(({ revision }) => revision));
 }
 
 /**
- * The state with a larger base than any term before had, also one that this state knows nothing of: microseconds since
- * 1970. No etcd has so many revisions in the same time.
+ * The state as the beginning of a new line. Its base is larger than any term before had, also one that this state knows
+ * nothing of: microseconds since 1970. No etcd has so many revisions in the same time.
  */
 export function raiseEpochs({ entries, revision }: StoreState, nowMs: number): StoreState {
-  const known = epochBaseOf(entries.find(({ key }) => key === EPOCH_BASE)?.value);
-  const base = Math.max(known + 1, Math.round(nowMs * 1000));
-  const raised: Entry = { key: EPOCH_BASE, value: { base }, revision: Math.max(revision, 1) };
+  const known = lineOf(entries.find(({ key }) => key === EPOCH_BASE)?.value);
+  const base = Math.max(known.base + 1, Math.round(nowMs * 1000));
+  const raisedAt = Math.max(revision, 1);
+  const line: StoreLine = { base, restores: [...known.restores, { base, revision: raisedAt }] };
+  const raised: Entry = { key: EPOCH_BASE, value: line, revision: raisedAt };
   const rest = entries.filter(({ key }) => key !== EPOCH_BASE);
-  return {
-    entries: [...rest, raised].toSorted((a, b) => (a.key < b.key ? -1 : 1)),
-    revision: raised.revision,
-  };
+  return { entries: [...rest, raised].toSorted((a, b) => (a.key < b.key ? -1 : 1)), revision: raisedAt };
 }

@@ -15,6 +15,7 @@ import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ContentsInForce } from './contents-in-force.js';
+import { EPOCH_BASE, lineOf, type StoreLine } from './epoch-base.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
 import { Mirror } from './mirror.js';
@@ -59,6 +60,7 @@ export class MasterState {
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly rolloutRecords: RecordSet<RolloutRecord>;
+  #line: StoreLine = lineOf(undefined);
   /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
   readonly #credentials: readonly Mirror<unknown>[];
 
@@ -113,7 +115,13 @@ export class MasterState {
     this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
   }
 
+  /** The line of the store. It changes only where the store is written anew, which no master has open. */
+  get line(): StoreLine {
+    return this.#line;
+  }
+
   async start(): Promise<void> {
+    this.#line = lineOf((await this.store.get(EPOCH_BASE))?.value);
     await Promise.all(this.#all().map((mirror) => mirror.start()));
   }
 

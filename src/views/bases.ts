@@ -6,6 +6,8 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '../files/replace-file.js';
+import { EPOCH_BASE, lastInCommon, lineOf, type StoreLine } from '../store/epoch-base.js';
+import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Base } from './plan.js';
 
@@ -13,14 +15,18 @@ const fileSchema = z.object({
   format: z.literal(1),
   /** Which directory it was. */
   directory: z.string(),
-  /** Of the state, when a base was noted last. */
+  /** Of the state, when a base was noted last, and the line that this revision is of (`StoreLine`). */
   revision: z.int().min(0),
+  line: z.int().min(0).default(0),
   bases: z.record(z.string(), z.object({ hash: z.string(), next: z.string().optional() })),
+  waiting: z.array(z.string()).default([]),
 });
 
 export interface BasesOptions {
   /** Absolute path of the file. */
   readonly path: string;
+  /** Where the state is kept. */
+  readonly store: Pick<Store, 'get'>;
   readonly logger: Pick<Logger, 'warn'>;
 }
 
@@ -38,8 +44,11 @@ export interface Note {
 
 export class Bases {
   readonly #options: BasesOptions;
-  #standing: Standing | undefined;
+  #standing: (Standing & { readonly line: number }) | undefined;
+  /** Of the state now. */
+  #line: StoreLine = lineOf(undefined);
   #bases = new Map<string, Base>();
+  #waiting: ReadonlySet<string> = NOTHING;
 
   constructor(options: BasesOptions) {
     this.#options = options;
@@ -47,10 +56,12 @@ export class Bases {
 
   /** Reads the file. One that is missing or damaged means that nothing is known: then nothing is overwritten. */
   async open(): Promise<void> {
-    const { path, logger } = this.#options;
+    const { path, store, logger } = this.#options;
+    this.#line = lineOf((await store.get(EPOCH_BASE))?.value);
     try {
-      const { bases, ...standing } = fileSchema.parse(JSON.parse(await readFile(path, 'utf8')));
+      const { bases, waiting, ...standing } = fileSchema.parse(JSON.parse(await readFile(path, 'utf8')));
       this.#bases = new Map(Object.entries(bases));
+      this.#waiting = new Set(waiting);
       this.#standing = standing;
     } catch (error) {
       if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
@@ -59,25 +70,38 @@ export class Bases {
   }
 
   /** The bases that hold for this directory and this state. */
-  of({ directory, revision }: Standing): ReadonlyMap<string, Base> {
-    const known = this.#standing;
-    const holds = known !== undefined && known.directory === directory && known.revision <= revision;
-    return holds ? this.#bases : NONE;
+  of(standing: Standing): ReadonlyMap<string, Base> {
+    return this.#holdFor(standing) ? this.#bases : NONE;
   }
 
-  /** Resolves when they are on disk. */
-  async note(standing: Standing, notes: readonly Note[]): Promise<void> {
+  /** The names that this directory had lost with most others, whose removal waited to be confirmed. */
+  waiting(standing: Standing): ReadonlySet<string> {
+    return this.#holdFor(standing) ? this.#waiting : NOTHING;
+  }
+
+  /** Resolves when they are on disk. `waiting`: all that `waiting` is to answer from now on. */
+  async note(standing: Standing, notes: readonly Note[], waiting: ReadonlySet<string>): Promise<void> {
     const bases = new Map(this.of(standing));
     for (const { name, base } of notes) {
       if (base === undefined) bases.delete(name);
       else bases.set(name, base);
     }
     this.#bases = bases;
-    this.#standing = standing;
+    this.#waiting = waiting;
+    this.#standing = { ...standing, line: this.#line.base };
     const { path } = this.#options;
     await mkdir(dirname(path), { mode: 0o700, recursive: true });
-    await replaceFile(path, JSON.stringify({ format: 1, ...standing, bases: Object.fromEntries(bases) }));
+    const kept = { bases: Object.fromEntries(bases), waiting: [...waiting] };
+    await replaceFile(path, JSON.stringify({ format: 1, ...this.#standing, ...kept }));
+  }
+
+  #holdFor({ directory, revision }: Standing): boolean {
+    const known = this.#standing;
+    if (known === undefined || known.directory !== directory) return false;
+    // A restored state comes beyond the revision that is known here, by other changes.
+    return known.revision <= Math.min(revision, lastInCommon(this.#line, known.line));
   }
 }
 
 const NONE: ReadonlyMap<string, Base> = new Map();
+const NOTHING: ReadonlySet<string> = new Set();

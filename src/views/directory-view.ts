@@ -59,6 +59,8 @@ export interface DirectoryViewOptions {
 
 interface Judged extends ViewFacts {
   readonly standing: Standing;
+  /** Names whose removal waits to be confirmed. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 /**
@@ -77,7 +79,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   readonly name: string;
   readonly #options: DirectoryViewOptions;
   readonly #controller: Controller<Judged, Step>;
-  /** What this process saw in the directory. */
+  /** What this process saw in the directory, and what waited when the last one ended. */
   #seen = new Set<string>();
   #seenIn: string | undefined;
   /** Gone here with most others; what they said stays until somebody confirms it. */
@@ -147,7 +149,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
       this.#controller.specChanged(this.name);
       await this.#controller.whenIdle();
       const facts = this.observe();
-      if (facts === undefined || planView(facts).steps.length === 0) return;
+      if (facts === undefined || this.plan(facts).steps.length === 0) return;
       if (this.#isStopped) throw new DroverError('DRV_NOT_READY', 'the master is stopping');
       if (this.#refusal !== undefined) throw this.#refusal;
     }
@@ -160,7 +162,10 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     if (observation === undefined) return undefined;
     const { brought, isConfirmed, ...sides } = observation;
     const { here, standing, undecided } = sides;
-    if (this.#seenIn !== standing.directory) this.#seen = new Set();
+    if (this.#seenIn !== standing.directory) {
+      this.#waiting = bases.waiting(standing);
+      this.#seen = new Set(this.#waiting);
+    }
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
     const gone = [...this.#seen].filter((name) => !here.has(name) && !undecided.has(name) && brought(name));
@@ -172,6 +177,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     return {
       ...sides,
       undecided: new Set([...undecided, ...this.#waiting]),
+      waiting: this.#waiting,
       bases: bases.of(standing),
       deleted: new Set(gone.filter((name) => !kept.has(name))),
     };
@@ -179,7 +185,10 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
 
   plan(facts: Judged): Plan<Step> {
     const { steps } = planView(facts);
-    const all = steps.length === 0 ? [] : [...steps, { do: 'tell-hindrance' } as const];
+    // Over a restart too, what waits is neither removed nor written here again.
+    const isWaitNoted = isSame(this.#options.bases.waiting(facts.standing), facts.waiting);
+    const noted: readonly ViewStep[] = isWaitNoted ? steps : [{ do: 'note', bases: [] }, ...steps];
+    const all = noted.length === 0 ? [] : [...noted, { do: 'tell-hindrance' } as const];
     return { steps: all.map((step) => ({ ...step, standing: facts.standing })) };
   }
 
@@ -193,21 +202,21 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
   }
 
   async #perform(step: Step): Promise<void> {
-    const { tree, bases } = this.#options;
+    const { tree } = this.#options;
     const { standing } = step;
     switch (step.do) {
       case 'note':
-        return bases.note(standing, step.bases);
+        return this.#note(standing, step.bases);
       case 'write-there':
         await tree.writeThere(step.changes);
         // Before anybody else's change of it is looked at: what is here is that one's base.
-        return bases.note(
+        return this.#note(
           standing,
           step.changes.map(({ name, hash }) => ({ name, base: { hash } })),
         );
       case 'remove-there':
         await tree.removeThere(step.removals);
-        return bases.note(
+        return this.#note(
           standing,
           step.removals.map(({ name }) => ({ name, base: undefined })),
         );
@@ -230,7 +239,7 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     standing: Standing,
     changes: readonly ChangeHere[],
   ): Promise<{ readonly error: unknown } | undefined> {
-    const { logger, bases } = this.#options;
+    const { logger } = this.#options;
     const done: Note[] = [];
     const failures: { readonly error: unknown }[] = [];
     for (const { name, hash, present } of changes) {
@@ -245,8 +254,14 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
         failures.push({ error });
       }
     }
-    if (done.length > 0) await bases.note(standing, done);
+    if (done.length > 0) await this.#note(standing, done);
     return failures.find(({ error }) => !(error instanceof Conflict)) ?? failures[0];
+  }
+
+  async #note(standing: Standing, notes: readonly Note[]): Promise<void> {
+    const { bases } = this.#options;
+    const waiting = standing.directory === this.#seenIn ? this.#waiting : bases.waiting(standing);
+    await bases.note(standing, notes, waiting);
   }
 
   /** What says a removed name still, such as a second file, is no new one: its base stays, and a person decides. */
@@ -261,4 +276,8 @@ export class DirectoryView implements Reconciler<Judged, Step>, Part {
     if (hash !== undefined) await tree.writeHere(name, hash, present);
     else if (present !== undefined) await tree.removeHere(name, present);
   }
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
 }

@@ -5,6 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { z } from 'zod';
+import { type EtcdCluster, startEtcd } from '../support/etcd/etcd-server.js';
 import { freePort, until } from './world.js';
 
 /** Where another one lies than in the PATH. */
@@ -18,6 +19,32 @@ export function hasEtcd(): boolean {
     return true;
   } catch {
     return false;
+  }
+}
+
+/** `use` gets members with etcd's own times, the data of the n-th in `<directory>/<n>`. They are ended after it. */
+export async function withMembers<T>(
+  { count, directory }: { readonly count: number; readonly directory: string },
+  use: (cluster: EtcdCluster) => Promise<T>,
+): Promise<T> {
+  const cluster = await startEtcd({
+    program: PROGRAM,
+    places: Array.from({ length: count }, (_, index) => ({
+      address: '127.0.0.1',
+      prefix: [],
+      directory: join(directory, String(index)),
+    })),
+    parameters: ['--heartbeat-interval', '100', '--election-timeout', '1000'],
+  });
+  const onExit = (): void => {
+    for (const { pid } of cluster.members) if (pid > 0) process.kill(pid);
+  };
+  process.once('exit', onExit);
+  try {
+    return await use(cluster);
+  } finally {
+    process.off('exit', onExit);
+    await cluster.stop();
   }
 }
 

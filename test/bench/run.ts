@@ -5,6 +5,7 @@ import { benchCluster } from './cluster/cluster.js';
 import { benchClusterLarge } from './cluster/cluster-large.js';
 import { benchControlPlane } from './control-plane.js';
 import { benchDashboard } from './dashboard/dashboard.js';
+import { benchEtcdSize } from './etcd-size/etcd-size.js';
 import { benchClientGrowth } from './growth/client-growth.js';
 import { benchInstanceGrowth, benchNodeGrowth } from './growth/cluster-growth.js';
 import { benchLogGrowth } from './growth/log-growth.js';
@@ -56,6 +57,7 @@ const BY_NAME: Benches = {
   'growth-log-lines': benchLogGrowth,
   'growth-clients': benchClientGrowth,
   'cluster-large': benchClusterLarge,
+  'etcd-size': benchEtcdSize,
   dashboard: benchDashboard,
   soak: benchSoak,
 };

@@ -1,19 +1,19 @@
-/** Real processes: POST to ONLINE against a bare node-pty spawn and pm2; SIGKILL to the next process against pm2. */
+/**
+ * Real processes: POST to ONLINE against a bare node-pty spawn and pm2, and with the state on etcd; SIGKILL to the next
+ * process against pm2.
+ */
 import { execFile } from 'node:child_process';
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { spawn as spawnPty } from 'node-pty';
 import { startPm2 } from './pm2.js';
+import { etcdRows, postsToOnline, STARTS } from './post-to-online.js';
 import type { Row } from './table.js';
-import { BenchDaemon, type InstanceInfo, median, ms, percentile, until } from './world.js';
+import { BenchDaemon, median, ms, percentile, until } from './world.js';
 
-const STARTS = 60;
-/** The first starts also start the owner and compile the code. */
-const WARM_UP = 20;
 const PM2_STARTS = 10;
 const KILLS = 15;
 
@@ -27,11 +27,13 @@ export async function benchStartAndRestart(): Promise<Row[]> {
   const pm2 = await startPm2();
   try {
     const bare = bareSpawns(program, join(directory, 'bare'));
-    const drover = await droverStarts(daemon, `${program} ${join(directory, 'drover')}`);
+    const command = `${program} ${join(directory, 'drover')}`;
+    const drover = await postsToOnline(daemon, command);
+    const onEtcd = await etcdRows(drover, command);
     const pm2Starts = await pm2CliStarts(program, join(directory, 'pm2'));
     const droverKills = await killsOfDrover(daemon, program, directory);
     const pm2Kills = await killsOfPm2(pm2.start, program, directory);
-    return [...startRows(drover, bare, pm2Starts), restartRow(droverKills, pm2Kills)];
+    return [...startRows(drover, bare, pm2Starts), restartRow(droverKills, pm2Kills), ...onEtcd];
   } finally {
     await pm2.stop();
     await daemon.stop();
@@ -110,25 +112,6 @@ async function pm2CliStarts(program: string, file: string): Promise<number[]> {
     times.push(Number(BigInt(at ?? 0) / 1000n) / 1000 - startedAt);
   }
   return times;
-}
-
-async function droverStarts(daemon: BenchDaemon, command: string): Promise<number[]> {
-  await daemon.request('PUT', '/configurations/start', configuration('start', command, 0));
-  const times: number[] = [];
-  for (let index = 0; index < STARTS + WARM_UP; index++) {
-    const startedAt = performance.now();
-    const { id } = (await daemon.request('POST', '/instances', {
-      configurationName: 'start',
-    })) as InstanceInfo;
-    // A client that asked without a pause would take from the daemon what it measures.
-    while (((await daemon.request('GET', `/instances/${id}`)) as InstanceInfo).state !== 'ONLINE')
-      await delay(1);
-    times.push(performance.now() - startedAt);
-    await daemon.request('DELETE', `/instances/${id}`);
-    // Stopping it must not be under way while the next one is measured.
-    await until(async () => (await readdir(join(daemon.root, 'running'))).length === 0);
-  }
-  return times.slice(WARM_UP);
 }
 
 /** Each instance is killed once, as a long-running one is: a second crash within a minute waits on purpose. */

@@ -46,13 +46,18 @@ export class BenchDaemon {
     process.once('exit', this.#onExit);
   }
 
-  /** `withExample`: the shipped configuration and template. `withLoopDelay`: `loopDelay` may be asked. */
+  /**
+   * `withExample`: the shipped configuration and template. `withLoopDelay`: `loopDelay` may be asked. `settings`: more of
+   * `config.json`.
+   */
   static async start({
     withExample = false,
     withLoopDelay = false,
+    settings = {},
   }: {
     withExample?: boolean;
     withLoopDelay?: boolean;
+    settings?: object;
   } = {}): Promise<BenchDaemon> {
     const root = await mkdtemp(join(tmpdir(), 'drover-bench-'));
     const [apiPort, clusterPort] = [await freePort(), await freePort()];
@@ -66,6 +71,7 @@ export class BenchDaemon {
         maxRamMB: 1_000_000,
         maxCpu: 1_000_000,
         logLevel: 'warn',
+        ...settings,
       }),
     );
     if (withExample)

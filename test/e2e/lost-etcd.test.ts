@@ -9,6 +9,9 @@ import { ThreeMasters } from '../support/masters/three-masters.js';
 import { until } from '../support/until.js';
 
 const OLDER = ['--accept-older'];
+/** What a node says that has seen more than the restored state holds. */
+const KEEPS =
+  /far-1 has seen revision \d+ of this master's store, .* it keeps what it has\. .* --accept-older/;
 
 describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
   let masters: ThreeMasters;
@@ -25,6 +28,13 @@ describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
 
   const termOf = (): number =>
     JSON.parse(readFileSync(join(member.paths.cluster, 'masters.json'), 'utf8')).epoch;
+
+  /** The instances that run on the other node, with their processes. */
+  const running = async (): Promise<string[]> =>
+    (await member.processes.marked())
+      .filter(({ isLeader }) => isLeader)
+      .map(({ instanceId, pid }) => `${instanceId} ${pid}`)
+      .sort();
 
   it('goes on from a backup, with what runs, under masters that its nodes take', async () => {
     const { leader, others } = await masters.roles();
@@ -46,7 +56,11 @@ describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
     // What came after it is not in it.
     await leader.api.putConfiguration('late', { ...fields, minimumServiceCount: 0 });
     const late = await leader.api.create('late');
-    await until(async () => expect(await leader.api.instance(late.id)).toMatchObject({ state: 'ONLINE' }));
+    const { processPid: latePid } = await until(async () => {
+      const found = await leader.api.instance(late.id);
+      expect(found).toMatchObject({ state: 'ONLINE' });
+      return found;
+    });
     const former = termOf();
 
     await masters.loseEtcd();
@@ -64,9 +78,19 @@ describe.skipIf(!hasEtcd)('a cluster whose etcd is lost', () => {
     // 4. All of them start, and take the older state.
     for (const master of masters.all) master.spawn(OLDER);
     const now = await masters.roles();
-    // 5. So do the other nodes.
-    expect(await member.daemon.end('SIGTERM')).toEqual({ code: 0, signal: null });
-    member.start(OLDER);
+    // Until then the other nodes keep what they have, also when the state has come beyond what they have seen.
+    for (let n = 0; n < 30; n++)
+      await now.leader.api.send('POST', '/keys', { label: `key-${n}`, scope: 'READ' });
+    const kept = await running();
+    expect(kept).toEqual([`${late.id} ${latePid}`, `${web?.id} ${web?.processPid}`].sort());
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      await until(() => expect(member.daemon.stdout).toMatch(KEEPS));
+      expect(await running()).toEqual(kept);
+      await member.daemon.end(signal);
+      member.start(signal === 'SIGTERM' ? [] : OLDER);
+    }
+    // 5. At last they take the state, and end what it does not know.
+    await until(async () => expect(await running()).toEqual([`${web?.id} ${web?.processPid}`]));
 
     await until(async () =>
       expect(await now.leader.api.instances()).toMatchObject([

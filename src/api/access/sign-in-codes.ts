@@ -17,6 +17,8 @@ const MAX_CODES = 1000;
 
 interface Kept {
   readonly access: Access;
+  /** A session is made of it at this moment. */
+  isTaken: boolean;
   /** Forgets the code. Idempotent. */
   drop(): void;
 }
@@ -46,14 +48,27 @@ export class SignInCodes {
   }
 
   /**
-   * Uses a code up. Returns the access of the key that made it; undefined: there is no such code any more, or the key may
-   * not be used from this address, and the code stays.
+   * Uses a code up for `work`, which gets the access of the key that made it. When `work` fails the code is good again,
+   * for what it had left. Undefined: there is no such code any more, or the key may not be used from this address, and the
+   * code stays. Throws what `work` throws.
    */
-  take(code: string, address: string): Access | undefined {
+  async take<T>(
+    code: string,
+    address: string,
+    work: (access: Access) => Promise<T>,
+  ): Promise<{ readonly made: T } | undefined> {
     const kept = this.#kept.get(hashToken(code));
-    if (kept?.access.isFrom(address) !== true) return undefined;
-    kept.drop();
-    return kept.access;
+    if (kept?.isTaken !== false || !kept.access.isFrom(address)) return undefined;
+    // Nobody else may use it meanwhile.
+    kept.isTaken = true;
+    try {
+      const made = await work(kept.access);
+      kept.drop();
+      return { made };
+    } catch (error) {
+      kept.isTaken = false;
+      throw error;
+    }
   }
 
   /** Forgets all codes. */
@@ -69,7 +84,7 @@ export class SignInCodes {
       timer.cancel();
       unsubscribe?.();
     };
-    this.#kept.set(hash, { access, drop });
+    this.#kept.set(hash, { access, isTaken: false, drop });
     unsubscribe = access.onEnded(drop);
   }
 }

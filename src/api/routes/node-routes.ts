@@ -51,8 +51,15 @@ export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
   ];
 }
 
+/** What `/ping` answers. `leader`: the node whose master leads. */
+export function pingAnswer(
+  { nodeId, clusterName, isMasterNode }: NodeConfiguration,
+  leader: string | null,
+): z.output<typeof pingSchema> {
+  return { status: 'ok', nodeId, clusterName, master: isMasterNode, leader };
+}
+
 function pingRoute({ configuration, leadership }: NodeNeeds): Route {
-  const { nodeId, clusterName, isMasterNode } = configuration;
   return defineRoute({
     method: 'GET',
     path: '/ping',
@@ -63,8 +70,7 @@ function pingRoute({ configuration, leadership }: NodeNeeds): Route {
     body: nothing,
     answers: { 200: { description: 'serving', schema: pingSchema } },
     handle: (_call, reply) => {
-      const leader = leadership.leader()?.nodeId ?? null;
-      const answer = { status: 'ok', nodeId, clusterName, master: isMasterNode, leader };
+      const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
       sendEncoded(reply, [Buffer.from(JSON.stringify(answer))]);
     },
   });

@@ -61,18 +61,18 @@ function redeemRoute(dependencies: SessionNeeds & SignInNeeds): Route {
     body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {
-      const access = codes.take(body.code, request.ip);
-      if (access === undefined) {
+      const taken = await codes.take(body.code, request.ip, (access) => {
+        // The audit trail then names the key.
+        request.actor = access;
+        return createSession(dependencies, access, { scope: null, expires: null, address: request.ip });
+      });
+      if (taken === undefined) {
         if (gate.failCode(request, reply)) throw unknownCode();
         return undefined;
       }
-      // The audit trail then names the key.
-      request.actor = access;
-      const asked = { scope: null, expires: null, address: request.ip };
-      const created = await createSession(dependencies, access, asked);
-      request.subject = created.id;
+      request.subject = taken.made.id;
       reply.code(201).header('cache-control', 'no-store');
-      return created;
+      return taken.made;
     },
   });
 }

@@ -234,7 +234,8 @@ export class Hub {
     // A stale or silent connection may be half open, with no node at its other end.
     const isConnected = isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS;
     const { clusterName, sources } = this.#options;
-    return objectionTo(hello, { peer, clusterName, revision: sources.instances.revision, isConnected });
+    const { instances, line } = sources;
+    return objectionTo(hello, { peer, clusterName, revision: instances.revision, line, isConnected });
   }
 
   /** Logs one line per node and cause, not per try: a node chooses the rest of the text. */

@@ -8,6 +8,7 @@ import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { InstanceRecord, PlacedTemplate } from '../../model/instance.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
+import type { StoreLine } from '../../store/epoch-base.js';
 import { leftOfInstance } from '../../store/left-of-record.js';
 import type { LookupReader } from '../../store/lookup.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -26,6 +27,8 @@ export interface FeedSources {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instancesByNode: LookupReader<string>;
   readonly revisions: MirrorReader<Configuration>;
+  /** Of the store that the mirrors show. */
+  readonly line: StoreLine;
   /** The digest of a template now, or null when there is no such template. Throws why there cannot be one (yet). */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   /** Why a newer digest may come soon; undefined: this one is the newest. Asked after `templateDigest`. */
@@ -193,6 +196,7 @@ export class NodeFeed {
         ...((held !== undefined || unchanged.length > 0) && { unchanged }),
         revisions,
         store,
+        ...(sources.line.base > 0 && { line: sources.line.base }),
       });
     } else if (put.length + drop.length > 0) {
       transport.send({ type: 'delta', sequence: ++this.#sequence, put, drop, revisions, store });

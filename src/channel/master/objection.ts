@@ -1,4 +1,5 @@
 /** Decides by a node's `hello` whether the hub takes its connection. The hub gathers the facts. */
+import { lastInCommon, type StoreLine } from '../../store/epoch-base.js';
 import { type MessageOf, PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Peer } from '../trust/members.js';
 
@@ -18,6 +19,8 @@ export interface HelloFacts {
   readonly clusterName: string;
   /** Of the master's store. */
   readonly revision: number;
+  /** Of the master's store. */
+  readonly line: StoreLine;
   /** A node of this name has a connection that is alive. */
   readonly isConnected: boolean;
 }
@@ -29,8 +32,8 @@ export const NO_HELLO: Objection = {
 };
 
 export function objectionTo(
-  { nodeId, protocol, clusterName: wanted, seen = 0 }: MessageOf<'hello'>,
-  { peer, clusterName, revision, isConnected }: HelloFacts,
+  { nodeId, protocol, clusterName: wanted, seen = 0, line: seenLine = 0 }: MessageOf<'hello'>,
+  { peer, clusterName, revision, line, isConnected }: HelloFacts,
 ): Objection | undefined {
   if (peer !== undefined && peer.nodeId !== nodeId)
     return {
@@ -51,7 +54,8 @@ export function objectionTo(
       reason: `this master's cluster is ${clusterName}, the node ${nodeId} asks for ${wanted}: check clusterName in config.json`,
       isFinal: true,
     };
-  if (seen > revision)
+  // A restored store may have come beyond what the node has seen, by other changes.
+  if (seen > Math.min(revision, lastInCommon(line, seenLine)))
     // What the store has lost, the node may still run. It would end what a snapshot leaves out.
     return {
       cause: 'older store',

@@ -96,8 +96,8 @@ function keyOf(nodeId: string, report: Report): string {
 }
 
 /**
- * The status after a report, or undefined when nothing changes. Players and tps, which apps PUT, stay while a process
- * runs.
+ * The status after a report, or undefined when nothing changes. Players and tps, which apps PUT, stay while the process
+ * runs that said them.
  */
 function nextStatus(
   record: InstanceRecord,
@@ -125,7 +125,8 @@ function nextStatus(
     gone: report.gone,
   };
   if (report.pid !== null) delete after.endedAt;
-  else {
+  // The report of an end may be replaced by that of the restart, so the next process tells it, too.
+  if (report.pid === null || (before.pid !== null && report.pid !== before.pid)) {
     after.players = null;
     after.maxPlayers = null;
     after.tps = null;

@@ -177,6 +177,8 @@ export const messageSchema = z.discriminatedUnion('type', [
     held: heldSchema.optional(),
     /** The newest revision of the master's store that the node was told of. Absent: none, or the node takes any. */
     seen: ordinal.optional(),
+    /** The line of that store (`StoreLine`). Absent: the first one. */
+    line: ordinal.optional(),
   }),
   z.object({ type: z.literal('beat') }),
   /** Sent until acknowledged. `sequence` grows by one with every such message of a connection. */
@@ -230,6 +232,8 @@ export const messageSchema = z.discriminatedUnion('type', [
     revisions: revisionsSchema,
     /** The revision of the master's store that this comes from. Version 0.1.0 omits it. */
     store: ordinal.optional(),
+    /** The line of that store (`StoreLine`). Absent: the first one. */
+    line: ordinal.optional(),
   }),
   /** Changes since the message before. After a gap in `sequence` the wrapper reconnects, which brings a snapshot. */
   z.object({

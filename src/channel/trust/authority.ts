@@ -189,6 +189,18 @@ function readAuthority(name: string, text: string): Known {
   }
 }
 
+/** What `server.json` held at the last start, to be shown while the authority cannot be read. Undefined: nothing usable. */
+export function readServerPair(text: string | undefined): KeyPair | undefined {
+  try {
+    const { key, certificate } = serverSchema.parse(JSON.parse(text ?? ''));
+    return createPublicKey(key).equals(new X509Certificate(certificate).publicKey)
+      ? { key, certificate }
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 /** Answers undefined when the credential is of no use and must be made anew. */
 function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
   try {

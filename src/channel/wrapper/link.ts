@@ -36,14 +36,21 @@ const MAX_RECONNECT_MS = 3000;
  */
 const MAX_REFUSED_MS = 30_000;
 
+/** How far a node knows a master's store. */
+export interface Seen {
+  readonly revision: number;
+  /** Of `StoreLine`. */
+  readonly line: number;
+}
+
 /** Takes the feed: the desired copy. */
 export interface FeedSink {
   applySnapshot(snapshot: MessageOf<'snapshot'>): void;
   applyDelta(delta: MessageOf<'delta'>): void;
   /** All assignments that this node still has. */
   held(): readonly Assignment[];
-  /** The newest revision of the master's store that was applied; undefined: none, or any master is taken. */
-  seen(): number | undefined;
+  /** The newest revision of the master's store that was applied, and its line; undefined: none, or any is taken. */
+  seen(): Seen | undefined;
 }
 
 /** Gives the reports to send: the status outbox. */
@@ -189,9 +196,10 @@ export class Link {
     });
   }
 
-  #seen(): Pick<MessageOf<'hello'>, 'seen'> {
+  #seen(): Pick<MessageOf<'hello'>, 'seen' | 'line'> {
     const seen = this.#options.feed.seen();
-    return seen === undefined ? {} : { seen };
+    if (seen === undefined) return {};
+    return { seen: seen.revision, ...(seen.line > 0 && { line: seen.line }) };
   }
 
   /** Nothing when there are more than hello may name: the master then sends the whole snapshot. */

@@ -82,10 +82,13 @@ class News {
       const woken = new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
-      const ends = AbortSignal.any([signal, over.signal]);
+      const end = (): void => over.abort();
+      // Not AbortSignal.any: `signal` would keep something of each wait for as long as the view is shown.
+      signal.addEventListener('abort', end);
       const limit = this.#hasBegun ? (limitMs ?? NEVER_MS) : NEVER_MS;
-      await Promise.race([woken, pause(limit, undefined, { signal: ends }).catch(() => undefined)]);
-      over.abort();
+      await Promise.race([woken, pause(limit, undefined, { signal: over.signal }).catch(() => undefined)]);
+      signal.removeEventListener('abort', end);
+      end();
     }
     const isChanged = this.#isThere;
     this.#isThere = false;

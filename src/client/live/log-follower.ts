@@ -117,6 +117,9 @@ export class LogFollower {
       // Only then it is known which are gone.
       if (message.type === 'snapshot' && !message.isLast) return;
       for (const instance of this.#instances.values()) await this.#look(instance);
+      // One that is still there must not begin again; one that is gone never comes back.
+      for (const [id, { isOver }] of this.#followed)
+        if (isOver && this.#instances.get(id) === undefined) this.#followed.delete(id);
     }
     this.#endIfOver();
   }

@@ -58,10 +58,10 @@ export class ConfigurationView implements RecordFollower, ConfigurationEditor, P
   #unsubscribe: () => void = () => undefined;
 
   constructor(options: ConfigurationViewOptions) {
-    const { basesFile, clock, random, logger } = options;
+    const { basesFile, store, clock, random, logger } = options;
     this.#options = options;
     this.#tree = new ConfigurationTree(options);
-    const bases = new Bases({ path: basesFile, logger });
+    const bases = new Bases({ path: basesFile, store, logger });
     this.#view = new DirectoryView({
       name: 'configurations',
       tree: this.#tree,

@@ -67,8 +67,8 @@ export function* writesOf(events: readonly KeyEvent[], keys: StoreKeys): Generat
 function* byRevision(events: readonly KeyEvent[]): Generator<EventBatch> {
   for (let from = 0; from < events.length; ) {
     const revision = events[from]?.modRevision ?? 0;
-    const next = events.findIndex(({ modRevision }, index) => index > from && modRevision !== revision);
-    const to = next === -1 ? events.length : next;
+    let to = from + 1;
+    while (events[to]?.modRevision === revision) to++;
     yield { revision, events: events.slice(from, to) };
     from = to;
   }

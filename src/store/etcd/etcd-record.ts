@@ -11,6 +11,8 @@ import type { Entry } from '../store.js';
 const DEFLATED_FROM_BYTES = 32 * 1024;
 const DEFLATED = 'z'.charCodeAt(0);
 
+const revisionSchema = z.int().min(1);
+
 const summarySchema = z.object({
   format: z.literal(1),
   /** Of the last transaction. */
@@ -35,10 +37,7 @@ export function decodeEntry(key: string, value: Buffer): Entry {
   try {
     const text = (value[0] === DEFLATED ? inflateRawSync(value.subarray(1)) : value).toString();
     const space = text.indexOf(' ');
-    const revision = z
-      .int()
-      .min(1)
-      .parse(Number(text.slice(0, space)));
+    const revision = revisionSchema.parse(Number(text.slice(0, space)));
     return { key, value: JSON.parse(text.slice(space + 1)), revision };
   } catch (error) {
     throw new DroverError('DRV_STORE_CORRUPT', `${key} cannot be read: ${messageOf(error)}`);

@@ -31,6 +31,8 @@ export interface OpenEtcdStoreOptions {
   readonly logger?: Logger;
   /** Called with why the open waits, for a person. Default: the log says it. */
   readonly onWait?: (line: string) => void;
+  /** Called with why the open still waits, again and again, beside `onWait` or the log. */
+  readonly onDelay?: (line: string) => void;
   /** Ends the wait for etcd and for the leader. */
   readonly signal: AbortSignal;
   /** Called at most once: the state on etcd cannot be followed any more. The process must end. */
@@ -118,7 +120,6 @@ export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState)
 async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
   const { etcd, prefix, clock, logger, onWrite, historyCapacity, own, onWait, onLost } = options;
   const keys = storeKeys(prefix);
-  const onFailure = failureLog(options);
   const startedAt = clock.monotonic();
   const { snapshot, entries, summary, summaryRevision } = await readContent(options);
   const { revision } = summary;
@@ -141,6 +142,7 @@ async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
     },
   });
   const lease = new Lease({ etcd, keys, own, clock, logger });
+  const onFailure = failureLog(options, 'is not heard of now');
   const election = new Election({ etcd, keys, own, lease, store, clock, logger, onFailure, onWait });
   election.start({ kind: 'snapshot', ...snapshot }, (error) => onLost?.(asDroverError(error)));
   return { store, election };
@@ -173,8 +175,11 @@ function ended(): DroverError {
 }
 
 /** Says what etcd lacks, not again and again; throws where waiting is of no use. */
-function failureLog(options: OpenEtcdStoreOptions): (error: EtcdError) => void {
-  const { etcd, prefix, clock, logger, onWait } = options;
+function failureLog(
+  options: OpenEtcdStoreOptions,
+  problem = 'cannot be opened yet',
+): (error: EtcdError) => void {
+  const { etcd, prefix, clock, logger, onWait, onDelay } = options;
   const log = logger && new RepeatedLog(logger, () => clock.monotonic());
   const said = new Set<string>();
   return (error) => {
@@ -184,8 +189,10 @@ function failureLog(options: OpenEtcdStoreOptions): (error: EtcdError) => void {
         `etcd refuses this master: ${error.message}; check user and passwordFile, or cert and key, of "store" in config.json, and that etcd lets that user read and write all keys under ${prefix}/`,
         { cause: error },
       );
-    const line = `the state on etcd ${etcd.name} cannot be opened yet: ${error.message}; trying on`;
-    if (onWait === undefined) log?.warn(error.message, line);
+    const line = `the state on etcd ${etcd.name} ${problem}: ${error.message}; trying on`;
+    onDelay?.(line);
+    if (onWait === undefined)
+      log?.warn(error.message, `${line}; what runs on this node is looked after meanwhile`);
     else if (!said.has(line)) {
       said.add(line);
       onWait(line);

@@ -1,6 +1,6 @@
 /**
- * What every master does for etcd, whether it leads or not: it has old revisions compacted every hour, and looks at the
- * size of the database and at alarms for its `/metrics`.
+ * What every master does for etcd, whether it leads or not: it has old revisions compacted every hour, and earlier when they
+ * fill the database, and looks at the size of the database and at alarms for its `/metrics`.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -13,6 +13,8 @@ import { EtcdError } from './etcd-error.js';
 const LOOK_EVERY_MS = 15_000;
 /** Everybody who reads the history has followed it long before. */
 const COMPACT_EVERY_MS = 3_600_000;
+/** Or when so much has come since the last time. Twice as much is kept, which the default quota of 2 GiB has room for. */
+const COMPACT_FROM_BYTES = 256 * 1024 * 1024;
 
 export interface UpkeepOptions {
   readonly etcd: Etcd;
@@ -27,6 +29,9 @@ export class Upkeep {
   readonly #log: RepeatedLog | undefined;
   readonly #stopping = new AbortController();
   #figures: EtcdFigures | undefined;
+  #bytesInUse = 0;
+  /** The least that was in use since the last compaction: etcd makes room over seconds. */
+  #leastBytesInUse = Infinity;
   #running: Promise<void> | undefined;
 
   constructor(options: UpkeepOptions) {
@@ -55,10 +60,11 @@ export class Upkeep {
     let compactAt = clock.monotonic();
     while (!signal.aborted) {
       await this.#attempt('looked at for /metrics', () => this.#look());
-      if (clock.monotonic() >= compactAt)
+      if (clock.monotonic() >= compactAt || this.#bytesInUse >= this.#leastBytesInUse + COMPACT_FROM_BYTES)
         await this.#attempt('compacted', async () => {
           revision = await this.#compact(revision);
           compactAt = clock.monotonic() + COMPACT_EVERY_MS;
+          this.#leastBytesInUse = this.#bytesInUse;
         });
       await pause(clock, LOOK_EVERY_MS, signal);
     }
@@ -77,6 +83,8 @@ export class Upkeep {
   async #look(): Promise<void> {
     const { etcd, logger } = this.#options;
     const { databaseBytes, databaseBytesInUse } = await etcd.status();
+    this.#bytesInUse = databaseBytesInUse;
+    this.#leastBytesInUse = Math.min(this.#leastBytesInUse, databaseBytesInUse);
     const alarms: ReadonlySet<string> = new Set(await etcd.alarms());
     const before = this.#figures?.alarms ?? new Set<string>();
     for (const alarm of alarms)

@@ -77,7 +77,12 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 export async function fillStore(directory: string, { entries, revision }: StoreState): Promise<void> {
   const file = join(directory, DATA_FILE);
   if (existsSync(file) || wasStoreMade(directory))
-    throw new DroverError('DRV_STORE_CONFLICT', `${directory} holds a store already`);
+    throw new DroverError(
+      'DRV_STORE_CONFLICT',
+      wasStoreMade(directory)
+        ? `${directory} holds a store already; move that directory away first`
+        : `${directory} holds a store that was not finished; remove that directory first`,
+    );
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   prepareFiles(file);
   const database = openDatabase(file);

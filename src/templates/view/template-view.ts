@@ -63,14 +63,14 @@ export class TemplateView implements Part {
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(options: TemplateViewOptions) {
-    const { basesFile, clock, random, logger } = options;
+    const { basesFile, store, clock, random, logger } = options;
     this.#options = options;
     this.#tree = new TemplateTree({
       ...options,
       fetch: ({ digest, sourceNode }) => this.#offers(digest, sourceNode),
       signal: this.#stopped.signal,
     });
-    const bases = new Bases({ path: basesFile, logger });
+    const bases = new Bases({ path: basesFile, store, logger });
     this.#view = new DirectoryView({ name: 'templates', tree: this.#tree, bases, clock, random, logger });
   }
 

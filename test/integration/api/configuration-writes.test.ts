@@ -43,6 +43,8 @@ it('makes only what is not there, or replaces only what is', async () => {
   expect(await put('lobby', { 'if-none-match': '*' })).toBe(412);
   world.commands.writeFile('mail.json', JSON.stringify({ ...CONTENT, ramMB: 555 }));
   expect(await put('mail', { 'if-none-match': '*' })).toBe(412);
+  world.commands.writeFile('half.json', '{ "command": ');
+  expect(await put('half', { 'if-none-match': '*' })).toBe(412);
   expect(await put('fresh', { 'if-none-match': '*' })).toBe(204);
   expect(await put('other', { 'if-match': '*' })).toBe(412);
   expect((await world.call('GET /configurations/other')).status).toBe(404);

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
+import { DroverError } from '../../../src/model/errors.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 
 const madeSchema = z.object({ code: z.string(), expiresAt: z.number() });
@@ -73,6 +74,18 @@ it('a code ends after a minute, with its key, and when its key changes', async (
   const other = await makeCode(await world.addKey('other', 'ALL'));
   await world.addKey('other', 'READ');
   expect((await redeem(other.code)).status).toBe(401);
+});
+
+it('a code is good again when its session could not be stored, and then once', async () => {
+  const { code } = await makeCode();
+  const { store } = world;
+  const transact = store.transact.bind(store);
+  store.transact = () => Promise.reject(new DroverError('DRV_STORE_WRITE_FAILED', 'the disk is full'));
+  expect((await redeem(code)).status).toBe(507);
+  store.transact = transact;
+  const both = await Promise.all([redeem(code), redeem(code)]);
+  expect(both.map(({ status }) => status).sort()).toEqual([201, 401]);
+  expect((await redeem(code)).status).toBe(401);
 });
 
 it('a session makes no codes, and a key no more than 20 at once: the oldest ends', async () => {

@@ -1,14 +1,14 @@
 /** `drover store`: the state of a stopped master goes to etcd and back, and into a backup, whole. Needs etcd-server. */
 import { existsSync } from 'node:fs';
-import { appendFile, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { backupStore, migrateStore, restoreStore } from '../../../src/daemon/store-transfer.js';
 import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
-import { EPOCH_BASE, epochBaseOf } from '../../../src/store/epoch-base.js';
-import { openStore } from '../../../src/store/lmdb/open.js';
+import { EPOCH_BASE, epochBaseOf, lastInCommon, lineOf } from '../../../src/store/epoch-base.js';
+import { fillStore, openStore } from '../../../src/store/lmdb/open.js';
 import type { StoreState } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
 import { newPrefix, openTestStore } from '../../support/etcd/etcd-world.js';
@@ -97,7 +97,10 @@ describe.skipIf(!hasEtcd)('between a file and etcd', () => {
       code: 'DRV_STORE_CONFLICT',
       message: expect.stringContaining('holds a state'),
     });
-    await expect(migrateStore(paths.root, 'lmdb', say)).rejects.toMatchObject({ code: 'DRV_STORE_CONFLICT' });
+    await expect(migrateStore(paths.root, 'lmdb', say)).rejects.toMatchObject({
+      code: 'DRV_STORE_CONFLICT',
+      message: `${directory} holds a store already; move that directory away first`,
+    });
     expect((await readFileStore()).entries).toHaveLength(450);
     expect(await openTestStore(etcd.endpoints, { prefix }).then((one) => one.close().then(() => 1))).toBe(1);
   });
@@ -127,7 +130,20 @@ it('comes back from a backup, and keeps what it replaces', async () => {
   await store.transact([{ do: 'put', key: 'later', value: 1 }]);
   await store.close();
   expect(await restoreStore(paths.root, backup, say)).toContain('the one before is kept in');
-  expect(await readFileStore()).toEqual(before);
+  const restored = await readFileStore();
+  expect(withoutBase(restored)).toEqual(before);
+  // What nodes have seen beyond the backup is not of this state, however far it goes on.
+  const line = lineOf(restored.entries.find(({ key }) => key === EPOCH_BASE)?.value);
+  expect(lastInCommon(line, 0)).toBe(before.revision);
+});
+
+it('says what to remove when an earlier fill of the directory was cut short', async () => {
+  await mkdir(directory, { recursive: true });
+  await writeFile(join(directory, 'store.mdb'), '');
+  await expect(fillStore(directory, { entries: [], revision: 0 })).rejects.toMatchObject({
+    code: 'DRV_STORE_CONFLICT',
+    message: `${directory} holds a store that was not finished; remove that directory first`,
+  });
 });
 
 it('is not restored from a file that is not whole, nor under a running master', async () => {

@@ -20,6 +20,7 @@ export function hubOver(state: MasterState, clock: FakeClock, options: Partial<H
     nodes: state.nodeRecords,
     sources: {
       ...state,
+      line: state.line,
       templateDigest: async () => null,
       templateNews: () => undefined,
       issueInstanceToken: () => 'token',

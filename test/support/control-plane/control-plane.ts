@@ -69,6 +69,8 @@ export interface ControlPlaneOptions {
   readonly nodeMetrics?: Metrics;
   /** Default: all are on this machine, and share its ports. */
   readonly addressOf?: (nodeId: string) => string;
+  /** Default: 6 s. */
+  readonly nodeTimeoutMs?: number;
 }
 
 export interface TestNode {
@@ -191,7 +193,7 @@ export class ControlPlane {
       clusterName: 'test',
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
       leadership: new SoleLeadership({ nodeId: 'master', clusterAddress: '127.0.0.1:6000', since: 0 }),
-      nodeTimeoutMs: 6000,
+      nodeTimeoutMs: this.#options.nodeTimeoutMs ?? 6000,
       store: this.store,
       configurationSource: this.#options.configurationSource ?? unreadSource('master'),
       templates: this.#options.templates ?? {

@@ -37,6 +37,8 @@ export interface EtcdPlace {
 }
 
 export interface EtcdOptions {
+  /** Where another etcd lies than in the PATH. */
+  readonly program?: string;
   readonly members?: number;
   /** One for each member. Default: all on loopback. */
   readonly places?: readonly EtcdPlace[];
@@ -48,7 +50,7 @@ export interface EtcdOptions {
 
 /** Resolves when every member takes part. */
 export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
-  const { parameters = [], scheme = 'http' } = options;
+  const { program = 'etcd', parameters = [], scheme = 'http' } = options;
   const loopback: EtcdPlace = { address: '127.0.0.1', prefix: [] };
   const places = options.places ?? Array<EtcdPlace>(options.members ?? 1).fill(loopback);
   const count = places.length;
@@ -59,7 +61,7 @@ export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster>
     const endpoint = `${scheme}://${place.address}:${port + n}`;
     const peer = peers[n] ?? '';
     return new Member(endpoint, [
-      ...[...place.prefix, 'etcd'],
+      ...[...place.prefix, program],
       ...['--name', `m${n}`, '--data-dir', place.directory ?? join(directory, `m${n}`)],
       ...['--listen-client-urls', endpoint, '--advertise-client-urls', endpoint],
       ...['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer],

@@ -8,7 +8,7 @@ import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js
 import type { Assignment, Message } from '../../../src/channel/protocol/messages.js';
 import { PROTOCOL_VERSION } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
-import { Link } from '../../../src/channel/wrapper/link.js';
+import { Link, type Seen } from '../../../src/channel/wrapper/link.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { StatusOutbox } from '../../../src/node/status-outbox.js';
 import { HELLO, reportOf } from '../../support/channel/messages.js';
@@ -33,7 +33,7 @@ describe('the link of a wrapper', () => {
   /** Refusals that time does not heal, and whether the node ends at one. */
   let refusals: string[];
   let isIdle: boolean;
-  let seen: number | undefined;
+  let seen: Seen | undefined;
 
   beforeEach(() => {
     refusals = [];
@@ -126,10 +126,15 @@ describe('the link of a wrapper', () => {
     await clock.settle();
     expect(last().heard).toMatchObject([{ type: 'hello' }]);
     expect(last().heard[0]).not.toHaveProperty('seen');
-    seen = 12;
+    seen = { revision: 12, line: 0 };
     last().end.close('again');
     await clock.advance(1000);
     expect(last().heard).toMatchObject([{ type: 'hello', seen: 12 }]);
+    expect(last().heard[0]).not.toHaveProperty('line');
+    seen = { revision: 13, line: 5 };
+    last().end.close('again');
+    await clock.advance(1000);
+    expect(last().heard).toMatchObject([{ type: 'hello', seen: 13, line: 5 }]);
   });
 
   it('says hello with all that the node is', async () => {

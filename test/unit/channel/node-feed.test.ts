@@ -61,6 +61,7 @@ describe('the feed of a node', () => {
       pace: new FeedPace(new FakeClock()),
       sources: {
         ...state,
+        line: state.line,
         templateDigest: (group, name) => digestOf(`${group}/${name}`),
         templateNews: (group, name) => news.get(`${group}/${name}`),
         issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,
@@ -124,6 +125,7 @@ describe('the feed of a node', () => {
         held,
         sources: {
           ...state,
+          line: state.line,
           templateDigest: (group, name) => digestOf(`${group}/${name}`),
           templateNews: (group, name) => news.get(`${group}/${name}`),
           issueInstanceToken: (id, createdAt) => `token of ${id} ${createdAt}`,

@@ -130,6 +130,13 @@ describe('the intake of reports', () => {
     expect(status()).toMatchObject({ players: null, maxPlayers: null, tps: null });
   });
 
+  it('takes no players over to the process that follows a crash, of which no report came', async () => {
+    const { status: before } = instanceRecord(ID);
+    await put({ status: { ...before, pid: 42, players: 3, maxPlayers: 8, tps: 20 } });
+    await intake.take('alpha', [report({ pid: 43, restarts: 1 })]);
+    expect(status()).toMatchObject({ state: 'ONLINE', pid: 43, players: null, maxPlayers: null, tps: null });
+  });
+
   it('keeps the STOPPED of an app while its node ends the process', async () => {
     await put({
       desired: { goal: 'stop', restartToken: 0 },

@@ -60,9 +60,15 @@ describe('the desired copy', () => {
     await clock.advance(1000);
     await written;
     copy = await open();
-    expect(copy.seen).toBe(9);
-    copy.applySnapshot({ ...snapshot([]), store: 3 });
-    expect(copy.seen).toBe(3);
+    expect(copy.seen).toEqual({ revision: 9, line: 0 });
+    copy.applySnapshot({ ...snapshot([]), store: 3, line: 5 });
+    copy.applyDelta(delta({ store: 4 }));
+    expect(copy.seen).toEqual({ revision: 4, line: 5 });
+    const writtenAgain = disk.written();
+    await clock.advance(1000);
+    await writtenAgain;
+    copy = await open();
+    expect(copy.seen).toEqual({ revision: 4, line: 5 });
   });
 
   it('holds what a snapshot names and drops what it does not, telling of both', () => {

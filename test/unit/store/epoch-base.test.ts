@@ -1,6 +1,6 @@
 /** A state that is written into etcd anew has later terms than any that nodes have seen. */
 import { expect, it } from 'vitest';
-import { EPOCH_BASE, epochBaseOf, raiseEpochs } from '../../../src/store/epoch-base.js';
+import { EPOCH_BASE, epochBaseOf, lastInCommon, lineOf, raiseEpochs } from '../../../src/store/epoch-base.js';
 import type { StoreState } from '../../../src/store/store.js';
 
 const STATE: StoreState = {
@@ -30,4 +30,16 @@ it('rises with each restore, also under a clock that went back', () => {
 
 it('is 0 where nothing was stored, or nothing that can be read', () => {
   for (const value of [undefined, null, {}, { base: -1 }, { base: 'x' }]) expect(epochBaseOf(value)).toBe(0);
+});
+
+it('tells up to which revision it has what an earlier line had, over several restores', () => {
+  const first = raiseEpochs(STATE, 10);
+  const grown = { ...first, revision: 90 };
+  const second = raiseEpochs(grown, 20);
+  const line = lineOf(second.entries.find(({ key }) => key === EPOCH_BASE)?.value);
+  expect(lastInCommon(line, 0)).toBe(7);
+  expect(lastInCommon(line, baseOf(first))).toBe(90);
+  expect(lastInCommon(line, baseOf(second))).toBe(Number.POSITIVE_INFINITY);
+  // Written before lines were noted.
+  expect(lastInCommon(lineOf({ base: 5 }), 0)).toBe(Number.POSITIVE_INFINITY);
 });

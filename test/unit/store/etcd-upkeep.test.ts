@@ -38,6 +38,33 @@ it('compacts every hour to where etcd was an hour before', async () => {
   expect(client.compactions).toEqual([begin, begin + 2]);
 });
 
+it('compacts earlier when changes fill the database, and never what came after the last time', async () => {
+  const MB = 1024 * 1024;
+  let databaseBytesInUse = 100 * MB;
+  client.status = async () => ({ version: '3.4', databaseBytes: 1024 * MB, databaseBytesInUse });
+  const marks: number[] = [];
+  const grow = async (bytes: number): Promise<void> => {
+    databaseBytesInUse += bytes;
+    etcd.put('k', String(databaseBytesInUse));
+    marks.push(etcd.range({ key: 'k' }).revision);
+    await clock.advance(60_000);
+  };
+  upkeep.start();
+  await clock.advance(1000);
+  const begin = etcd.range({ key: 'k' }).revision;
+  await grow(200 * MB);
+  expect(client.compactions).toEqual([]);
+  await grow(100 * MB);
+  expect(client.compactions).toEqual([begin]);
+  // What etcd freed does not hide what came since.
+  databaseBytesInUse -= 150 * MB;
+  await clock.advance(60_000);
+  await grow(200 * MB);
+  expect(client.compactions).toEqual([begin]);
+  await grow(100 * MB);
+  expect(client.compactions).toEqual([begin, marks[1]]);
+});
+
 it('shows size and alarms in /metrics, as of the last look that etcd answered', async () => {
   const metrics = new Metrics();
   metrics.addEtcd(() => upkeep.figures);

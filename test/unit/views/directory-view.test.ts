@@ -47,7 +47,7 @@ it('knows nothing of a directory that took the place of the one whose edit it wa
     },
     removeThere: () => Promise.reject(new Error('nothing is to be removed there')),
   };
-  const bases = new Bases({ path: join(root, 'bases.json'), logger });
+  const bases = new Bases({ path: join(root, 'bases.json'), store: { get: async () => undefined }, logger });
   view = new DirectoryView({
     ...{ name: 'templates', tree, bases, clock: new SystemClock(), random: () => 0.5, logger },
   });

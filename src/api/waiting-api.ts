@@ -1,0 +1,85 @@
+/**
+ * What answers on the port of the API while the master has no state yet, such as while etcd is away: `/api/ping`, and
+ * 503 with the reason to everything else. `ApiServer` takes the port when the state is there.
+ */
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { Part } from '../loop/lifecycle.js';
+import type { NodeConfiguration } from '../model/node.js';
+import { describeListenError } from '../model/settings/listen-error.js';
+import { bindAddressOf } from './http/bind-address.js';
+import { JSON_TYPE } from './http/json-reply.js';
+import { pingAnswer } from './routes/node-routes.js';
+import { TLS_VERSIONS } from './tls/tls-versions.js';
+
+const PING = /^\/api\/ping\/?(?:\?|$)/;
+const RETRY_AFTER_S = '1';
+/** It keeps nothing about a client, so it takes few at a time. */
+const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
+const MOST_CONNECTIONS = 512;
+
+export interface WaitingApiOptions {
+  readonly configuration: NodeConfiguration;
+  /** PEM. Undefined: no TLS. */
+  readonly pair: { readonly key: string; readonly certificate: string } | undefined;
+  /** What the master waits for, for a person. Asked at each request. */
+  readonly reason: () => string;
+}
+
+export class WaitingApi implements Part {
+  readonly #options: WaitingApiOptions;
+  readonly #server: Server;
+
+  constructor(options: WaitingApiOptions) {
+    const { pair } = options;
+    this.#options = options;
+    const answer: RequestListener = (request, response) => {
+      const isPing = PING.test(request.url ?? '');
+      const { configuration, reason } = this.#options;
+      const body = isPing ? pingAnswer(configuration, null) : { error: reason() };
+      const text = JSON.stringify(body);
+      request.resume();
+      response.writeHead(isPing ? 200 : 503, {
+        'content-type': JSON_TYPE,
+        'content-length': Buffer.byteLength(text),
+        connection: 'close',
+        ...(!isPing && { 'retry-after': RETRY_AFTER_S }),
+      });
+      response.end(text);
+    };
+    this.#server =
+      pair === undefined
+        ? createServer(LIMITS, answer)
+        : createTlsServer({ ...LIMITS, ...TLS_VERSIONS, key: pair.key, cert: pair.certificate }, answer);
+    this.#server.maxConnections = MOST_CONNECTIONS;
+  }
+
+  /** Listens. Throws as `ApiServer`. */
+  async start(): Promise<void> {
+    const { configuration } = this.#options;
+    const { apiPort: port } = configuration;
+    const host = await bindAddressOf(configuration);
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', (error) =>
+        reject(
+          describeListenError(error, {
+            what: 'the API',
+            host,
+            port,
+            portField: 'apiPort',
+            addressField: 'bindAddress',
+          }),
+        ),
+      );
+      this.#server.listen({ host, port }, resolve);
+    });
+  }
+
+  /** Resolves when the port is free. Idempotent. */
+  async stop(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      this.#server.close(() => resolve());
+      this.#server.closeAllConnections();
+    });
+  }
+}
