@@ -70,8 +70,12 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
       ];
     }
     case 'custom':
-    case 'invalid_format':
-      return [{ path, message: `${issue.message}${shown(path, valueAt(input, path))}`, at: 'value' }];
+    case 'invalid_format': {
+      const value = valueAt(input, path);
+      // A default that does not go with another field is not missing.
+      const is = value === undefined ? '' : shown(path, value);
+      return [{ path, message: `${issue.message}${is}`, at: 'value' }];
+    }
     default:
       return [
         { path, message: `must be ${accepted(rule)}${shown(path, valueAt(input, path))}`, at: 'value' },

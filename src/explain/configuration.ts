@@ -221,7 +221,7 @@ function isBesideItsOriginal({ record }: InstanceFacts, instances: readonly Inst
   return original?.desired.goal === 'run' && original.status.state === 'ONLINE';
 }
 
-function filesOf({ record, fileErrors }: ConfigurationFacts): ExplainedFile[] {
+function filesOf({ record, fileErrors, rollout }: ConfigurationFacts): ExplainedFile[] {
   const faults = fileErrors.filter(isOfOneFile).map(
     ({ file, line, column, field, message }): ExplainedFile => ({
       name: file,
@@ -235,7 +235,8 @@ function filesOf({ record, fileErrors }: ConfigurationFacts): ExplainedFile[] {
   const source = record?.sourceFile;
   if (source === undefined || faults.some(({ name }) => name === source)) return faults;
   const whole = { error: null, line: null, column: null, field: null };
-  return [{ name: source, isInForce: true, ...whole }, ...faults];
+  const isHeld = rollout !== undefined && isHeldBack(rollout);
+  return [{ name: source, isInForce: !isHeld, ...whole }, ...faults];
 }
 
 function wantedOf({ minimum, maximum }: ServiceView): number {

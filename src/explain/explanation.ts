@@ -111,7 +111,11 @@ export type InstanceExplanation = z.output<typeof instanceExplanationSchema>;
 
 const configurationFileSchema = z.object({
   name: z.string(),
-  isInForce: z.boolean().describe('false: the content in force is older than the file, or of another file'),
+  isInForce: z
+    .boolean()
+    .describe(
+      'false: the content in force is older than the file, or of another file; without an error it is held back',
+    ),
   error: z.string().nullable(),
   line: z.int().nullable(),
   column: z.int().nullable(),

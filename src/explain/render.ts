@@ -66,9 +66,7 @@ export function renderConfigurationExplanation(explanation: ConfigurationExplana
       ...field('asked for', minimum === null ? null : `${minimum}${most}`),
       ...field('there', minimum === null ? null : `${actual} that count, ${online} ONLINE`),
       ...field('creating', nextCreationInMs === null ? null : `in ${durationText(nextCreationInMs)}`),
-      ...explanation.files.flatMap(({ name, error, line, field: name_ }) =>
-        field('file', error === null ? `${name}, in force` : `${name}, broken${place(line, name_)}`),
-      ),
+      ...explanation.files.flatMap((file) => field('file', `${file.name}, ${fileText(file)}`)),
     ],
     table(
       'Instances',
@@ -78,6 +76,16 @@ export function renderConfigurationExplanation(explanation: ConfigurationExplana
     nodeLines('One more instance', explanation.nodes, explanation.nodesTotal),
     portLines(explanation),
   ]);
+}
+
+function fileText({
+  error,
+  line,
+  field: name,
+  isInForce,
+}: ConfigurationExplanation['files'][number]): string {
+  if (error !== null) return `broken${place(line, name)}`;
+  return isInForce ? 'in force' : 'held back';
 }
 
 /** Several lines, without a newline at the end. */

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import type { Configuration } from './configuration.js';
 import { canonicalJson } from './configuration.js';
+import { NO_UPDATE } from './update.js';
 
 export const fieldDifferenceSchema = z.object({
   field: z.string().describe('path such as `availablePorts.min`'),
@@ -10,10 +11,16 @@ export const fieldDifferenceSchema = z.object({
 });
 export type FieldDifference = z.output<typeof fieldDifferenceSchema>;
 
-/** Returns every field that differs, by name. A list counts as one value. */
+/**
+ * Returns every field that differs, by name. A list counts as one value. Where one of the two has no `update`, it is
+ * compared as what that means: a block that says one thing is not shown with ten defaults.
+ */
 export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {
-  const old = leavesOf(before);
-  const now = leavesOf(after);
+  const isOne = (before.update === undefined) !== (after.update === undefined);
+  const whole = (content: Configuration): object =>
+    isOne ? { ...content, update: content.update ?? NO_UPDATE } : content;
+  const old = leavesOf(whole(before));
+  const now = leavesOf(whole(after));
   return [...new Set([...old.keys(), ...now.keys()])]
     .filter((field) => old.get(field) !== now.get(field))
     .sort()

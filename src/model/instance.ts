@@ -105,6 +105,8 @@ export const instanceStatusSchema = z.object({
   gone: z.boolean(),
   /** Its node was lost and is back, and has not reported it yet. */
   awaitsReport: z.literal(true).optional(),
+  /** A restart was asked for, and its node has not said yet that the run from before is over. */
+  awaitsRestart: z.literal(true).optional(),
   /**
    * When it ended by itself (`hasEndedByItself`), or the last news of it when something else was asked of it at rest
    * (`withRest`). Unix milliseconds by the master's clock. Gone when it runs again.

@@ -40,6 +40,8 @@ const rolloutReasonSchema = z.enum([
   'no-progress',
   /** No node has room for one. */
   'not-placeable',
+  /** A static instance would lose its directory. */
+  'loses-files',
   /** A person asked for a rollback. */
   'rollback',
   /** A rollback made no progress: what it brings back does not become good either. */

@@ -11,6 +11,7 @@ import {
 } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
+import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { visibleInstances } from './instance-details.js';
@@ -21,6 +22,8 @@ export interface ConfigurationDiffNeeds {
   /** Contents that instances were made from, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  /** They say whether a content is held back. */
+  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly configurationFiles: Pick<ConfigurationFiles, 'inspect'>;
 }
 
@@ -39,12 +42,21 @@ const olderInstancesSchema = z.object({
 
 export const configurationDiffSchema = z.object({
   configurationName: z.string(),
-  revision: z.string().describe('of what is in force'),
+  revision: z.string().describe('of what the file said when it was last read and valid'),
   file: z.string(),
   fileState: fileStateSchema,
   fileError: configurationFileErrorSchema.nullable(),
   fileDifferences: z.array(fieldDifferenceSchema).describe('from what is in force to what the file says'),
-  olderInstances: z.array(olderInstancesSchema).describe('made from older contents, the oldest first'),
+  heldBack: z
+    .object({
+      revision: z.string().describe('what is in force instead: new instances are made from it'),
+      message: z.string().nullable().describe('why'),
+    })
+    .nullable()
+    .describe('null: the content is not held back'),
+  olderInstances: z
+    .array(olderInstancesSchema)
+    .describe('made from other contents than what is in force, the oldest first'),
   currentInstances: z.int().describe('instances of exactly what is in force'),
 });
 export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
@@ -97,6 +109,8 @@ async function wholeDiffOf(needs: ConfigurationDiffNeeds, name: string): Promise
   if (inspected === undefined) throw unknownConfiguration(name);
   const { file: content, fileState } = inspected;
   const { configuration, hash, sourceFile } = inspected.record;
+  const heldBack = heldBackOf(needs, inspected.record);
+  const inForce = heldBack?.revision ?? hash;
   const own = [...visibleInstances(needs)].filter((record) => record.configurationName === name);
   return {
     configurationName: name,
@@ -106,13 +120,24 @@ async function wholeDiffOf(needs: ConfigurationDiffNeeds, name: string): Promise
     fileError: content?.kind === 'broken' ? content.error : null,
     fileDifferences:
       content?.kind === 'valid' ? differencesOf(configuration, content.parsed.configuration) : [],
+    heldBack,
     olderInstances: olderInstances(
       needs,
-      configuration,
-      own.filter(({ revision }) => revision !== hash),
+      needs.revisions.get(inForce)?.value ?? configuration,
+      own.filter(({ revision }) => revision !== inForce),
     ),
-    currentInstances: own.filter(({ revision }) => revision === hash).length,
+    currentInstances: own.filter(({ revision }) => revision === inForce).length,
   };
+}
+
+/** A change of the file that its rollout has not taken up yet ends the hold. */
+function heldBackOf(
+  { rollouts }: Pick<ConfigurationDiffNeeds, 'rollouts'>,
+  { configuration, hash }: ConfigurationRecord,
+): ConfigurationDiff['heldBack'] {
+  const rollout = rollouts.get(configuration.name)?.value;
+  if (rollout === undefined || rollout.to !== hash || !isHeldBack(rollout)) return null;
+  return { revision: rollout.from ?? hash, message: rollout.message };
 }
 
 function stateOf(content: FileContent, hash: string): InspectedConfiguration['fileState'] {

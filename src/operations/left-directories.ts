@@ -61,7 +61,7 @@ export async function adoptDirectory(
 }
 
 async function find(needs: LeftDirectoryNeeds, id: string, sees: SeesLeft): Promise<LeftDirectory> {
-  if (!isInstanceId(id)) throw unknownDirectory('that name', []);
+  if (!isInstanceId(id)) throw unknownDirectory('of that name', []);
   const record = needs.instances.get(id)?.value;
   if (record !== undefined && sees(record.configurationName))
     throw new DroverError(
@@ -105,6 +105,6 @@ function unknownDirectory(id: string, silent: LeftDirectories['silent']): Drover
   const away = silent.map(({ nodeId, why }) => `; node ${nodeId} did not answer: ${why}`);
   return new DroverError(
     'DRV_DIRECTORY_UNKNOWN',
-    `no node has a directory ${id} of a static instance that is gone: GET /api/cluster/left-directories lists them${away.join('')}`,
+    `no node has a directory ${id} that a static instance left: GET /api/cluster/left-directories lists them${away.join('')}`,
   );
 }

@@ -43,10 +43,15 @@ export class ContentsInForce {
   expectedUnder(record: ConfigurationRecord): ContentInForce {
     const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
     if (rollout === undefined) return { ...record, generation: 0 };
-    const isHeld = isHeldBack(rollout) && !this.isNews(record, rollout);
-    const isPromoted = !isHeld && record.configuration.update?.promote === 'auto';
+    const isPromoted = !this.isHeldBackUnder(record) && record.configuration.update?.promote === 'auto';
     const revision = isPromoted ? record.hash : this.#revisionOf(record, rollout);
     return this.#content(record, revision, rollout.generation);
+  }
+
+  /** Whether a rollout would hold the content of a record back that need not be stored. */
+  isHeldBackUnder(record: ConfigurationRecord): boolean {
+    const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
+    return rollout !== undefined && isHeldBack(rollout) && !this.isNews(record, rollout);
   }
 
   /** What the rollout of a configuration brings its instances to. Undefined: there is none. */

@@ -3,6 +3,7 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { auditEntrySchema } from '../../src/model/audit.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
+import { until } from '../support/until.js';
 
 let world: DaemonWorld;
 beforeEach(async () => {
@@ -32,7 +33,7 @@ it('makes the admin key anew when the operator empties its file, while the insta
   expect(token()).not.toBe(lost);
   expect([await statusWith(lost), await statusWith(token())]).toEqual([401, 200]);
   expect(await audited()).toContainEqual([null, 'admin key made anew', 'admin', 'ok']);
-  expect(world.daemon.stdout).toContain('key admin was made anew');
+  await until(() => expect(world.daemon.stdout).toContain('key admin was made anew'));
   expect(await world.untilOnline('service', 1)).toMatchObject([
     { id: before?.id, processPid: before?.processPid },
   ]);

@@ -5,6 +5,7 @@
 import { pino } from 'pino';
 import type { Configuration } from '../../src/model/configuration.js';
 import { DroverError } from '../../src/model/errors.js';
+import { NO_HOST_PID, pidOf } from '../../src/model/run/run-identity.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
@@ -445,7 +446,7 @@ export class Fleet {
     runtime.start = async (spec) => {
       const process = await start(spec);
       this.trace.note(nodeId, () => `${spec.instanceId} runs, run ${spec.run}, port ${spec.port}`);
-      this.#becomeReady(machine, spec, process.pid);
+      this.#becomeReady(machine, spec, pidOf(process) ?? NO_HOST_PID);
       if (this.#looping.has(spec.instanceId))
         this.later(this.#random.between(0, 3000), () => this.crash(machine, spec.instanceId, 1, true));
       for (const tell of this.#onStarted)

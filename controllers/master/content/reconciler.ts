@@ -11,7 +11,7 @@ import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
 export interface ContentsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
-  readonly contents: Pick<ContentsInForce, 'of'>;
+  readonly contents: Pick<ContentsInForce, 'of' | 'targetOf'>;
   readonly revisions: MirrorReader<Configuration>;
   readonly writer: Pick<InstanceWriter, 'updateInPlace' | 'updateRefusal'>;
   readonly logger: Logger;
@@ -66,8 +66,14 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     };
   }
 
+  /** It has what its rollout tries on few, while all others are made from what was good before. */
+  #isCanary(record: InstanceRecord, inForce: ContentInForce): boolean {
+    const target = this.#options.contents.targetOf(record.configurationName);
+    return target !== undefined && target.hash !== inForce.hash && isLive(record, target, this.#options);
+  }
+
   #asks(record: InstanceRecord, inForce: ContentInForce): ContentFacts['asks'] {
-    if (inForce.hash === record.revision) return 'none';
+    if (inForce.hash === record.revision || this.#isCanary(record, inForce)) return 'none';
     return isLive(record, inForce, this.#options) ? 'live' : 'start';
   }
 }

@@ -25,20 +25,21 @@ import {
   type PlannedInstance,
   takenOf,
 } from './plan.js';
-import { NO_VICTIM, Room } from './room.js';
+import { Room } from './room.js';
 import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
 export interface ContentForecasterOptions extends StillPlacesOptions {
   readonly instancesByConfiguration: LookupReader<string>;
   readonly minimumService: Pick<MinimumService, 'factsUnder' | 'leavers'>;
   readonly rollouts: Pick<Rollouts, 'foretell'>;
-  readonly contents: Pick<ContentsInForce, 'expectedUnder'>;
+  readonly contents: Pick<ContentsInForce, 'expectedUnder' | 'isHeldBackUnder'>;
 }
 
 interface Planned {
   readonly content: PlannedContent;
   /** What new instances are made from, and old ones take by themselves. */
   readonly made: InstanceContent | null;
+  readonly isHeldBack: boolean;
   readonly instances: readonly PlannedInstance[];
   readonly outcome: Outcome;
   readonly rollout: Foretold;
@@ -61,22 +62,15 @@ export class ContentForecaster implements Forecaster {
     for (const { configurationName, refusal } of places.placeWaiting())
       room.note(configurationName, [refusal]);
     for (const { content, made, outcome } of planned)
-      room.placeAll(
-        content.name,
-        made,
-        Array.from({ length: outcome.create }, () => NO_VICTIM),
-      );
+      room.placeAll(content.name, made, { count: outcome.create });
     const services = new Map<string, ServiceForecast>();
-    for (const { content, instances, outcome, taken, rollout } of begun) {
+    for (const { content, instances, outcome, taken, rollout, isHeldBack } of begun) {
       const fates = fatesOf(instances, { ...outcome, ...taken }, rollout);
       const needed = fates.replaced.filter(({ hasSpare }) => !hasSpare);
-      room.placeAll(
-        content.name,
-        content.to,
-        needed.map((victim) => ({ victim, budget: rollout.budget })),
-      );
+      const victims = needed.map((victim) => ({ victim, budget: rollout.budget }));
+      room.placeAll(content.name, content.to, { count: victims.length, victims });
       room.note(content.name, [...fates.refused.values()]);
-      services.set(content.name, forecastOf(instances, fates, { ...outcome, ...rollout }));
+      services.set(content.name, forecastOf(instances, fates, { ...outcome, ...rollout, isHeldBack }));
     }
     return { services, shortages: room.shortages(), unjudged: room.unjudged };
   }
@@ -84,26 +78,35 @@ export class ContentForecaster implements Forecaster {
   #plan(content: PlannedContent, places: StillPlaces): Planned {
     const { minimumService, rollouts, contents } = this.#options;
     const { to } = content;
-    const made = to === null ? null : contents.expectedUnder({ ...to, sourceFile: '' });
-    const instances = this.#instancesOf(content, made, places);
+    const record = to === null ? null : { ...to, sourceFile: '' };
+    const made = record && contents.expectedUnder(record);
+    const isHeldBack = record !== null && contents.isHeldBackUnder(record);
+    const instances = this.#instancesOf({ content, made, isHeldBack }, places);
     const service = to === null ? null : minimumService.factsUnder(to.configuration);
     const outcome =
       service === null ? outcomeWithout(minimumService.leavers.without(content.name)) : outcomeOf(service);
     const standing = instances.length - outcome.ended.size + outcome.create;
     const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
-    const rollout = to === null ? NO_ROLLOUT : rollouts.foretell({ ...to, sourceFile: '' }, isAtMaximum);
-    return { content, made, instances, outcome, rollout };
+    const rollout = record === null ? NO_ROLLOUT : rollouts.foretell(record, isAtMaximum);
+    return { content, made, isHeldBack, instances, outcome, rollout };
   }
 
-  #instancesOf({ name, to }: PlannedContent, made: InstanceContent | null, places: StillPlaces) {
+  #instancesOf(
+    { content: { name, to }, made, isHeldBack }: Pick<Planned, 'content' | 'made' | 'isHeldBack'>,
+    places: StillPlaces,
+  ) {
     const { instances, instancesByConfiguration } = this.#options;
+    // Canaries keep what only they have.
+    const tried = isHeldBack || made?.hash === to?.hash ? null : to;
+    const has = (record: InstanceRecord, content: InstanceContent): boolean =>
+      content.hash === record.revision || (tried !== null && isLive(record, tried, this.#options));
     return [...instancesByConfiguration.get(name)]
       .flatMap((id) => instances.get(id)?.value ?? [])
       .filter(({ desired }) => desired.goal !== 'remove')
       .map(
         (record): PlannedInstance => ({
           id: record.id,
-          asks: made === null || made.hash === record.revision ? 'none' : this.#asks(record, made),
+          asks: made === null || has(record, made) ? 'none' : this.#asks(record, made),
           isOtherProcess: to !== null && this.#asks(record, to) === 'start',
           isAsked: made !== null && record.desired.updateWhenEmpty === true,
           players: record.status.players ?? 0,

@@ -6,7 +6,7 @@ import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/store/instances/instance-updates.js';
 import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
 import { type LeavingFacts, leavingIn } from '../minimum-service/leaving.js';
-import { plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
+import { missingOf, plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
 /** An instance that is there, and stays as far as anybody asked. */
@@ -42,7 +42,8 @@ export function outcomeOf(service: ServiceFacts): Outcome {
     const { steps } = planService(facts, 0);
     if (steps.length === 0) break;
     for (const step of steps) {
-      if (step.do === 'create') create += step.count;
+      // All at once: pass by pass would be a thousand passes for a large minimum.
+      if (step.do === 'create') create += missingOf(facts);
       else ended.add(step.id);
     }
     facts = {
@@ -137,7 +138,11 @@ export function fatesOf(
 export function forecastOf(
   instances: readonly PlannedInstance[],
   { ended, replaced, restarted, taken, waiting }: Fates,
-  { create, onPromotion }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion'>,
+  {
+    create,
+    onPromotion,
+    isHeldBack,
+  }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion'> & Pick<ServiceForecast, 'isHeldBack'>,
 ): ServiceForecast {
   const moved = new Set([...ended, ...restarted, ...replaced.map(({ id }) => id)]);
   const kept = instances.filter(({ id }) => !moved.has(id));
@@ -151,5 +156,6 @@ export function forecastOf(
     waitForPlayers: waiting.size,
     onPromotion: kept.filter(isLeft).length,
     older: kept.filter((one) => one.isOtherProcess && !taken.has(one.id) && !isLeft(one)).length,
+    isHeldBack,
   };
 }

@@ -13,7 +13,7 @@ export interface NewOne extends Pick<Foretold, 'budget'> {
   readonly victim: ForetoldVictim | null;
 }
 
-export const NO_VICTIM: NewOne = { victim: null, budget: { surge: 0, unavailable: 0 } };
+const NO_VICTIM: NewOne = { victim: null, budget: { surge: 0, unavailable: 0 } };
 
 export class Room {
   readonly #places: StillPlaces;
@@ -27,17 +27,22 @@ export class Room {
     this.#places = places;
   }
 
-  /** All instances of a content ask the same, so when one fits nowhere none of the others does. */
-  placeAll(name: string, content: InstanceContent | null, all: readonly NewOne[]): void {
-    if (content === null || all.length === 0) return;
-    const judged = all.slice(0, this.#left);
-    this.#left -= judged.length;
-    this.unjudged += all.length - judged.length;
-    this.#want(name, judged.length);
-    for (const [placed, one] of judged.entries()) {
-      const message = placeOne(this.#places, content, one);
+  /** `victims`: whose places they take, in order; beyond these nobody's. */
+  placeAll(
+    name: string,
+    content: InstanceContent | null,
+    { count, victims = [] }: { readonly count: number; readonly victims?: readonly NewOne[] },
+  ): void {
+    if (content === null || count === 0) return;
+    const judged = Math.min(count, this.#left);
+    this.#left -= judged;
+    this.unjudged += count - judged;
+    this.#want(name, judged);
+    for (let placed = 0; placed < judged; placed++) {
+      const message = placeOne(this.#places, content, victims[placed] ?? NO_VICTIM);
       if (message === undefined) continue;
-      this.#lack(name, judged.length - placed, message);
+      // All instances of a content ask the same, so when one fits nowhere none of the others does.
+      this.#lack(name, judged - placed, message);
       return;
     }
   }

@@ -84,12 +84,11 @@ export type ServiceStep =
   | { readonly do: 'shed'; readonly name: string; readonly id: string; readonly evenUsed: boolean };
 
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
-  const counted = countOf(facts);
   const surplus = planSurplus(facts);
   if (surplus.length > 0) return { steps: surplus };
   const shed = planShed(facts);
   if (shed !== undefined) return shed;
-  const missing = Math.min(facts.minimum, facts.maximum ?? facts.minimum) - counted;
+  const missing = missingOf(facts);
   if (missing <= 0) return { steps: [] };
   const { streak, waitMs } = creationDelay(facts, now);
   if (waitMs > 0) return { steps: [], recheckInMs: waitMs };
@@ -97,6 +96,11 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   const count = Math.min(missing, streak > 0 ? MOST_WHILE_FAILING : mostPerPass(originals.length));
   const replaces = originals.slice(0, count);
   return { steps: [{ do: 'create', name: facts.name, count, replaces, streak }] };
+}
+
+/** How many are to be made in all; not above 0: none is. */
+export function missingOf(facts: ServiceFacts): number {
+  return Math.min(facts.minimum, facts.maximum ?? facts.minimum) - countOf(facts);
 }
 
 /** What is left of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */

@@ -11,6 +11,8 @@ export interface Member {
   readonly isCurrent: boolean;
   readonly revision: string;
   readonly static: boolean;
+  /** It is static and what the rollout brings is not: an update in place would empty its directory. */
+  readonly losesFiles: boolean;
   /** ONLINE by a report of its node, which is connected; or finished with exit code 0. */
   readonly isUp: boolean;
   /** How long it has been up without a restart; null: it is not. */

@@ -5,6 +5,7 @@ import type { NodeRecord } from '../../../src/model/node.js';
 import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/store/contents-in-force.js';
+import { losesFiles } from '../../../src/store/instances/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Member } from './facts.js';
@@ -29,14 +30,11 @@ export interface Target {
 
 /** The run of a member, and since when it is up (monotonic ms); null: it is not. */
 interface Run {
-  /** Another pid or restart count is another run. */
+  /** Another restart request, restart count or pid is another run. */
   readonly run: string;
   readonly since: number | null;
   /** Not the run that was there when the rollout first looked. */
   readonly isLater: boolean;
-  readonly restartToken: number;
-  /** The run before a restart that was asked for, such as by an update in place: the record shows it as up for a while. */
-  readonly ending: string | null;
 }
 
 export class Members {
@@ -115,6 +113,7 @@ export class Members {
       isCurrent: this.isCurrent(record, target),
       revision: record.revision,
       static: record.static,
+      losesFiles: losesFiles(record, target.content),
       isUp: run.since !== null,
       upForMs: run.since === null ? null : now - run.since,
       hasRestarted: run.isLater,
@@ -141,9 +140,11 @@ export class Members {
   }
 
   #isUp(record: InstanceRecord): boolean {
-    const { state, awaitsReport, exitCode } = record.status;
+    const { state, awaitsReport, awaitsRestart, exitCode } = record.status;
     if (hasFinished(record)) return exitCode === 0;
-    return state === 'ONLINE' && awaitsReport === undefined && this.#conditionOf(record) === 'connected';
+    // Until its node has taken up a restart, the record shows the run from before.
+    const isKnown = awaitsReport === undefined && awaitsRestart === undefined;
+    return state === 'ONLINE' && isKnown && this.#conditionOf(record) === 'connected';
   }
 
   #conditionOf({ placement }: InstanceRecord): NodeRecord['condition'] | undefined {
@@ -164,14 +165,10 @@ export function hasPlayers({ status }: Pick<InstanceRecord, 'status'>): boolean 
   return status.countsPlayers === true && status.state === 'ONLINE';
 }
 
+/** A container has no pid of its own here, so the restart request tells its runs apart. */
 function runOf({ status, desired }: InstanceRecord, before: Run | undefined, upNow: number | null): Run {
-  const run = `${status.restarts}/${status.pid}`;
-  const { restartToken } = desired;
+  const run = `${desired.restartToken}/${status.restarts}/${status.pid}`;
   const isSame = before?.run === run;
-  // A content that needs no restart leaves its run as it is.
-  const isRestarting = isSame && before.restartToken !== restartToken && status.pid !== null;
-  const ending = isRestarting ? run : (before?.ending ?? null);
-  const isUp = upNow !== null && run !== ending;
-  const since = isUp ? (isSame ? (before.since ?? upNow) : upNow) : null;
-  return { run, restartToken, ending, since, isLater: before !== undefined && (before.isLater || !isSame) };
+  const since = upNow === null || !isSame ? upNow : (before.since ?? upNow);
+  return { run, since, isLater: before !== undefined && (before.isLater || !isSame) };
 }

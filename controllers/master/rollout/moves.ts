@@ -52,7 +52,7 @@ function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
 function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): RolloutMove | undefined {
   const isBusy = slots.some((one) => one.static && one.isCurrent && !good.has(one.id));
   if (isBusy || isCanaryFull(facts)) return undefined;
-  const next = victims.find((one) => one.static && (!hasGuests(facts, one) || !one.isUp));
+  const next = victims.find((one) => one.static && !one.losesFiles && (!hasGuests(facts, one) || !one.isUp));
   return next === undefined ? undefined : { do: 'update', id: next.id };
 }
 

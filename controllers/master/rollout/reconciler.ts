@@ -191,7 +191,9 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       );
       if (written === undefined) throw new Conflict(`the rollout of ${rollout.name} changed meanwhile`);
     }
-    if (before?.state === rollout.state && before.since === rollout.since) return;
+    const isAsBefore = before?.state === rollout.state && before.since === rollout.since;
+    // Its first content: nothing was rolled out.
+    if (isAsBefore || (before === undefined && rollout.state === 'complete')) return;
     const level = rollout.state === 'failed' || rollout.reason !== null ? 'warn' : 'info';
     logger[level]({ configuration: rollout.name, state: rollout.state }, sentenceOf(rollout));
   }
@@ -209,7 +211,13 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const name = instances.get(id)?.value.configurationName ?? '';
     const content = contents.targetOf(name);
     if (content === undefined) throw new Conflict(`the rollout of ${name} is gone`);
-    const outcome = await writer.updateInPlace(id, { content, isDue: (record) => this.#isDue(record) });
+    // A rollback, or a changed file, may have come meanwhile.
+    const isStill = (): boolean => {
+      const now = contents.targetOf(name);
+      return now?.hash === content.hash && now.generation === content.generation;
+    };
+    const isDue = (record: InstanceRecord): boolean => isStill() && this.#isDue(record);
+    const outcome = await writer.updateInPlace(id, { content, isDue });
     if (outcome === 'not-due') throw new Conflict(`instance ${id} changed meanwhile`);
     logger.info(
       { instance: id, configuration: name },
@@ -242,7 +250,8 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     if (configuration === undefined || rollout === undefined || rollout.state === 'paused') return false;
     const facts = this.factsOf(configuration, rollout);
     const member = facts.members.find(({ id }) => id === record.id);
-    return member !== undefined && (isKept || !member.isUp || !hasGuests(facts, member));
+    if (member === undefined || member.isCurrent) return false;
+    return isKept || !member.isUp || !hasGuests(facts, member);
   }
 
   #rolloutOf(name: string): RolloutRecord | undefined {

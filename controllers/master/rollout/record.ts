@@ -97,6 +97,8 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     return facts.update.promote === 'manual'
       ? { ...next, state: 'awaiting-promotion', progressAt: null }
       : { ...next, isPromoted: true, progressAt: facts.now };
+  // Time does not heal that.
+  if (judged.victims.some(({ losesFiles }) => losesFiles)) return failed(next, facts, judged);
   const isLate = rollout.progressAt !== null && isActive && !hasProgress;
   return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
     ? failed(next, facts, judged)
@@ -140,15 +142,21 @@ function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason
   const { update, outlook } = facts;
   const within = `within ${durationText(update.progressSeconds * 1000)}`;
   const pending = pendingOf(facts, judged);
+  const loser = judged.victims.find(({ losesFiles }) => losesFiles);
+  if (loser !== undefined)
+    return {
+      reason: 'loses-files',
+      message: `${loser.id} is static and the new content is not: its directory would be emptied. Delete the instance, and the directory stays`,
+    };
   if (pending.length === 0 && outlook.obstacle !== null && !outlook.isDelayed)
     return { reason: 'not-placeable', message: cut(`no place came free ${within}: ${outlook.obstacle}`) };
   const one = pending.find(({ message }) => message !== null) ?? pending[0];
   const which = one === undefined ? '' : `: ${one.id} ${stateText(one)}`;
+  const others =
+    pending.length > 1 ? ` (${countText(pending.length - 1, 'more is', 'more are')} not good yet)` : '';
   return {
     reason: 'no-progress',
-    message: cut(
-      `no new instance became good ${within}; ${countText(pending.length, 'waits', 'wait')} to be${which}`,
-    ),
+    message: `${cut(`no new instance became good ${within}${which}`)}${others}`,
   };
 }
 

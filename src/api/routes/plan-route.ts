@@ -10,7 +10,7 @@ import {
 import { accessOf, requireSight, seesConfiguration } from '../access/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
-/** More than a body holds. */
+/** Bounds what one request costs. */
 const MOST_CONFIGURATIONS = 10_000;
 
 const orderFields = {

@@ -132,11 +132,14 @@ function nextStatus(
     after.tps = null;
   }
   if (before.awaitsReport !== undefined) delete after.awaitsReport;
+  const isRestarted =
+    before.awaitsRestart !== undefined && report.restartToken >= record.desired.restartToken;
+  if (isRestarted) delete after.awaitsRestart;
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
     (field) => after[field] === before[field],
   );
   if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
-  return before.awaitsReport === undefined ? undefined : after;
+  return before.awaitsReport !== undefined || isRestarted ? after : undefined;
 }
 
 /** True when the app has reported itself ONLINE: a node that still waits for readiness does not take that back. */

@@ -7,7 +7,7 @@ import { applyAll, planAll } from '../configurations/apply.js';
 import { appliedText, comparedText } from '../configurations/change-text.js';
 import { type Compared, compareAll, requireValid, warningText } from '../configurations/compare.js';
 import { deleteAll, deletedText } from '../configurations/delete.js';
-import { type Document, readDocuments } from '../configurations/documents.js';
+import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
 import { askPlan, changedIn } from '../configurations/plan.js';
 import { planMarkdown, planText } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
@@ -91,11 +91,14 @@ export async function diff(host: ClientHost, options: DiffOptions): Promise<void
 
 /** Asks no master. Throws a ClientError when a configuration is not valid. */
 export async function validate(host: ClientHost, { filename, output }: FileOptions): Promise<void> {
-  const { valid, faults } = await readDocuments(filename, host.surroundings.readInput);
+  const read = await readDocuments(filename, host.surroundings.readInput);
+  const { valid, faults } = read;
+  const others = passedOverText(read);
   const warnings = valid.flatMap((document) =>
     document.warnings.map((warning) => ({ ...warning, file: document.file, name: document.name })),
   );
   const lines = [
+    ...(others === undefined ? [] : [others]),
     ...faults.map(describeFileError),
     ...valid.flatMap((document) =>
       document.warnings.map((warning) => `warning: ${warningText(document, warning)}`),
@@ -104,7 +107,12 @@ export async function validate(host: ClientHost, { filename, output }: FileOptio
   const total = valid.length + faults.length;
   const summary = `${valid.length} of ${total} ${total === 1 ? 'configuration is' : 'configurations are'} valid`;
   const shown = {
-    json: () => ({ valid: valid.map(({ name, file }) => ({ name, file })), errors: faults, warnings }),
+    json: () => ({
+      valid: valid.map(({ name, file }) => ({ name, file })),
+      errors: faults,
+      warnings,
+      passedOver: read.passedOver,
+    }),
     text: () => (faults.length === 0 ? [...lines, summary] : lines).join('\n'),
     names: undefined,
   };
@@ -160,6 +168,9 @@ function which(names: readonly string[]): string {
 /** Reads and judges first: a file that is wrong needs no master to be said. */
 async function open(host: ClientHost, options: FileOptions, undone: string) {
   const read = await readDocuments(options.filename, host.surroundings.readInput);
-  const valid: readonly Document[] = requireValid(read, undone, await host.sayer());
+  const say = await host.sayer();
+  const others = passedOverText(read);
+  if (others !== undefined) say(others);
+  const valid: readonly Document[] = requireValid(read, undone, say);
   return { valid, api: await host.open(options) };
 }

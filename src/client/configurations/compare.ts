@@ -20,7 +20,7 @@ export interface Compared {
  * said each fault. `undone`: such as `nothing was written`.
  */
 export function requireValid(
-  { valid, faults }: Documents,
+  { valid, faults }: Pick<Documents, 'valid' | 'faults'>,
   undone: string,
   say: (line: string) => void,
 ): readonly Document[] {

@@ -2,9 +2,14 @@
  * Reads the configurations that `-f` names: files, directories and standard input. A file is read and judged as the daemon
  * does; standard input, or a pipe, may hold several, one after another or as a list.
  */
-import { stat } from 'node:fs/promises';
+import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
-import { DirectoryReader, DirectoryUnusable, type Reading } from '../../configuration-files/directory.js';
+import {
+  DirectoryReader,
+  DirectoryUnusable,
+  isConfigurationFile,
+  type Reading,
+} from '../../configuration-files/directory.js';
 import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-position.js';
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
@@ -13,6 +18,9 @@ import { ClientError, EXIT } from '../client-error.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
+/** Formats in which others write configurations. */
+const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
+const MOST_NAMED = 5;
 
 export interface Document extends ParsedConfiguration {
   /** What a person calls the place, such as `configurations/lobby.json`, or `stdin`. */
@@ -24,6 +32,8 @@ export interface Document extends ParsedConfiguration {
 export interface Documents {
   readonly valid: readonly Document[];
   readonly faults: readonly ConfigurationFileError[];
+  /** Paths in directories that look like configurations and are not read, as on a master. */
+  readonly passedOver: readonly string[];
 }
 
 type Judged = ReturnType<typeof parseConfigurationFile>;
@@ -39,16 +49,50 @@ export async function readDocuments(
   readInput: () => Promise<string>,
 ): Promise<Documents> {
   const sources: Source[] = [];
+  const passedOver: string[] = [];
   for (const path of new Set(given)) {
     const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path);
-    if (found.length === 0) throw new ClientError(EXIT.failed, `${labelOf(path)} holds no configuration`);
+    const others = path === STDIN ? [] : await lookalikesIn(path);
+    if (found.length === 0) throw new ClientError(EXIT.failed, emptyText(path, others));
     sources.push(...found);
+    passedOver.push(...others);
   }
-  return apart(sources);
+  return { ...apart(sources), passedOver };
+}
+
+/** What a person should hear of `passedOver`; undefined: nothing. */
+export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
+  if (passedOver.length === 0) return undefined;
+  const more = passedOver.length > MOST_NAMED ? ` and ${passedOver.length - MOST_NAMED} more` : '';
+  return `passed over, because only *.json directly in a directory is read: ${passedOver.slice(0, MOST_NAMED).join(', ')}${more}`;
+}
+
+function emptyText(path: string, passedOver: readonly string[]): string {
+  const others = passedOverText({ passedOver });
+  return `${labelOf(path)} holds no configuration${others === undefined ? '' : `; ${others}`}`;
+}
+
+/** In a directory: files of other formats, and subdirectories with files. */
+async function lookalikesIn(path: string): Promise<string[]> {
+  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
+  const found: string[] = [];
+  for (const entry of entries) {
+    const { name } = entry;
+    if (name.startsWith('.') || (isConfigurationFile(name) && !entry.isDirectory())) continue;
+    const isOne = entry.isDirectory()
+      ? (await readdir(join(path, name)).catch(() => [])).some(isConfigurationFile)
+      : OTHER_FORMATS.test(name);
+    if (isOne) found.push(join(path, name));
+  }
+  return found.sort();
 }
 
 /** Judges a text that has the name of the configuration in it, or is that of `defaultName`. */
-export function judgeText(file: string, text: string, defaultName: string | null): Documents {
+export function judgeText(
+  file: string,
+  text: string,
+  defaultName: string | null,
+): Omit<Documents, 'passedOver'> {
   return apart([[file, parseConfigurationFile(file, text, defaultName)]]);
 }
 
@@ -109,7 +153,7 @@ function split(file: string, text: string): Source[] {
 }
 
 /** Parts the valid ones from the others. Of two with one name, the second is a fault. */
-function apart(sources: readonly Source[]): Documents {
+function apart(sources: readonly Source[]): Omit<Documents, 'passedOver'> {
   const valid = new Map<string, Document>();
   const faults: ConfigurationFileError[] = [];
   for (const [file, judged] of sources) {

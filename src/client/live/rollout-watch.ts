@@ -38,7 +38,8 @@ export async function watchRollout(
     const text = isJson ? jsonLine(rollout) : plainLines(rolloutSentence(rollout));
     if (text !== said && !(await output.write(text))) return;
     said = text;
-    if (rollout.endedAt === null) continue;
+    // Such as right after a change was written.
+    if (rollout.endedAt === null || rollout.isBehind) continue;
     if (rollout.state === 'complete') return;
     throw new ClientError(EXIT.failed, rolloutSentence(rollout));
   }

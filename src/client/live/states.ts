@@ -58,13 +58,16 @@ export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Con
     gone: (world, id) => world.node(id) === undefined,
   },
   rollout: {
-    complete: (world, name) => world.rollout(name)?.state === 'complete',
-    ended: (world, name) => {
-      const rollout = world.rollout(name);
-      return rollout !== undefined && rollout.endedAt !== null;
-    },
+    // One that has not taken up a change yet has not ended.
+    complete: (world, name) => endedRollout(world, name)?.state === 'complete',
+    ended: (world, name) => endedRollout(world, name) !== undefined,
   },
 };
+
+function endedRollout(world: WaitedWorld, name: string): ShownRollout | undefined {
+  const rollout = world.rollout(name);
+  return rollout === undefined || rollout.endedAt === null || rollout.isBehind ? undefined : rollout;
+}
 
 /** Stopped as wanted, or ended by itself for good: nothing runs, and nothing is about to. */
 export function isAtRest({ state, reason, processPid }: InstanceInfo): boolean {

@@ -21,11 +21,12 @@ export function configurationRuns(api: ApiClient): ConfigurationRuns {
     'config show': ({ name }) => api.get(`/configurations/${pathPart(name)}`),
     'config reload': ({ confirm }) => api.send('POST', `/configuration-files/reload?confirm=${confirm}`),
     'config why': ({ name }) => api.get(`/configurations/${pathPart(name)}/why`),
-    'config diff': ({ name, from, to }) => {
+    'config diff': ({ name, from, to, showValues }) => {
       const path = `/configurations/${pathPart(name)}`;
-      if (from === undefined) return api.get(`${path}/diff`);
+      const values = `values=${showValues}`;
+      if (from === undefined) return api.get(`${path}/diff?${values}`);
       const newer = to === undefined ? '' : `&to=${to}`;
-      return api.get(`${path}/history/diff?from=${from}${newer}`);
+      return api.get(`${path}/history/diff?from=${from}${newer}&${values}`);
     },
     'config history': ({ name }) => api.get(`/configurations/${pathPart(name)}/history`),
     'config rollback': ({ name, to, reason, write }) => {

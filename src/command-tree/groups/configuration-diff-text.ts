@@ -12,7 +12,19 @@ export function describeDiff(diff: ConfigurationDiff): string {
   return [...describeFile(diff), ...describeInstances(diff)].join('\n');
 }
 
-function describeFile({ file, fileState, fileError, fileDifferences }: ConfigurationDiff): string[] {
+function describeFile(diff: ConfigurationDiff): string[] {
+  const { heldBack } = diff;
+  if (heldBack === null) return describeState(diff);
+  const held = `${heldText(diff)}; new instances are made from revision ${heldBack.revision.slice(0, 8)}`;
+  return diff.fileState === 'same' ? [held] : [held, ...describeState(diff)];
+}
+
+function heldText({ file, heldBack }: ConfigurationDiff): string {
+  const why = heldBack?.message == null ? '' : ` (${heldBack.message})`;
+  return `what ${file} says is held back${why}`;
+}
+
+function describeState({ file, fileState, fileError, fileDifferences }: ConfigurationDiff): string[] {
   switch (fileState) {
     case 'same':
       return [`${file} is in force as it stands`];

@@ -46,6 +46,10 @@ export interface ConfigurationMessage {
 /** Contents of a history are counted from 1. */
 const contentNumber = wholeNumber(999_999_999);
 
+interface DiffOptions {
+  readonly showValues?: boolean;
+}
+
 interface RollbackOptions {
   readonly to?: number;
   readonly reason: string;
@@ -89,8 +93,17 @@ export const CONFIGURATION_COMMANDS = {
       void command
         .argument('<name>')
         .argument('[from]', 'number of `config history`', contentNumber)
-        .argument('[to]', 'default: the newest', contentNumber),
-    input: (name: string, from?: number, to?: number) => ({ name, from, to }),
+        .argument('[to]', 'default: the newest', contentNumber)
+        .option(
+          '--show-values',
+          'show values of environmentVariables and properties too: they may be secrets',
+        ),
+    input: (name: string, from?: number, to?: number, { showValues = false }: DiffOptions = {}) => ({
+      name,
+      from,
+      to,
+      showValues,
+    }),
     text: (diff: ConfigurationDiff | ContentDiff) =>
       'differences' in diff ? describeContentDiff(diff) : describeDiff(diff),
   }),

@@ -33,11 +33,11 @@ export function configurationRuns(dependencies: CommandDependencies, actor: stri
           ? unknownConfiguration(dependencies, name)
           : error;
       }),
-    'config diff': ({ name, from, to }) => {
+    'config diff': ({ name, from, to, showValues }) => {
       findConfiguration(dependencies, name);
       return from === undefined
-        ? diffOf(dependencies, name)
-        : contentDiffOf(dependencies, name, { from, to });
+        ? diffOf(dependencies, name, { showValues })
+        : contentDiffOf(dependencies, name, { from, to, showValues });
     },
     'config history': ({ name }) => {
       findConfiguration(dependencies, name);

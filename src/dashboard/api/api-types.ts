@@ -602,7 +602,14 @@ export interface ConfigurationDiff {
   fileError: ConfigurationFileError | null;
   /** same: the file is in force; else it is not, or not yet */
   fileState: "same" | "different" | "broken" | "gone";
-  /** made from older contents, the oldest first */
+  /** null: the content is not held back */
+  heldBack: {
+    /** why */
+    message: string | null;
+    /** what is in force instead: new instances are made from it */
+    revision: string;
+  } | null;
+  /** made from other contents than what is in force, the oldest first */
   olderInstances: {
     /** from what they have to what is in force; null: that content is not kept any more */
     differences:
@@ -618,7 +625,7 @@ export interface ConfigurationDiff {
     instanceIds: string[];
     revision: string;
   }[];
-  /** of what is in force */
+  /** of what the file said when it was last read and valid */
   revision: string;
 }
 
@@ -635,7 +642,7 @@ export interface ConfigurationExplanation {
     column: number | null;
     error: string | null;
     field: string | null;
-    /** false: the content in force is older than the file, or of another file */
+    /** false: the content in force is older than the file, or of another file; without an error it is held back */
     isInForce: boolean;
     line: number | null;
     name: string;
@@ -2294,6 +2301,8 @@ export interface Rollout {
   from: string | null;
   /** of `from` in the history; null: it is not there any more, or never was */
   fromNumber: number | null;
+  /** the file has changed since, and the rollout takes that up next: its end is not the end */
+  isBehind: boolean;
   /** new instances are made from `from`, until the file changes or a retry */
   isHeldBack: boolean;
   isPromoted: boolean;
@@ -2306,6 +2315,7 @@ export interface Rollout {
   reason:
     | "no-progress"
     | "not-placeable"
+    | "loses-files"
     | "rollback"
     | "rollback-failed"
     | null;

@@ -26,7 +26,10 @@ export function rolloutText(rollout: ToldRollout): string {
   }
 }
 
-function progressText({ counts: { total, updated, good, outdated, waiting } }: ToldRollout): string {
+function progressText({ state, counts }: ToldRollout): string {
+  const { total, updated, good, outdated, waiting } = counts;
+  // A rollout without instances is complete at once.
+  if (total === 0 && state === 'rolling') return 'it begins';
   const fresh = updated - good;
   const parts = [
     `${good} of ${countText(total, 'instance')} good`,

@@ -199,6 +199,7 @@ const NOTHING: ServiceForecast = {
   waitForPlayers: 0,
   onPromotion: 0,
   older: 0,
+  isHeldBack: false,
 };
 
 function planned(
@@ -210,8 +211,8 @@ function planned(
   const fields = record === undefined ? [] : changedFields(record.configuration, parsed.configuration);
   const fileState = record === undefined ? null : (change?.fileState ?? 'same');
   const action = actionOf(record, parsed, fileState);
-  const { older: _older, onPromotion: _onPromotion, ...effects } = service;
-  const why = whyOf({ action, fields, fileState, service });
+  const effects = effectsOf(service);
+  const why = whyOf({ name, action, fields, fileState, service });
   return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
 }
 
@@ -230,7 +231,7 @@ function plannedRemoval(
   record: ConfigurationRecord | undefined,
   service: ServiceForecast,
 ): PlannedConfiguration {
-  const { older: _older, onPromotion: _onPromotion, ...effects } = service;
+  const effects = effectsOf(service);
   const about = { action: 'delete', fields: [], fileState: null } as const;
   return {
     name,
@@ -238,8 +239,17 @@ function plannedRemoval(
     fields: [],
     revision: record?.hash ?? null,
     effects,
-    why: whyOf({ ...about, service }),
+    why: whyOf({ name, ...about, service }),
   };
+}
+
+function effectsOf({
+  older: _older,
+  onPromotion: _promotion,
+  isHeldBack: _held,
+  ...effects
+}: ServiceForecast) {
+  return effects;
 }
 
 function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {

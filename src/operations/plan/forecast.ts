@@ -26,6 +26,8 @@ export interface ServiceForecast {
   readonly onPromotion: number;
   /** Of `keep`: they were made from another content, and go on with it. */
   readonly older: number;
+  /** A rollout holds this content back: nothing is made from it. */
+  readonly isHeldBack: boolean;
 }
 
 /** New instances that fit nowhere, or static ones that cannot take a content where they are. */

@@ -4,7 +4,7 @@ import { countText } from '../../model/words.js';
 import type { PlannedConfiguration } from './change-plan.js';
 import type { ServiceForecast } from './forecast.js';
 
-export interface Planned extends Pick<PlannedConfiguration, 'action' | 'fileState'> {
+export interface Planned extends Pick<PlannedConfiguration, 'name' | 'action' | 'fileState'> {
   readonly fields: readonly ChangedField[];
   readonly service: ServiceForecast;
 }
@@ -35,13 +35,18 @@ function* happens({ create, replace, restart, stop, waitForPlayers }: ServiceFor
 }
 
 function* keeps({
+  name,
   action,
   fields,
   fileState,
-  service: { keep, older, onPromotion },
+  service: { keep, older, onPromotion, isHeldBack },
 }: Planned): Generator<string> {
   if (action === 'change' && fileState !== 'same' && fields.length === 0)
     yield 'Its file is written anew: the content stays as it is in force.';
+  if (isHeldBack) {
+    yield `This content is held back, so nothing is made from it: \`rollout retry ${name}\` tries it once more.`;
+    return;
+  }
   if (onPromotion > 0)
     yield `${countText(onPromotion, 'more instance follows', 'more instances follow')} once the canaries are promoted.`;
   if (action === 'delete' && keep > 0)

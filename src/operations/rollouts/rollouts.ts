@@ -30,6 +30,9 @@ export const shownRolloutSchema = rolloutRecordSchema
     fromNumber: number.describe('of `from` in the history; null: it is not there any more, or never was'),
     toNumber: number.describe('of `to` in the history'),
     isHeldBack: z.boolean().describe('new instances are made from `from`, until the file changes or a retry'),
+    isBehind: z
+      .boolean()
+      .describe('the file has changed since, and the rollout takes that up next: its end is not the end'),
   });
 export type ShownRollout = z.output<typeof shownRolloutSchema>;
 
@@ -81,7 +84,8 @@ export async function restartConfiguration(
 
 export function shown({ configurations, histories }: RolloutReadNeeds, rollout: RolloutRecord): ShownRollout {
   const { name, generation: _generation, progressAt: _progress, templates: _templates, ...rest } = rollout;
-  const contents = contentsOf(histories.get(name)?.value, configurations.get(name)?.value);
+  const record = configurations.get(name)?.value;
+  const contents = contentsOf(histories.get(name)?.value, record);
   const numberOf = (revision: string | null): number | null =>
     contents.findLast((content) => content.revision === revision)?.number ?? null;
   return {
@@ -90,5 +94,6 @@ export function shown({ configurations, histories }: RolloutReadNeeds, rollout: 
     fromNumber: numberOf(rollout.from),
     toNumber: numberOf(rollout.to),
     isHeldBack: isHeldBack(rollout),
+    isBehind: record !== undefined && record.hash !== rollout.to,
   };
 }

@@ -78,10 +78,11 @@ export function withContent(record: InstanceRecord, content: InstanceContent): I
 
 /** The record with another content at the place that it has for it, and restarted for it. */
 export function withContentAt(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
-  const { status } = record;
+  const next = again(record);
+  const { status } = next;
   const isDown = status.pid === null;
   return {
-    ...again(record),
+    ...next,
     placement,
     home: { nodeId: placement.nodeId, port: placement.port },
     // A busy port, or a failed start, is of the content before.
@@ -150,16 +151,18 @@ function again(record: InstanceRecord): InstanceRecord {
     restartToken: restartToken + 1,
     ...(updateWhenEmpty !== undefined && { updateWhenEmpty }),
   };
-  if (!isAtRest(record) && record.desired.goal !== 'stop') return { ...record, desired };
+  const status: InstanceStatus = { ...record.status, awaitsRestart: true };
+  if (!isAtRest(record) && record.desired.goal !== 'stop') return { ...record, desired, status };
   const { replaces: _replaces, ...own } = record;
-  return { ...own, madeBy: 'client', desired };
+  return { ...own, madeBy: 'client', desired, status };
 }
 
 /** A start of an instance at rest. It gave its RAM back, so it must be placed again (a static one on its own node). */
 function freshStart(record: InstanceRecord): InstanceRecord {
-  const { endedAt: _endedAt, ...before } = record.status;
+  const next = again(record);
+  const { endedAt: _endedAt, ...before } = next.status;
   const status: InstanceStatus = { ...before, state: 'CREATING', reason: null, message: null };
-  return { ...again(record), placement: null, status };
+  return { ...next, placement: null, status };
 }
 
 const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {

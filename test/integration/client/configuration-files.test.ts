@@ -75,6 +75,28 @@ describe('apply', () => {
     ]);
   });
 
+  it('says what looks like a configuration in a directory and is not read', async () => {
+    write('conf/lobby.json', SMALL);
+    write('conf/mail.yaml', 'command: run');
+    write('conf/more/bots.json', SMALL);
+    write('conf/pictures/readme.txt', 'nothing');
+    const conf = join(home.path, 'conf');
+    const passedOver = `passed over, because only *.json directly in a directory is read: ${conf}/mail.yaml, ${conf}/more`;
+    expect(await drover(`apply -f ${conf}`)).toMatchObject({
+      code: 0,
+      out: 'lobby created\n',
+      err: [passedOver],
+    });
+    expect((await drover(`plan -f ${conf}`)).err).toEqual([passedOver]);
+    expect((await runInProcess(['validate', '-f', conf])).out).toBe(
+      `${passedOver}\n1 of 1 configuration is valid\n`,
+    );
+    write('yaml/mail.yaml', 'command: run');
+    expect((await drover(`plan -f ${join(home.path, 'yaml')}`)).err).toEqual([
+      expect.stringMatching(/yaml holds no configuration; passed over, .*mail\.yaml$/),
+    ]);
+  });
+
   it('takes several from standard input, as a list or one after another', async () => {
     const one = { name: 'one', ...SMALL };
     const two = { name: 'two', ...SMALL };

@@ -63,6 +63,7 @@ function put(id: string, status: Partial<InstanceRecord['status']> = {}): Promis
 const ofHello = (fields: Partial<RolloutRecord> = {}): RolloutRecord =>
   rolloutRecord({
     name: 'hello',
+    to: world.configurations.get('hello')?.value.hash ?? 'new',
     counts: { total: 2, updated: 1, good: 1, outdated: 1, waiting: 0 },
     ...fields,
   });
@@ -88,6 +89,17 @@ describe('rollout watch', () => {
     await world.putRollout(ofHello({ state: 'complete', endedAt: 5, counts }));
     await settled(end);
     expect(run.lines.slice(1)).toEqual(['the rollout of hello is complete: 2 of 2 instances good']);
+  });
+
+  it('goes on where a change was written and its rollout has not begun yet', async () => {
+    await world.addConfiguration('hello');
+    await world.putRollout(ofHello({ to: 'before', state: 'complete', endedAt: 5 }));
+    const end = watch();
+    await untilSeen(() => expect(run.lines).toHaveLength(1));
+    await world.putRollout(ofHello());
+    await untilSeen(() => expect(run.lines).toHaveLength(2));
+    await world.putRollout(ofHello({ state: 'failed', reason: 'no-progress', endedAt: 9 }));
+    await expect(settled(end)).rejects.toMatchObject({ exitCode: EXIT.failed });
   });
 
   it('ends with 1 when the rollout fails, and says why', async () => {

@@ -72,6 +72,18 @@ describe('plan', () => {
     });
   });
 
+  it('says of a content that is held back that nothing is made from it', async () => {
+    await world.commands.configure('lobby', { minimumServiceCount: 1 });
+    await world.commands.untilOnline('lobby', 1);
+    await world.commands.configure('lobby', { minimumServiceCount: 1, ramMB: 300 });
+    await world.commands.run('config rollback lobby --reason slow');
+    const file = write('lobby.json', { ...SMALL, ramMB: 300, minimumServiceCount: 2 });
+    expect((await planOf(`-f ${file}`)).configurations[0]).toMatchObject({
+      effects: { create: 1, replace: 0, keep: 1 },
+      why: '1 instance is created. This content is held back, so nothing is made from it: `rollout retry lobby` tries it once more.',
+    });
+  });
+
   it('says that nothing changes, and ends with 2 for changes when asked', async () => {
     await world.commands.configure('lobby');
     const file = write('lobby.json', SMALL);

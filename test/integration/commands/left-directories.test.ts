@@ -121,7 +121,7 @@ it('refuses one whose configuration is gone, what is in use, what is not there, 
     `directory ${other} is in use: it belongs to an instance of redis`,
   );
   expect(await world.run('instance adopt zzzzzz')).toContain('no node has a directory zzzzzz');
-  expect(await world.run('instance adopt ../data')).toContain('no node has a directory that name');
+  expect(await world.run('instance adopt ../data')).toContain('no node has a directory of that name');
   expect(world.plane.records().map((record) => record.id)).toEqual([other]);
 });
 

@@ -357,6 +357,23 @@ describe('canaries', () => {
     expect(commands()).toEqual(all(7, 'two'));
   });
 
+  it('keep their content while they start, also when everything is looked at again', async () => {
+    await service({}, { canary: 1, promote: 'manual' });
+    await pass(3000);
+    alpha.runtime.failWith = 'not yet';
+    await service({ command: 'two' }, { canary: 1, promote: 'manual' });
+    const canary = ids().at(-1);
+    const revision = (): string | undefined => wanted().find(({ id }) => id === canary)?.revision;
+    const before = revision();
+    expect(before).toBe(rollout()?.to);
+    await plane.replaceMaster();
+    await pass(2000);
+    expect(revision()).toBe(before);
+    alpha.runtime.failWith = undefined;
+    await pass(20_000);
+    expect([commands(), rollout()?.state]).toEqual([[...all(5, 'one'), 'two'], 'awaiting-promotion']);
+  });
+
   it('are promoted by themselves once they are good', async () => {
     await change({}, { canary: 1 });
     await pass(MINUTE);
@@ -445,6 +462,41 @@ describe('static instances', () => {
     expect(commands()).toEqual(all(3, 'two'));
     expect([least, most]).toEqual([2, 3]);
     expect(rollout()?.state).toBe('complete');
+  });
+
+  it('take it in containers too, which have no pid to tell one run from the next', async () => {
+    alpha.runtime.inContainers = true;
+    await change({ static: true, minimumServiceCount: 3 });
+    await pass(MINUTE);
+    expect(commands()).toEqual(all(3, 'two'));
+    expect([least, most]).toEqual([2, 3]);
+    expect(rollout()?.state).toBe('complete');
+  });
+
+  it('are not good by the run from before the restart, when the master that asked for it is gone', async () => {
+    const fields = { static: true, minimumServiceCount: 1 };
+    await service(fields, { minReadySeconds: 0 });
+    alpha.runtime.stubborn.add(ids()[0] ?? '');
+    await service({ ...fields, command: 'two' }, { minReadySeconds: 0 });
+    await plane.replaceMaster();
+    await pass(2000);
+    expect([commands(), rollout()?.state]).toEqual([['one'], 'rolling']);
+    await pass(MINUTE);
+    expect([commands(), rollout()?.state]).toEqual([['two'], 'complete']);
+  });
+
+  it('keep their directories where the new content is not static: that is held back at once', async () => {
+    await change({ static: true, minimumServiceCount: 2 });
+    await pass(MINUTE);
+    const before = ids();
+    await service({ static: false, minimumServiceCount: 2, command: 'three' }, { progressSeconds: 86_400 });
+    await pass(1000);
+    expect(rollout()).toMatchObject({
+      state: 'failed',
+      reason: 'loses-files',
+      message: expect.stringMatching(/is static and the new content is not/),
+    });
+    expect([ids(), commands()]).toEqual([before, all(2, 'two')]);
   });
 
   it('take the last good one back where the new one fails', async () => {

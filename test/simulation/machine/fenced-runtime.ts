@@ -3,14 +3,8 @@
  * take time, and events arrive in order. The world sees each start and signal at the instant it happens.
  */
 import type { RuntimeOffer } from '../../../src/model/node.js';
-import type {
-  ExitListener,
-  Held,
-  ProcessIdentity,
-  RunId,
-  Runtime,
-  StartSpec,
-} from '../../../src/runtime/runtime.js';
+import type { RunIdentity } from '../../../src/model/run/run-identity.js';
+import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
 import type { FakeRuntime } from '../../support/control-plane/fake-runtime.js';
 import type { Life } from './life.js';
 import { STOP_COMMAND } from './program.js';
@@ -59,7 +53,7 @@ export class FencedRuntime implements Runtime {
     return this.#ask('a probe', () => this.#inner.probe());
   }
 
-  start(spec: StartSpec): Promise<ProcessIdentity> {
+  start(spec: StartSpec): Promise<RunIdentity> {
     return this.#ask('a start', () => {
       if (this.#inner.failWith === undefined) this.#watcher.onStart(spec);
       return this.#inner.start(spec);

@@ -2,19 +2,12 @@
 import { DroverError } from '../../../src/model/errors.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
-import type {
-  Exit,
-  ExitListener,
-  Held,
-  ProcessIdentity,
-  RunId,
-  Runtime,
-  StartSpec,
-} from '../../../src/runtime/runtime.js';
+import type { RunIdentity } from '../../../src/model/run/run-identity.js';
+import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
 
 interface FakeProcess {
   readonly spec: StartSpec;
-  readonly process: ProcessIdentity;
+  readonly process: RunIdentity;
   readonly outputFrom: LogPlace;
   exit: Exit | null;
 }
@@ -36,6 +29,8 @@ export class FakeRuntime implements Runtime {
   /** When set, starts fail with this message. */
   failWith: string | undefined;
   isAvailable = true;
+  /** Runs are containers, which have no process of their own on the node. */
+  inContainers = false;
   readonly #processes = new Map<string, FakeProcess>();
   readonly #exitListeners = new Set<ExitListener>();
   readonly #bootId: string;
@@ -59,12 +54,15 @@ export class FakeRuntime implements Runtime {
     };
   }
 
-  async start(spec: StartSpec): Promise<ProcessIdentity> {
+  async start(spec: StartSpec): Promise<RunIdentity> {
     if (this.failWith !== undefined) throw new DroverError('DRV_RUNTIME_START_FAILED', this.failWith);
     const current = this.#processes.get(spec.instanceId);
     if (current?.exit === null) throw new Error(`two processes for ${spec.instanceId}`);
     this.starts.push(spec);
-    const process = { pid: this.#nextPid++, startTime: this.starts.length, bootId: this.#bootId };
+    const pid = this.#nextPid++;
+    const process = this.inContainers
+      ? { containerId: `container-${pid}` }
+      : { pid, startTime: this.starts.length, bootId: this.#bootId };
     const outputFrom = { segment: this.#nextLogLine(spec.instanceId), offset: 0 };
     this.#processes.set(spec.instanceId, { spec, process, outputFrom, exit: null });
     return process;

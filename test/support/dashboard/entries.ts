@@ -47,6 +47,7 @@ export function aRollout(fields: Partial<Rollout> = {}): Rollout {
     endedAt: null,
     isPromoted: true,
     isHeldBack: false,
+    isBehind: false,
     paused: null,
     counts: { total: 3, updated: 1, good: 1, outdated: 2, waiting: 0 },
     ...fields,

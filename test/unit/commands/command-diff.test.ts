@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { describeDiff } from '../../../src/command-tree/groups/configuration-diff-text.js';
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
+import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
 import { diffOf } from '../../../src/operations/configuration-diff.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { configurationOf, instanceRecord } from '../../support/control-plane/records.js';
@@ -26,9 +27,11 @@ interface World {
   /** Revision of each instance by its id. */
   readonly instances?: Readonly<Record<string, string>>;
   readonly revisions?: Readonly<Record<string, Configuration>>;
+  /** The revision that new instances are made from, while the content of the file is held back. */
+  readonly heldBackFor?: string;
 }
 
-async function linesOf({ file, instances = {}, revisions = {} }: World): Promise<string[]> {
+async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: World): Promise<string[]> {
   const records = Object.entries(instances).map(([id, revision], index) => [
     id,
     instanceRecord(id, { revision, createdAt: index }),
@@ -40,6 +43,7 @@ async function linesOf({ file, instances = {}, revisions = {} }: World): Promise
       }),
       revisions: recordsOf(revisions),
       instances: recordsOf(Object.fromEntries(records)),
+      rollouts: recordsOf(heldBackFor === undefined ? {} : { lobby: heldBack(heldBackFor) }),
       configurationFiles: { inspect: async () => file },
     },
     'lobby',
@@ -47,7 +51,42 @@ async function linesOf({ file, instances = {}, revisions = {} }: World): Promise
   return describeDiff(diff).split('\n');
 }
 
+function heldBack(from: string): RolloutRecord {
+  return {
+    name: 'lobby',
+    from,
+    to: CURRENT,
+    generation: 0,
+    state: 'failed',
+    cause: 'content',
+    reason: 'no-progress',
+    message: 'none became good',
+    by: null,
+    since: 1,
+    endedAt: 2,
+    progressAt: null,
+    isPromoted: true,
+    paused: null,
+    counts: NO_COUNTS,
+    templates: {},
+  };
+}
+
 describe('config diff', () => {
+  it('says of a content that is held back what is in force instead, and compares with that', async () => {
+    const before = { ...LOBBY, ramMB: 64 };
+    const revision = hashConfiguration(before);
+    const instances = { a1: revision, a2: revision, b1: CURRENT };
+    const revisions = { [revision]: before, [CURRENT]: LOBBY };
+    const lines = await linesOf({ file: valid(LOBBY), instances, revisions, heldBackFor: revision });
+    expect(lines.slice(0, -1)).toEqual([
+      `what lobby.json says is held back (none became good); new instances are made from revision ${revision.slice(0, 8)}`,
+      '2 instances made from what is in force',
+      `1 instance made from older content (revision ${CURRENT.slice(0, 8)}): b1`,
+      '  ramMB: 2048 -> 64',
+    ]);
+  });
+
   it('says that the file is in force', async () => {
     expect(await linesOf({ file: valid(LOBBY) })).toEqual([
       'lobby.json is in force as it stands',

@@ -5,6 +5,7 @@ import { renderTable } from '../../../src/command-tree/table.js';
 import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/commands/output.js';
 import { splitLine } from '../../../src/commands/split-line.js';
 import { differencesOf } from '../../../src/model/field-differences.js';
+import { NO_UPDATE } from '../../../src/model/update.js';
 import { configurationOf } from '../../support/control-plane/records.js';
 
 describe('a line', () => {
@@ -104,6 +105,10 @@ describe('the differences of two configurations', () => {
       'ramMB: 2048 -> 64',
     ]);
     expect(differencesOf(before, { ...before })).toEqual([]);
+    const rolling = { ...before, update: { ...NO_UPDATE, strategy: 'rolling' as const } };
+    expect(differencesOf(before, rolling).map(describeDifference), 'defaults differ from nothing').toEqual([
+      'update.strategy: "manual" -> "rolling"',
+    ]);
   });
 });
 

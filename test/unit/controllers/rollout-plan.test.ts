@@ -13,6 +13,7 @@ const old = (id: string, fields: Partial<Member> = {}): Member => ({
   isCurrent: false,
   revision: 'old',
   static: false,
+  losesFiles: false,
   isUp: true,
   upForMs: 60_000,
   hasRestarted: false,
@@ -282,6 +283,12 @@ describe('the record', () => {
       [old('a1'), fresh('a2', { spareFor: 'a1', upForMs: 1 })],
       { stalledMs: 600_000, update: { onFailure: 'rollback' } },
       ['rolling-back no-progress'],
+    ],
+    [
+      'a static one whose directory would be emptied: no time heals that',
+      [old('a1', { static: true, losesFiles: true })],
+      {},
+      ['failed loses-files'],
     ],
     ['late for want of room', [old('a1')], { stalledMs: 600_000, outlook: STUCK }, ['failed not-placeable']],
     [
