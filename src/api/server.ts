@@ -185,6 +185,16 @@ export class ApiServer implements Part {
     this.#server.server.emit(requestsEventOf(this.#server.server), connection);
   }
 
+  /** See `Forwarder`. */
+  async untilAnswered(): Promise<void> {
+    await this.#forwarder?.untilAnswered();
+  }
+
+  /** See `Forwarder`. */
+  async untilLeft(): Promise<void> {
+    await this.#forwarder?.untilLeft();
+  }
+
   /** Sends a request without a connection; for tests. */
   get inject(): FastifyInstance['inject'] {
     return this.#server.inject.bind(this.#server);

@@ -133,14 +133,22 @@ export class Daemon {
    * back.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
-    // Another master goes on at once where there is one. Without, nobody starts what ends here.
-    if (this.#candidate.masters().length > 1) await this.#candidate.stop();
+    await this.#handOver();
     await this.master.stopControllers();
     await this.#wrapper.stopInstances(onProgress, signal);
   }
 
   /** Stops every part of the node. Instances go on running for the next daemon. Idempotent. */
-  stop(): Promise<void> {
-    return this.#running.stop();
+  async stop(): Promise<void> {
+    try {
+      await this.#handOver();
+    } finally {
+      await this.#running.stop();
+    }
+  }
+
+  /** Another master goes on at once where there is one. Without, nobody starts what ends here. */
+  async #handOver(): Promise<void> {
+    if (this.#candidate.masters().length > 1) await this.#candidate.stop();
   }
 }

@@ -12,6 +12,8 @@ export interface MasterWorkOptions {
   readonly ensureAdminKey: () => Promise<unknown>;
   /** Lets the other nodes in. Repeatable. */
   readonly openDoor: () => Promise<void>;
+  /** Resolves when the writes of clients that have begun are answered, or soon. */
+  readonly untilAnswered: () => Promise<void>;
 }
 
 export class MasterWork implements TermWork {
@@ -45,15 +47,25 @@ export class MasterWork implements TermWork {
   }
 
   async begin(term: Term): Promise<void> {
-    const { master, ensureAdminKey, openDoor } = this.#options;
+    const { master, ensureAdminKey } = this.#options;
     master.beginTerm(term);
-    await ensureAdminKey();
+    // Clients wait: what does not need the other goes on beside it.
+    const ends = await Promise.allSettled([ensureAdminKey(), this.#startAll(term)]);
+    for (const end of ends) if (end.status === 'rejected') throw end.reason;
+    // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
+    this.#isReady = !term.signal.aborted;
+  }
+
+  async #startAll(term: Term): Promise<void> {
+    const { master, openDoor } = this.#options;
     await openDoor();
     await whileIn(term, this.startFiles());
     await whileIn(term, this.#nodeIsUp);
     await master.startControllers();
-    // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
-    this.#isReady = !term.signal.aborted;
+  }
+
+  finish(): Promise<void> {
+    return this.#options.untilAnswered();
   }
 
   async end(): Promise<void> {

@@ -93,6 +93,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     startFiles: () => running.start(several ?? files),
     ensureAdminKey: () => ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
     openDoor,
+    untilAnswered: () => api.untilAnswered(),
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
   const commands = new Commands(dependencies);
@@ -115,8 +116,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
     apiCertificate,
   });
+  // Before the cluster port closes, which ends their tunnels.
+  running.onStop(() => api.untilLeft());
   if (before === undefined) await running.start(extensions);
-  extensions.follow(master.state, () => candidate.isLeader());
+  extensions.follow(master.state, () => candidate.term() !== null);
   await running.start(master);
   await running.start(templates);
   running.onStop(() => candidate.stop());

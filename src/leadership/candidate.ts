@@ -8,6 +8,11 @@ export interface TermWork {
    * term is then given up.
    */
   begin(term: Term): Promise<void>;
+  /**
+   * Called before a term is handed over, when this master says already that it does not lead, and may write still.
+   * Resolves when what it has begun for clients is answered, or soon.
+   */
+  finish(): Promise<void>;
   /** Called after each `begin`, when the term is over. Resolves when nothing of it is under way any more. */
   end(): Promise<void>;
 }
@@ -28,6 +33,9 @@ export interface Candidate extends AskingLeadership {
    * throws where no other master could lead.
    */
   serve(work: TermWork): Promise<void>;
-  /** Gives the leadership up, ends the work, and stands no more. Idempotent. */
+  /**
+   * Lets another master lead: takes nothing new, finishes what it has begun, gives the leadership up, ends the work, and
+   * stands no more. Idempotent.
+   */
   stop(): Promise<void>;
 }

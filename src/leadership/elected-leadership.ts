@@ -34,6 +34,7 @@ export class ElectedLeadership implements Candidate {
   #heard: Leader | undefined;
   /** The term whose work is done. */
   #serving: ElectedTerm | undefined;
+  #finishing: Promise<void> | undefined;
   readonly #running: Promise<void>;
 
   constructor(options: ElectedLeadershipOptions) {
@@ -51,7 +52,7 @@ export class ElectedLeadership implements Candidate {
   leader(): Leader | null {
     const { held, latest } = this.#options.election;
     if (this.#heard !== undefined && this.#heard.epoch > latest) return this.#heard;
-    if (held?.holder === undefined) return null;
+    if (held?.holder === undefined || (this.#isEnding && this.#serving !== undefined)) return null;
     const { nodeId, clusterAddress, since } = held.holder;
     return { nodeId, clusterAddress, since, epoch: held.epoch };
   }
@@ -69,7 +70,7 @@ export class ElectedLeadership implements Candidate {
   }
 
   isLeader(): boolean {
-    return this.#serving !== undefined;
+    return this.#serving !== undefined && !this.#isEnding;
   }
 
   term(): Term | null {
@@ -97,7 +98,7 @@ export class ElectedLeadership implements Candidate {
       const look = (): void => {
         const leader = this.leader();
         const isOther = leader !== null && leader.nodeId !== this.#options.own.nodeId;
-        if (!isOther && !this.isLeader() && !this.#stopping.signal.aborted) return;
+        if (!isOther && !this.isLeader() && !this.#isEnding) return;
         unsubscribe();
         resolve();
       };
@@ -109,8 +110,21 @@ export class ElectedLeadership implements Candidate {
 
   async stop(): Promise<void> {
     this.#stopping.abort();
+    this.#finishing ??= this.#finish();
+    await this.#finishing;
     await this.#options.election.stop();
     await this.#running;
+  }
+
+  get #isEnding(): boolean {
+    return this.#stopping.signal.aborted;
+  }
+
+  /** New requests wait for the next leader; those that have begun are answered first. */
+  async #finish(): Promise<void> {
+    if (this.#serving === undefined) return;
+    this.changed();
+    await (await this.#work).finish();
   }
 
   async #run(first: ReturnType<Election['campaign']>): Promise<void> {

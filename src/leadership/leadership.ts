@@ -35,12 +35,12 @@ export interface Leadership {
   leader(): Leader | null;
 
   /**
-   * Whether this master leads. True also while its store is silent: it then serves reads, and the store refuses
-   * writes.
+   * Whether this master leads, and takes requests. True also while its store is silent: it then serves reads, and the
+   * store refuses writes. False from when it begins to hand over; its term goes on for a moment then.
    */
   isLeader(): boolean;
 
-  /** The term that this master leads now; null: it does not. */
+  /** The term that this master may write in now; null: there is none. */
   term(): Term | null;
 
   /** All masters that are up, this one among them, by node id. */

@@ -5,6 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
+import { OpenCount } from './open-count.js';
 
 export const CLIENT_HEADER = 'drover-client-address';
 
@@ -31,10 +32,13 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
 
 /** The connections of the API that came through the cluster port of this master. */
 export class Tunnels {
+  /** Those that are open. */
+  readonly open = new OpenCount();
   readonly #connections = new WeakSet<Socket>();
 
   add(connection: Socket): void {
     this.#connections.add(connection);
+    this.open.add(connection);
     connection.destroySoon = () => closeLate(connection);
   }
 

@@ -10,8 +10,9 @@ import type { Leader, Leadership } from '../../leadership/leadership.js';
 import { endWith } from '../http/error-reply.js';
 import { hasBody } from '../http/request-guard.js';
 import type { Tunnels } from './client-address.js';
-import { type Hold, Holds, type HoldsOptions } from './holds.js';
-import { dropRest, type Exchange, type Outcome, relay } from './relay.js';
+import { type Hold, Holds, type HoldsOptions, isSame } from './holds.js';
+import { OpenCount } from './open-count.js';
+import { dropRest, type Exchange, NOT_TAKEN, type Outcome, relay } from './relay.js';
 import { type Handshake, relaySocket } from './socket-relay.js';
 import { TunnelPool } from './tunnel-pool.js';
 
@@ -22,6 +23,11 @@ const NOBODY = 'no master leads at this moment: try again';
 
 /** A request whose answer the leader took with it may be asked so often. It may be what ends leaders. */
 const MOST_LOST = 2;
+
+/** Before a leader hands over. Most writes take a few milliseconds. An upload takes longer, and its next write is refused. */
+const ANSWER_MS = 250;
+/** Until then what other masters send is answered: it was not taken. Ended connections would leave that open. */
+const LEFT_MS = 1000;
 
 export interface ForwarderNeeds {
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'onChange'>;
@@ -57,6 +63,8 @@ interface KnownPool {
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #holds: Holds;
+  /** Writes of clients that are under way here. */
+  readonly #begun = new OpenCount();
   readonly #unsubscribe: () => void;
   readonly #retired = new Set<TunnelPool>();
   #hasLed: boolean;
@@ -76,13 +84,22 @@ export class Forwarder {
   standBefore(server: Server): void {
     const listeners = server.listeners('request');
     server.removeAllListeners('request');
-    const answer = (request: IncomingMessage, response: ServerResponse): void => {
-      for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
+    const take = (exchange: Exchange): void => {
+      const { request, response, proceed } = exchange;
+      const here = (): void => {
+        proceed();
+        if (!isQuestion(request)) this.#begun.add(response);
+        for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
+      };
+      if (this.#isOwn(request)) here();
+      else void this.#forward(exchange, here);
     };
-    server.on('request', (request, response) => {
-      if (this.#isOwn(request)) answer(request, response);
-      else void this.#forward({ request, response }, () => answer(request, response));
-    });
+    server.on('request', (request: IncomingMessage, response: ServerResponse) =>
+      take({ request, response, proceed: () => undefined }),
+    );
+    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
+      take({ request, response, proceed: () => response.writeContinue() }),
+    );
   }
 
   /** Takes a WebSocket's handshake over, and calls `here` where this process is to answer it. */
@@ -90,6 +107,16 @@ export class Forwarder {
     if (this.#isOwn(request)) here();
     else void this.#forwardSocket({ request, client, rest }, here);
   };
+
+  /** Called when this master takes nothing new. Resolves when the writes that have begun are answered, or soon. */
+  untilAnswered(): Promise<void> {
+    return this.#begun.untilNone(this.#options.clock, ANSWER_MS);
+  }
+
+  /** Resolves when the other masters have closed their tunnels, as they do when they know the next leader, or soon. */
+  untilLeft(): Promise<void> {
+    return this.#options.tunnels.open.untilNone(this.#options.clock, LEFT_MS);
+  }
 
   /** Ends all tunnels. Idempotent. */
   stop(): void {
@@ -106,10 +133,13 @@ export class Forwarder {
     const { request, response } = exchange;
     return this.#deliver({
       request,
-      isSafe: (request.method === 'GET' || request.method === 'HEAD') && !hasBody(request),
+      isSafe: isQuestion(request) && !hasBody(request),
       isGone: () => response.destroyed,
       here,
-      refuse: (status, text) => refuse(exchange, status, text),
+      refuse: (status, text) => {
+        if (this.#options.tunnels.has(request)) response.setHeader(NOT_TAKEN, '1');
+        refuse(exchange, status, text);
+      },
       attempt: (pool, hold) => this.#relay(pool, exchange, hold),
     });
   }
@@ -133,7 +163,12 @@ export class Forwarder {
       isSafe: true,
       isGone: () => client.destroyed,
       here,
-      refuse: (status, text) => endWith(client, STATUS[status], text),
+      refuse: (status, text) =>
+        endWith(client, {
+          status: STATUS[status],
+          text,
+          headers: this.#options.tunnels.has(request) ? [`${NOT_TAKEN}: 1`] : [],
+        }),
       attempt: async (pool, hold) => {
         const tunnel = await pool.open().catch(() => undefined);
         if (tunnel === undefined) return 'not-sent';
@@ -150,8 +185,8 @@ export class Forwarder {
     const isForwarded = this.#options.tunnels.has(request);
     let hold = this.#holds.enter();
     while (hold !== undefined && !isGone()) {
-      // What another master has forwarded would go round and round. It waits for this one only where that begins to lead.
-      if (isForwarded && !this.#options.leadership.isLeader()) {
+      // What another master has forwarded would go round and round. It waits only for this one to begin to lead.
+      if (isForwarded && !this.#holds.isNext) {
         hold.leave();
         hold = undefined;
         break;
@@ -172,6 +207,9 @@ export class Forwarder {
         // It had left its place when the leader took it.
         hold = this.#holds.enter();
       }
+      if (outcome === 'not-taken') hold = this.#holds.enter(hold);
+      // Who leads may have changed meanwhile: that change does not come again.
+      if (hold !== undefined && !isSame(target, this.#holds.target())) continue;
       if (hold === undefined || !(await hold.again())) {
         hold?.leave();
         hold = undefined;
@@ -206,6 +244,10 @@ export class Forwarder {
     this.#retired.add(present.pool);
     present.pool.retire(() => this.#retired.delete(present.pool));
   }
+}
+
+function isQuestion({ method }: IncomingMessage): boolean {
+  return method === 'GET' || method === 'HEAD';
 }
 
 function refuse({ request, response }: Exchange, status: Refusal, error: string): void {

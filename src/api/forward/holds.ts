@@ -29,6 +29,12 @@ export class Holds {
     this.#options = options;
   }
 
+  /** Whether what waits here may come to be answered here: this master leads, or is about to. */
+  get isNext(): boolean {
+    const { leadership, nodeId } = this.#options;
+    return leadership.isLeader() || leadership.leader()?.nodeId === nodeId;
+  }
+
   /** Undefined: nobody leads. */
   target(): Target | undefined {
     const { leadership, nodeId, isReady } = this.#options;
@@ -38,14 +44,22 @@ export class Holds {
     return leader === null || leader.nodeId === nodeId ? undefined : leader;
   }
 
-  /** Takes one of the places. Undefined: all are taken. `leave` is called once, when the wait is over. */
-  enter(): Hold | undefined {
+  /**
+   * Takes one of the places. Undefined: all are taken. `before`: a wait of the same request; this one has the time that
+   * it left.
+   */
+  enter(before?: Hold): Hold | undefined {
     if (this.#count >= MOST_HELD) return undefined;
     this.#count++;
-    return new Hold(this.#options, () => {
+    const leave = (): void => {
       this.#count--;
-    });
+    };
+    return new Hold(this.#options, leave, before?.leftMs);
   }
+}
+
+export function isSame(one: Target | undefined, other: Target | undefined): boolean {
+  return typeof one === 'object' && typeof other === 'object' ? one.epoch === other.epoch : one === other;
 }
 
 /** The wait of one request. */
@@ -53,12 +67,16 @@ export class Hold {
   readonly #options: Pick<HoldsOptions, 'leadership' | 'clock'>;
   readonly #onLeave: () => void;
   #hasLeft = false;
-  #endsAt: number;
+  readonly #endsAt: number;
 
-  constructor(options: Pick<HoldsOptions, 'leadership' | 'clock'>, onLeave: () => void) {
+  constructor(
+    options: Pick<HoldsOptions, 'leadership' | 'clock'>,
+    onLeave: () => void,
+    forMs: number = HOLD_MS,
+  ) {
     this.#options = options;
     this.#onLeave = onLeave;
-    this.#endsAt = options.clock.monotonic() + HOLD_MS;
+    this.#endsAt = options.clock.monotonic() + forMs;
   }
 
   get leftMs(): number {

@@ -6,11 +6,12 @@ import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { headersFor } from './client-address.js';
 import { closeFrame, FrameEnds } from './frame-ends.js';
-import type { Outcome } from './relay.js';
+import { NOT_TAKEN, type Outcome } from './relay.js';
 
 const HEAD_END = '\r\n\r\n';
 const MOST_HEAD_BYTES = 64 * 1024;
 const SWITCHED = /^HTTP\/1\.1 101 /;
+const REFUSED = new RegExp(`\\r\\n${NOT_TAKEN}:`, 'i');
 /** Time for the client to read the last frame, and to answer it. */
 const LINGER_MS = 2000;
 /** The code by which a client knows that it is to connect again. */
@@ -24,7 +25,10 @@ export interface Handshake {
   readonly rest: Buffer;
 }
 
-/** Resolves when the leader has answered, `lost` when it went before that. Then nothing more was read of the client. */
+/**
+ * Resolves when the leader has answered, `lost` when it went before that, and `not-taken` when it does not lead. Then
+ * nothing more was read of the client.
+ */
 export function relaySocket(tunnel: Duplex, { request, client, rest }: Handshake): Promise<Outcome> {
   return new Promise((resolve) => {
     let head = '';
@@ -34,6 +38,11 @@ export function relaySocket(tunnel: Duplex, { request, client, rest }: Handshake
       if (end < 0 && head.length < MOST_HEAD_BYTES) return;
       tunnel.off('data', onData).off('close', onLost);
       client.off('close', onGone);
+      if (end >= 0 && REFUSED.test(head.slice(0, end))) {
+        tunnel.destroy();
+        resolve('not-taken');
+        return;
+      }
       const answer = Buffer.from(head, 'latin1');
       const payloadAt = end + HEAD_END.length;
       if (end >= 0 && SWITCHED.test(head)) join(tunnel, client, { answer, payloadAt });

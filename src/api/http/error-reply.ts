@@ -81,16 +81,24 @@ export function answerSocketError(error: SocketError, socket: Socket): void {
     return;
   }
   const [status, text] = SOCKET_ERRORS[error.code ?? ''] ?? (isTlsHello(error, socket) ? NO_TLS : MALFORMED);
-  endWith(socket, status, text);
+  endWith(socket, { status, text });
 }
 
 /** Answers a request whose body did not arrive in time, and closes the connection. */
 export function answerTimeout(socket: Socket): void {
-  endWith(socket, ...TIMEOUT);
+  const [status, text] = TIMEOUT;
+  endWith(socket, { status, text });
+}
+
+export interface PlainAnswer {
+  readonly status: string;
+  readonly text: string;
+  /** More lines of its head. */
+  readonly headers?: readonly string[];
 }
 
 /** Answers a request that has no `ServerResponse`, and closes its connection. */
-export function endWith(socket: Duplex, status: string, text: string): void {
+export function endWith(socket: Duplex, { status, text, headers = [] }: PlainAnswer): void {
   const body = JSON.stringify({ error: text });
   const head = [
     `HTTP/1.1 ${status}`,
@@ -98,6 +106,7 @@ export function endWith(socket: Duplex, status: string, text: string): void {
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Connection: close',
     ...(status.startsWith('503') ? ['Retry-After: 1'] : []),
+    ...headers,
   ];
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   // The client may never close its half of the connection.

@@ -254,10 +254,6 @@ export class ClusterServer implements Part {
     const nodeId = await this.#masterOf(certificate);
     if (takeTunnel === undefined) throw noMaster(nodeId);
     this.#port.letIn(socket);
-    if (!this.#leads) {
-      refuseUpgrade(socket, `${ELSEWHERE} Misdirected Request`, elsewhere(this.#options.leadership));
-      return;
-    }
     switchOver(socket);
     takeTunnel(socket);
   }

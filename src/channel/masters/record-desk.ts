@@ -25,7 +25,7 @@ export interface EditKind<Edit> {
 export interface RecordDeskOptions {
   readonly nodeId: string;
   readonly store: Pick<Store, 'transact'>;
-  readonly leadership: Pick<Leadership, 'leader' | 'isLeader'>;
+  readonly leadership: Pick<Leadership, 'leader' | 'term'>;
   readonly calls: MasterCalls;
   readonly desk: MasterDesk;
   /** Aborts when the master stops. */
@@ -45,12 +45,12 @@ export function openRecordDesk<Edit extends { readonly name: string }>(
     return revision;
   };
   desk.on(kind.name, async (question, from) => {
-    if (!leadership.isLeader()) throw noLeader('this master does not lead');
+    if (leadership.term() === null) throw noLeader('this master does not lead');
     return { revision: await writeHere(kind.decode(question), from) };
   });
   return {
     write: async (edits) => {
-      if (leadership.isLeader()) return writeHere(edits, nodeId);
+      if (leadership.term() !== null) return writeHere(edits, nodeId);
       const leader = leadership.leader();
       if (leader === null || leader.nodeId === nodeId) throw noLeader('no master leads at this moment');
       const answer = await calls.ask(leader, { name: kind.name, content: kind.encode(edits) }, signal);

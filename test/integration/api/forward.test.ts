@@ -5,6 +5,7 @@ import { connect as connectPlain } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { connect } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { DroverError } from '../../../src/model/errors.js';
 import { instanceRecord } from '../../support/api/api-world.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 import { MastersWorld, type TestMaster } from '../../support/masters/masters-world.js';
@@ -264,6 +265,195 @@ describe('when the leader goes in the middle of a request', () => {
   });
 });
 
+describe('while a master hands over', () => {
+  const path = '/configurations/game';
+  const token = async (): Promise<string> => {
+    const made = await leader.api.addKey('both', 'ALL');
+    await follower.api.copyKey(leader.api, 'both');
+    return made;
+  };
+  const bodyOf = (size: number): string =>
+    JSON.stringify({ name: 'game', runtime: 'process', command: `echo ${'x'.repeat(size)}` });
+  /** Resolves when a request that the former leader has not taken waits at `master`. */
+  const untilRefused = async (master: TestMaster, waiting: number): Promise<void> =>
+    until(() => expect(master.api.clock.pending).toBe(waiting + 1));
+
+  it('a write that it has not begun goes to the next leader, once', async () => {
+    const third = await world.add('m3');
+    const key = await token();
+    const { pending } = third.api.clock;
+    world.election.handOver();
+    const body = bodyOf(20_000);
+    const answered = send(third, { method: 'PUT', path, token: key, body });
+    await untilRefused(third, pending);
+    world.election.lead(follower.peer);
+    const { status, headers } = await answered;
+    expect(status).toBe(204);
+    expect(headers).not.toHaveProperty('drover-not-taken');
+    expect(leader.api.written).toEqual([]);
+    expect(follower.api.written).toMatchObject([{ name: 'game', input: JSON.parse(body) }]);
+  });
+
+  it('an upload that it has not begun goes to the next leader whole', async () => {
+    const third = await world.add('m3');
+    const key = await token();
+    const { pending } = third.api.clock;
+    world.election.handOver();
+    const upload = '/templates/global/big/files/world.dat';
+    const answered = send(third, {
+      ...{ method: 'POST', path: upload, token: key, body: 'x'.repeat(5 * 1024 * 1024) },
+      headers: { 'content-type': 'application/octet-stream' },
+    });
+    await untilRefused(third, pending);
+    world.election.lead(follower.peer);
+    expect((await answered).status).toBe(201);
+    expect((await send(follower, { path: upload, token: key })).body).toHaveLength(5 * 1024 * 1024);
+  });
+
+  it('a write that it has not begun is done by the master that has forwarded it, when that one leads next', async () => {
+    const key = await token();
+    const { pending } = follower.api.clock;
+    world.election.handOver();
+    const body = bodyOf(10);
+    const answered = send(follower, { method: 'PUT', path, token: key, body });
+    await untilRefused(follower, pending);
+    world.election.lead(follower.peer);
+    expect((await answered).status).toBe(204);
+    expect(follower.api.written).toMatchObject([{ name: 'game', input: JSON.parse(body) }]);
+  });
+
+  it('a body stays with a client that asks whether it is wanted', async () => {
+    const key = await token();
+    const { pending } = follower.api.clock;
+    world.election.handOver();
+    const body = bodyOf(10);
+    const outgoing = request(`${follower.api.url}${path}`, {
+      method: 'PUT',
+      headers: {
+        authorization: `Bearer ${key}`,
+        expect: '100-continue',
+        'content-type': 'application/json',
+        'content-length': Buffer.byteLength(body),
+      },
+    });
+    let mayGoOn = false;
+    outgoing.once('continue', () => {
+      mayGoOn = true;
+      outgoing.end(body);
+    });
+    outgoing.flushHeaders();
+    await untilRefused(follower, pending);
+    expect(mayGoOn).toBe(false);
+    world.election.lead(follower.peer);
+    const [answer] = (await once(outgoing, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(204);
+    expect(follower.api.written).toHaveLength(1);
+  });
+
+  it('a WebSocket that it has not taken goes to the next leader', async () => {
+    const third = await world.add('m3');
+    const key = await token();
+    const { pending } = third.api.clock;
+    world.election.handOver();
+    const opening = SocketClient.open(`${third.api.url}/console`, { token: key });
+    await untilRefused(third, pending);
+    world.election.lead(follower.peer);
+    const socket = await opening;
+    socket.send('help');
+    await until(() => expect(socket.texts.join('')).toContain('would run: help'));
+    await socket.close();
+  });
+
+  it('its own clients wait for the next leader', async () => {
+    const key = await token();
+    const { pending } = leader.api.clock;
+    world.election.handOver();
+    const answered = send(leader, { method: 'PUT', path, token: key, body: bodyOf(10) });
+    await until(() => expect(leader.api.clock.pending).toBe(pending + 1));
+    world.election.lead(follower.peer);
+    expect((await answered).status).toBe(204);
+    expect(leader.api.written).toEqual([]);
+  });
+
+  it('a write is refused when nobody leads for 5 s in all, however often it was not taken', async () => {
+    const key = await token();
+    const { pending } = follower.api.clock;
+    world.election.handOver();
+    const answered = send(follower, { method: 'PUT', path, token: key, body: bodyOf(10) });
+    for (let waited = 0; waited < HOLD_MS; waited += 100) {
+      await untilRefused(follower, pending);
+      await world.advance(100);
+    }
+    expect((await answered).status).toBe(503);
+    expect(leader.api.written).toEqual([]);
+  });
+
+  it('what a handler refuses is not repeated: it may have done half of it', async () => {
+    await leader.api.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    let calls = 0;
+    leader.api.hold = async () => {
+      calls++;
+      throw new DroverError('DRV_NOT_LEADER', 'this master does not lead any more');
+    };
+    const sent = {
+      method: 'PATCH',
+      path: '/instances/aaaaaa/lifecycle?target=stop',
+      token: leader.api.admin,
+    };
+    expect(await send(follower, sent)).toMatchObject({
+      status: 503,
+      body: expect.stringContaining('does not lead any more'),
+    });
+    expect(calls).toBe(1);
+  });
+
+  it('it gives up its term when the writes that it has begun are answered, or after 250 ms', async () => {
+    await leader.api.putInstance(instanceRecord({ id: 'aaaaaa' }));
+    const write = async (): Promise<{ answered: Promise<Answer>; release: () => void }> => {
+      let release = (): void => undefined;
+      const begun = new Promise<void>((resolve) => {
+        leader.api.hold = () => {
+          resolve();
+          return new Promise((end) => {
+            release = end;
+          });
+        };
+      });
+      const path = '/instances/aaaaaa/lifecycle?target=stop';
+      const answered = send(follower, { method: 'PATCH', path, token: leader.api.admin });
+      await begun;
+      return { answered, release };
+    };
+    const finish = (): { isOver: boolean; over: Promise<void> } => {
+      const finishing = {
+        isOver: false,
+        over: leader.api.server.untilAnswered().then(() => {
+          finishing.isOver = true;
+        }),
+      };
+      return finishing;
+    };
+    const first = await write();
+    const second = await write();
+    const finishing = finish();
+    first.release();
+    expect((await first.answered).status).toBe(200);
+    expect(finishing.isOver).toBe(false);
+    second.release();
+    expect((await second.answered).status).toBe(200);
+    await finishing.over;
+    const third = await write();
+    const late = finish();
+    await world.advance(249);
+    expect(late.isOver).toBe(false);
+    await world.advance(1);
+    await late.over;
+    third.release();
+    await third.answered;
+  });
+});
+
 describe('a question that the leader took with it', () => {
   it('is asked again of the next leader', async () => {
     await leader.api.addConfiguration('lobby');
@@ -315,6 +505,15 @@ describe('the way into the API of the leader', () => {
     await until(() => expect(leader.api.clock.pending).toBeGreaterThan(before));
     leader.api.isReady = true;
     await world.advance(200);
+    expect((await answered).status).toBe(200);
+  });
+
+  it('leads to a master that has won and does not serve yet, and waits there', async () => {
+    world.election.win(leader.peer);
+    const before = leader.api.clock.pending;
+    const answered = send(follower, { path: '/configurations', token: leader.api.admin });
+    await until(() => expect(leader.api.clock.pending).toBeGreaterThan(before));
+    world.election.lead(leader.peer);
     expect((await answered).status).toBe(200);
   });
 

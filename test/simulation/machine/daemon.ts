@@ -89,6 +89,7 @@ export class SimulatedDaemon {
   /** SIGTERM; `isInterrupt`: SIGINT, which ends the instances first. */
   async stop(isInterrupt: boolean): Promise<void> {
     this.#isStopping = true;
+    await this.role?.handOver();
     if (isInterrupt) {
       await this.role?.interrupt();
       this.#isInterrupted = true;

@@ -23,6 +23,8 @@ export interface MasterRole {
   serve(untilFed: () => Promise<void>): Promise<void>;
   /** The configuration files changed: resolves when the store has what they say. */
   syncFiles(): Promise<void>;
+  /** Called first of all: another master goes on where there is one. */
+  handOver(): Promise<void>;
   /** Ctrl-C: called before the instances are ended. */
   interrupt(): Promise<void>;
   /** Called when the wrapper has stopped. */

@@ -65,6 +65,8 @@ export class SoleMaster implements MasterRole {
     await this.#files.sync(this.master.configurationFollower);
   }
 
+  async handOver(): Promise<void> {}
+
   async interrupt(): Promise<void> {
     await this.master.stopControllers();
   }

@@ -152,14 +152,17 @@ export class ElectedMaster implements MasterRole {
   }
 
   async interrupt(): Promise<void> {
-    const { candidate, master } = this.#opened ?? {};
-    if (candidate !== undefined && candidate.masters().length > 1) await candidate.stop();
-    await master?.stopControllers();
+    await this.#opened?.master.stopControllers();
   }
 
   async stop(): Promise<void> {
     this.#ending.abort();
     await this.#running.stop();
+  }
+
+  async handOver(): Promise<void> {
+    const { candidate } = this.#opened ?? {};
+    if (candidate !== undefined && candidate.masters().length > 1) await candidate.stop();
   }
 
   async #open(): Promise<Opened> {
@@ -202,6 +205,7 @@ export class ElectedMaster implements MasterRole {
       },
       ensureAdminKey: async () => undefined,
       openDoor: async () => this.#openDoor(),
+      untilAnswered: async () => undefined,
     });
     return { store, candidate, master, work };
   }

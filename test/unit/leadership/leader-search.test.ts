@@ -63,7 +63,11 @@ async function add(nodeId: string): Promise<Member> {
   masters.start();
   const logger = pino({ level: 'silent' });
   const leadership = new ElectedLeadership({ election, masters, own, clock, logger });
-  const serving = leadership.serve({ begin: async () => undefined, end: async () => undefined });
+  const serving = leadership.serve({
+    begin: async () => undefined,
+    finish: async () => undefined,
+    end: async () => undefined,
+  });
   const known = new KnownMasters({
     contact: { host: nodeId, port: 6000 },
     file: fileOf(nodeId),
