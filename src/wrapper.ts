@@ -52,7 +52,7 @@ export interface WrapperOptions {
   /** Absent: a master whose store is older than what this node has seen is not taken. */
   readonly older?: OlderMaster;
   /** Of a cluster that may have several masters. Absent: the master is in this process. */
-  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed'>;
+  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   /** Further calls that it answers to the master. */
   readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */

@@ -10,6 +10,7 @@ import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
 import { MasterCalls } from '../channel/masters/master-calls.js';
 import { MasterDesk } from '../channel/masters/master-desk.js';
 import { openRecordDesk } from '../channel/masters/record-desk.js';
+import type { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { DirectorySource } from '../configuration-files/source.js';
 import { ConfigurationView } from '../configuration-files/view/configuration-view.js';
@@ -48,6 +49,8 @@ export interface SeveralMastersOptions {
   /** Loaded before this starts, and followed until it has stopped. */
   readonly state: Pick<MasterState, 'configurations' | 'histories' | 'rollouts' | 'nodes'>;
   readonly leadership: AskingLeadership;
+  /** Who the others are, over restarts too. */
+  readonly known: KnownMasters;
   /** Opens a connection to the desk of another master. */
   readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
   readonly templates: MasterTemplates;
@@ -164,6 +167,7 @@ export class SeveralMasters implements Part {
     this.#search = new LeaderSearch({
       leadership,
       nodeId,
+      known: options.known,
       ask: async (peer, signal) =>
         leaderSchema.safeParse(await this.#calls.ask(peer, { name: LEADER, content: {} }, signal)).data ??
         null,
@@ -175,6 +179,9 @@ export class SeveralMasters implements Part {
 
   /** The templates have started. */
   async start(): Promise<void> {
+    const { known } = this.#options;
+    await known.open();
+    this.#running.onStop(() => known.written());
     await this.#running.start(this.#search);
     await this.#running.start(this.#templateRecords);
     await this.#running.start(this.#view);

@@ -11,6 +11,7 @@ import { type ApiDependencies, ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
+import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
@@ -19,7 +20,7 @@ import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
-import { hexFile } from '../node/secret-files.js';
+import { hexFile, SecretDirectory } from '../node/secret-files.js';
 import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
@@ -190,6 +191,11 @@ async function lay(
         store,
         state: master.state,
         leadership: candidate,
+        known: new KnownMasters({
+          contact: { host: address, port },
+          file: new SecretDirectory(paths.cluster).file('masters.json'),
+          logger,
+        }),
         dial: (peer, signal) =>
           openLeaderTunnel(
             { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },

@@ -14,10 +14,19 @@ import type { Leader, MasterPeer } from './leadership.js';
 const ASK_EVERY_MS = 1000;
 const ANSWER_MS = 2000;
 
+export interface KnownPeers {
+  /** All masters, and those that were. */
+  readonly peers: readonly MasterPeer[];
+  /** These are up. An empty list changes nothing. */
+  learn(masters: readonly MasterPeer[]): void;
+}
+
 export interface LeaderSearchOptions {
   readonly leadership: AskingLeadership;
   /** This master. */
   readonly nodeId: string;
+  /** Keeps who was ever up, over restarts too: one that was away then may lead by now. */
+  readonly known: KnownPeers;
   /** Asks another master who leads, as it knows. Throws DroverErrors. */
   readonly ask: (peer: MasterPeer, signal: AbortSignal) => Promise<Leader | null>;
   readonly clock: Clock;
@@ -25,8 +34,6 @@ export interface LeaderSearchOptions {
 
 export class LeaderSearch implements Part {
   readonly #options: LeaderSearchOptions;
-  /** The others that were up at any time since the start, by node id: one that was away then may lead by now. */
-  readonly #others = new Map<string, MasterPeer>();
   readonly #stopping = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -44,13 +51,13 @@ export class LeaderSearch implements Part {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { leadership, nodeId, clock } = this.#options;
+    const { leadership, nodeId, known, clock } = this.#options;
     while (!signal.aborted) {
       await pause(clock, ASK_EVERY_MS, signal);
-      for (const peer of leadership.masters())
-        if (peer.nodeId !== nodeId) this.#others.set(peer.nodeId, peer);
+      known.learn(leadership.masters());
       if (signal.aborted || leadership.isInTouch) continue;
-      await Promise.all([...this.#others.values()].map((peer) => this.#ask(peer, signal)));
+      const others = known.peers.filter((peer) => peer.nodeId !== nodeId);
+      await Promise.all(others.map((peer) => this.#ask(peer, signal)));
     }
   }
 

@@ -125,7 +125,7 @@ export const PLANTED = [
   {
     name: 'a forgotten node keeps its connection',
     path: 'src/master.ts',
-    was: "        this.#hub.disconnect(nodeId, 'the node was forgotten');\n",
+    was: "        this.#term?.hub.disconnect(nodeId, 'the node was forgotten');\n",
     becomes: '',
   },
 ];

@@ -5,7 +5,7 @@ export const PLANTED_IN_MASTERS = [
   {
     name: 'a write does not compare the leader key',
     path: 'src/store/etcd/term-writer.ts',
-    was: "          { key: keys.leader, field: 'createRevision', is: epoch },\n",
+    was: "          { key: keys.leader, field: 'createRevision', is: createRevision },\n",
     becomes: '',
   },
   {

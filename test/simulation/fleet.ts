@@ -60,6 +60,8 @@ export class Fleet {
   readonly machines = new Map<string, Machine>();
   readonly daemons = new Map<string, SimulatedDaemon>();
   readonly troubles = new Troubles(this.scheduler);
+  /** Machines that are cut off, or were: what they missed comes a moment later. */
+  readonly #deaf = new Troubles(this.scheduler);
   readonly invariants: Invariants;
   readonly comebacks: Comebacks;
   readonly #options: FleetOptions;
@@ -212,6 +214,7 @@ export class Fleet {
     this.network.cut(this.network.pathsOf(machine.nodeId), directions);
     this.masters?.cutOff(machine.nodeId, directions);
     this.troubles.begin(machine.nodeId);
+    this.#deaf.begin(machine.nodeId);
   }
 
   /** Cuts one node from one of several masters. */
@@ -233,6 +236,7 @@ export class Fleet {
     this.network.heal(this.network.pathsOf(machine.nodeId));
     this.masters?.letBack(machine.nodeId, directions);
     this.troubles.end(machine.nodeId);
+    this.#deaf.end(machine.nodeId);
   }
 
   /** The disks of a machine are full, or not any more. */
@@ -335,7 +339,13 @@ export class Fleet {
     const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
     // Until its state is open, a master's node does nothing.
     const isOpening = daemon?.role !== undefined && daemon.master === undefined;
-    return isAway || isOpening ? Number.POSITIVE_INFINITY : this.troubles.inOrderSince(nodeId);
+    // The master that it knows may be the one that is gone.
+    const isStranger = this.masters?.isIntroduced(nodeId) === false;
+    if (isAway || isOpening || isStranger) return Number.POSITIVE_INFINITY;
+    // A leader that was cut off itself for a moment is as good as a node that was.
+    const leaderId = this.masters?.terms.holder?.nodeId;
+    const hearsSince = leaderId === undefined ? 0 : this.#deaf.inOrderSince(leaderId);
+    return Math.max(this.troubles.inOrderSince(nodeId), hearsSince);
   }
 
   /** Just after a jump of a master's clock, anything may be. */

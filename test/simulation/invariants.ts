@@ -8,7 +8,7 @@ import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { FreshFiles } from './fresh-files.js';
 import type { Disk } from './machine/disk.js';
-import { RESTART_TOKEN } from './machine/fenced-installation.js';
+import { RESTART_TOKEN, REVISION } from './machine/fenced-installation.js';
 import type { Life } from './machine/life.js';
 import type { Machine } from './machine/machine.js';
 import { NODE_TIMEOUT_MS } from './machine/master-role.js';
@@ -182,7 +182,8 @@ export class Invariants {
     const stale = this.#fresh.faultOf(id, token, files?.split(',') ?? []);
     if (stale !== undefined) this.report(stale);
     this.#judgeMachine(machine, spec);
-    this.#live.set(id, { nodeId, spec, startedAt: this.#around.now() });
+    const isRefitted = this.book.instances.get(id)?.revision !== spec.environment[REVISION];
+    this.#live.set(id, { nodeId, spec, startedAt: this.#around.now(), isRefitted });
   }
 
   /** The node could not write when it was told that the instance goes: killed then, it starts it until it is told again. */
@@ -200,8 +201,11 @@ export class Invariants {
 
   /** A daemon is about to send a signal to a live run, or (null) to write its stop command. */
   noteRung(life: Life, run: RunId, signal: NodeJS.Signals | null): void {
-    const { spec, isRefitted } = this.#live.get(run.instanceId) ?? {};
-    if (spec === undefined || isRefitted === true) return;
+    const live = this.#live.get(run.instanceId);
+    if (live === undefined || live.isRefitted === true) return;
+    const { spec, startedAt } = live;
+    // Killed while it could not write, the node knows the content of an earlier start.
+    if (this.#around.fullUntil(life.name) >= startedAt) return;
     const [ladders, now] = [this.#ladders, this.#around.now()];
     const fault =
       signal === null ? ladders.command(life, spec, now) : ladders.signal(life, signal, spec, now);

@@ -16,8 +16,10 @@ import { newSharedMetrics, type Outcome, type SimulationOptions, simulate } from
 const USAGE = `npm run simulate -- [--rollouts | --masters 3] [--seeds 1000] [--from 0] [--workers <cores>] [--bail]
 npm run simulate -- --rollouts --seed <seed>
 npm run simulate -- [--masters 3] --seed <seed> [--operations <n>] [--without 3,5] [--trace]`;
-/** Seeds that one worker is given at a time. */
-const CHUNK = 20;
+/** Seeds that one worker is given at a time: few, so that no core waits long for the others at the end. */
+const CHUNK = 2;
+/** A seed makes much that is soon gone: with more room for that it is collected less often. */
+const YOUNG_MB = 64;
 const TELL_EVERY_MS = 5000;
 
 const { values } = parseArgs({
@@ -115,6 +117,7 @@ function work(chunk: () => string[] | undefined, take: (outcome: Outcome) => voi
   return new Promise((resolve, reject) => {
     const worker = new Worker(new URL('./worker.js', import.meta.url), {
       workerData: { isOfRollouts: values.rollouts, masters },
+      resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MB },
     });
     const feed = (): void => worker.postMessage(chunk());
     worker.on('message', (message: Outcome | 'more') => {

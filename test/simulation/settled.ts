@@ -165,8 +165,10 @@ function* nodesOf(fleet: Fleet): Generator<string> {
       continue;
     }
     if (condition !== expected && !(isGone && condition === undefined)) yield `${nodeId} is ${condition}`;
-    const { wrapper, life } = fleet.daemons.get(nodeId) ?? {};
+    const { wrapper, life, isStopping } = fleet.daemons.get(nodeId) ?? {};
     if (life?.isStalled === true) yield `${nodeId} stands still`;
+    // It takes its time, and is started again when it has ended.
+    if (isStopping === true) yield `${nodeId} is ending`;
     if (wrapper === undefined) continue;
     const due = [...instances.values()]
       .filter(({ placement }) => placement?.nodeId === nodeId)

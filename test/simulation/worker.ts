@@ -3,6 +3,8 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { simulateRollouts } from './rollouts/rollout-world.js';
 import { newSharedMetrics, simulate } from './simulate.js';
 
+// Nobody reads a stack here, and to make them costs more than many an event. A seed that fails runs again with them.
+Error.stackTraceLimit = 0;
 const port = parentPort;
 const metrics = newSharedMetrics();
 const isOfRollouts = workerData?.isOfRollouts === true;

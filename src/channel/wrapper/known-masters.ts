@@ -1,6 +1,7 @@
 /**
  * What a node knows of the masters of its cluster, kept in `data/cluster/`: where they are, and the highest term that a
- * leader among them has shown. It says which master to dial next, and refuses one whose term is over.
+ * leader among them has shown. It says which master to dial next, and refuses one whose term is over. A master keeps by it
+ * who the others are.
  */
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
@@ -52,6 +53,11 @@ export class KnownMasters {
     }
   }
 
+  /** Those that are up, as this node was told, and after them those that were. */
+  get peers(): readonly MasterPeer[] {
+    return this.#kept.masters;
+  }
+
   /** Where masters are, the likeliest leader first. Never empty. */
   candidates(): readonly HostPort[] {
     return this.#order.map((text) => parseHostPort(text) ?? this.#options.contact);
@@ -63,10 +69,23 @@ export class KnownMasters {
     if (this.#order.includes(text)) this.#order = [...this.#order.filter((other) => other !== text), text];
   }
 
-  /** A master that does not lead has said who does; null: nobody at the moment. */
+  /**
+   * A master that does not lead has said who does; null: nobody at the moment. It may not know better than the one that it
+   * names: the others are asked before it.
+   */
   pointed({ leader, masters }: Pick<MessageOf<'refused'>, 'leader' | 'masters'>): void {
     if (masters !== undefined) this.learn(masters);
+    this.fruitless();
     if (leader != null) this.#first(leader.clusterAddress);
+  }
+
+  /**
+   * The master that was asked last took this node and told it nothing: it cannot write. Another one may lead by now, and
+   * the others are asked before it.
+   */
+  fruitless(): void {
+    const [asked, ...others] = this.#order;
+    if (asked !== undefined) this.#order = [...others, asked];
   }
 
   /**

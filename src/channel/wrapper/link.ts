@@ -81,7 +81,7 @@ export interface LinkOptions {
   readonly services: ReadonlyMap<string, Service>;
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
   /** Of a cluster that may have several masters. Absent: the master is in this process. */
-  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed'>;
+  readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -92,6 +92,8 @@ interface Connection {
   readonly calls: CallPeer;
   isWelcome: boolean;
   refusal: MessageOf<'refused'> | undefined;
+  /** It does not lead, and has said who does. */
+  hasPointed: boolean;
   fedSequence: number;
   reportSequence: number;
   beatTimer: TimerHandle | undefined;
@@ -105,6 +107,8 @@ export class Link {
   readonly #stopping = new AbortController();
   #connection: Connection | undefined;
   #retry: TimerHandle | undefined;
+  /** This try follows the word of a master that does not lead: it was made at once, and the next one is not. */
+  #isPointed = false;
   #isStopped = false;
 
   constructor(options: LinkOptions) {
@@ -173,6 +177,7 @@ export class Link {
       calls: new CallPeer(transport, this.#options.services),
       isWelcome: false,
       refusal: undefined,
+      hasPointed: false,
       fedSequence: 0,
       reportSequence: 0,
       beatTimer: undefined,
@@ -222,6 +227,7 @@ export class Link {
         // One that does not lead refuses nothing: another one is to be asked.
         if (message.leader === undefined) connection.refusal = message;
         else this.#options.masters?.pointed(message);
+        connection.hasPointed = message.leader != null;
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
@@ -291,6 +297,13 @@ export class Link {
     connection.calls.close(reason);
     if (this.#connection !== connection) return;
     this.#connection = undefined;
+    if (connection.isWelcome && connection.fedSequence === 0) this.#options.masters?.fruitless();
+    // Two masters may point to each other.
+    this.#isPointed = connection.hasPointed && !this.#isPointed;
+    if (this.#isPointed && !this.#isStopped) {
+      this.#connect();
+      return;
+    }
     this.#reconnectLater(reason, connection.refusal);
   }
 

@@ -158,7 +158,7 @@ export class EtcdStore extends EmbeddedStore {
   ): Promise<{ readonly error: EtcdError; readonly isOutcomeUnknown: boolean } | undefined> {
     const { clock, etcd } = this.#options;
     let isOutcomeUnknown = false;
-    let error = new EtcdError(`etcd ${etcd.name} has not renewed the lease of this master`);
+    let error: EtcdError | undefined;
     do {
       try {
         term.check();
@@ -174,6 +174,7 @@ export class EtcdStore extends EmbeddedStore {
       }
       await pause(clock, AGAIN_AFTER_MS, AbortSignal.any([this.#closing.signal, term.signal]));
     } while (clock.monotonic() < endAt && !this.#closing.signal.aborted);
+    error ??= new EtcdError(`etcd ${etcd.name} has not renewed the lease of this master`);
     return { error, isOutcomeUnknown };
   }
 

@@ -64,6 +64,11 @@ export class SimulatedDaemon {
     return this.#isInterrupted;
   }
 
+  /** SIGTERM or Ctrl-C has come: it will end in order, and nothing else. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
   /** Resolves also when it is stopped meanwhile. */
   async start(): Promise<void> {
     try {

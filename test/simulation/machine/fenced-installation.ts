@@ -29,6 +29,8 @@ export interface MachineFiles {
 
 /** Variables of a fake start by which the world knows what it was made from. */
 export const RESTART_TOKEN = 'RESTART_TOKEN';
+/** The content that a start was made from. */
+export const REVISION = 'REVISION';
 export const HAS_READINESS = 'HAS_READINESS';
 
 const SLOW_MS = 20;
@@ -74,6 +76,7 @@ export class FencedInstallation implements Installation {
       workingDirectory: '/',
       environment: {
         [RESTART_TOKEN]: String(assignment.restartToken),
+        [REVISION]: assignment.revision,
         [HAS_STOP_COMMAND]: String(command !== null),
         [STOP_TIMEOUT_MS]: String(timeoutMs),
         [HAS_READINESS]: String(configuration.readiness !== undefined),

@@ -4,6 +4,7 @@
  */
 import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
+import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { unreadSource } from '../../../src/configuration-files/source.js';
 import { type RecordEdit, transactionOf } from '../../../src/configuration-files/view/record-edits.js';
 import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
@@ -15,6 +16,7 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { Master } from '../../../src/master.js';
 import { hashConfiguration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { hostPort } from '../../../src/model/host-port.js';
 import type { Etcd } from '../../../src/store/etcd/etcd.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import { storeKeys } from '../../../src/store/etcd/leader-key.js';
@@ -23,8 +25,10 @@ import { openElected } from '../../../src/store/etcd/open.js';
 import type { MasterPlace, MasterRole } from '../machine/master-role.js';
 import { masterOptions } from '../machine/master-role.js';
 import type { Listener } from '../network/network.js';
+import { keptMastersFile } from './master-finder.js';
 
 export const PREFIX_ON_ETCD = '/drover/simulated';
+const PORT = 6000;
 /** A record of each certificate that was revoked, by node. */
 export const REVOKED = 'simulated-revoked/';
 
@@ -165,7 +169,7 @@ export class ElectedMaster implements MasterRole {
     const { etcd, machine, life, logger, onLost } = this.#place;
     const { nodeId, address } = machine;
     const { clock } = life;
-    const own = { nodeId, clusterAddress: `${address}:6000` };
+    const own = { nodeId, clusterAddress: hostPort(address, PORT) };
     const { store, election } = await openElected({
       etcd,
       prefix: PREFIX_ON_ETCD,
@@ -187,10 +191,18 @@ export class ElectedMaster implements MasterRole {
     this.#running.onStop(() => masters.stop());
     const master = this.#buildMaster(store, candidate);
     const { ask } = this.#place;
-    const search = new LeaderSearch({ leadership: candidate, nodeId, ask, clock });
+    const known = new KnownMasters({
+      contact: { host: address, port: PORT },
+      file: keptMastersFile({ machine, life, onKept: () => undefined }),
+      logger,
+    });
+    const search = new LeaderSearch({ leadership: candidate, nodeId, known, ask, clock });
     const work = new MasterWork({
       master,
-      startFiles: () => this.#running.start(search),
+      startFiles: async () => {
+        await known.open();
+        await this.#running.start(search);
+      },
       ensureAdminKey: async () => undefined,
       openDoor: async () => this.#openDoor(),
       untilAnswered: async () => undefined,

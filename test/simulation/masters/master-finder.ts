@@ -27,12 +27,13 @@ export interface MasterFinderOptions {
 
 export function masterFinder(options: MasterFinderOptions): Uplink {
   const { contact, dial, logger, onTaken } = options;
-  const known = new KnownMasters({ contact, file: fileOf(options), logger });
+  const known = new KnownMasters({ contact, file: keptMastersFile(options), logger });
   return {
     open: () => known.open(),
     connect: (signal) => askMasters(known, signal, (at) => dial(at)),
     masters: {
       pointed: (message) => known.pointed(message),
+      fruitless: () => known.fruitless(),
       welcomed: (message) => {
         const objection = known.welcomed(message);
         if (objection === undefined && message.epoch !== undefined) onTaken(message.epoch);
@@ -43,7 +44,12 @@ export function masterFinder(options: MasterFinderOptions): Uplink {
   };
 }
 
-function fileOf({ machine, life, onKept }: MasterFinderOptions): SecretFile {
+/** On the disk of the machine. */
+export function keptMastersFile({
+  machine,
+  life,
+  onKept,
+}: Pick<MasterFinderOptions, 'machine' | 'life' | 'onKept'>): SecretFile {
   return {
     name: 'masters.json',
     read: async () => machine.keptMasters,

@@ -29,7 +29,7 @@ const REFUSALS: readonly ErrorCode[] = ['DRV_STORE_WRITE_FAILED', 'DRV_STORE_CLO
 const WRITTEN = 'simulated-written/';
 const WRITTEN_KEYS = 5;
 const PORT = 6000;
-const keptSchema = z.object({ epoch: z.int().nullable() });
+const keptSchema = z.object({ epoch: z.int().nullable(), masters: z.array(z.unknown()) });
 
 export interface SimulatedMastersOptions {
   readonly masterIds: readonly string[];
@@ -52,6 +52,8 @@ export class SimulatedMasters {
   readonly #random: Random;
   /** By node, the highest term of a leader that the life of its daemon has taken. */
   readonly #taken = new WeakMap<Life, number>();
+  /** Nodes that were told of all masters once. */
+  readonly #introduced = new Set<string>();
   #asked = 0;
   #written = 0;
 
@@ -97,6 +99,11 @@ export class SimulatedMasters {
     if (leader?.isReady !== true || leader.life.isStalled) return undefined;
     const { cut } = network.path(asked, leaderId);
     return leader !== daemon && (cut.up || cut.down) ? undefined : leader;
+  }
+
+  /** Whether a node has ever had the chance to know all masters. */
+  isIntroduced(nodeId: string): boolean {
+    return this.isMaster(nodeId) || this.#introduced.has(nodeId);
   }
 
   /** A client writes one record, and checks what it is told. */
@@ -228,6 +235,8 @@ export class SimulatedMasters {
       this.#options.report(
         `${nodeId} had term ${epochOf(before)} on its disk, and has ${epochOf(after)} now`,
       );
+    if (keptSchema.parse(JSON.parse(after)).masters.length === this.masterIds.length)
+      this.#introduced.add(nodeId);
   }
 }
 

@@ -5,6 +5,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
+import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { SeveralMasters } from '../../../src/daemon/several-masters.js';
 import type { AskingLeadership } from '../../../src/leadership/candidate.js';
 import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';
@@ -15,6 +16,7 @@ import { DroverError } from '../../../src/model/errors.js';
 import { MasterState } from '../../../src/store/master-state.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
+import { MemoryFile } from '../cluster/cluster-files.js';
 
 export class SeveralWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-masters-'));
@@ -83,6 +85,8 @@ export class TestMaster {
   readonly #servers: Server[] = [];
   #parts: { readonly masters: SeveralMasters; readonly templates: MasterTemplates } | undefined;
 
+  readonly #mastersFile = new MemoryFile('data/cluster/masters.json');
+
   constructor(world: SeveralWorld, nodeId: string) {
     this.#world = world;
     this.#nodeId = nodeId;
@@ -120,6 +124,11 @@ export class TestMaster {
       store: this.#world.store,
       state,
       leadership: this.#world.leadershipOf(this.#nodeId),
+      known: new KnownMasters({
+        contact: { host: this.#nodeId, port: 6000 },
+        file: this.#mastersFile,
+        logger,
+      }),
       dial: (peer) => this.#dial(peer.nodeId),
       templates,
       audit: { last: (count) => this.audit.slice(-count) },

@@ -44,6 +44,18 @@ describe('a node of several masters', () => {
     masters.failed(CONTACT);
     expect(hosts(masters)).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.1']);
     masters.pointed({ leader: MASTERS[2] });
+    expect(hosts(masters)).toEqual(['10.0.0.3', '10.0.0.1', '10.0.0.2']);
+  });
+
+  it('asks the others first after one that took the node and could not write that down, and finds the new leader', async () => {
+    const { masters } = await known();
+    masters.welcomed(welcome('m1', 5));
+    masters.fruitless();
+    expect(hosts(masters)).toEqual(['10.0.0.2', '10.0.0.3', '10.0.0.1']);
+    // etcd is silent for this one as well: it knows the former leader only.
+    masters.pointed({ leader: MASTERS[0] });
+    masters.welcomed(welcome('m1', 5));
+    masters.fruitless();
     expect(hosts(masters)).toEqual(['10.0.0.3', '10.0.0.2', '10.0.0.1']);
   });
 

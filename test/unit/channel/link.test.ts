@@ -34,6 +34,8 @@ describe('the link of a wrapper', () => {
   let refusals: string[];
   let isIdle: boolean;
   let seen: Seen | undefined;
+  /** Times that the others were to be asked next. */
+  let fruitless: number;
 
   beforeEach(() => {
     refusals = [];
@@ -48,6 +50,7 @@ describe('the link of a wrapper', () => {
     welcomed = [];
     held = [];
     seen = undefined;
+    fruitless = 0;
     link = new Link({
       nodeId: 'alpha',
       clusterName: 'test',
@@ -65,6 +68,13 @@ describe('the link of a wrapper', () => {
       reports: outbox,
       services: new Map([['ping', async () => 'pong']]),
       onWelcome: ({ nodeId }) => welcomed.push(nodeId),
+      masters: {
+        welcomed: () => undefined,
+        pointed: () => undefined,
+        fruitless: () => {
+          fruitless++;
+        },
+      },
       onRefused: (reason) => {
         refusals.push(reason);
         return isIdle;
@@ -278,6 +288,38 @@ describe('the link of a wrapper', () => {
     last().end.close('restarting');
     await clock.advance(75);
     expect(connections).toHaveLength(10);
+  });
+
+  it('asks another master next when one welcomes it and then tells it nothing', async () => {
+    await join();
+    last().end.close('the master could not record the node');
+    await clock.settle();
+    expect(fruitless).toBe(1);
+    await clock.advance(150);
+    await welcome();
+    last().end.send(snapshot(1));
+    await clock.settle();
+    last().end.close('restarting');
+    await clock.settle();
+    expect(fruitless).toBe(1);
+  });
+
+  it('goes at once where a master points, and waits before the next one when that points on', async () => {
+    const point = async (): Promise<void> => {
+      const leader = { nodeId: 'other', clusterAddress: '10.0.0.9:6000' };
+      last().end.send({ type: 'refused', reason: 'master other leads', leader });
+      await clock.settle();
+    };
+    link.start();
+    await clock.settle();
+    await point();
+    expect(connections).toHaveLength(2);
+    await point();
+    expect(connections).toHaveLength(2);
+    await clock.advance(75);
+    expect(connections).toHaveLength(3);
+    await point();
+    expect(connections).toHaveLength(4);
   });
 
   it('asks a master that refuses it more and more rarely', async () => {

@@ -1,12 +1,14 @@
 /** Masters of one etcd that only some of them can reach: they hear from each other who leads. On a virtual clock. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';
 import { LeaderSearch } from '../../../src/leadership/leader-search.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { storeKeys } from '../../../src/store/etcd/leader-key.js';
 import { Masters } from '../../../src/store/etcd/masters.js';
 import { openElected } from '../../../src/store/etcd/open.js';
+import { MemoryFile } from '../../support/cluster/cluster-files.js';
 import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -23,18 +25,27 @@ let etcd: FakeEtcd;
 let members: Map<string, Member>;
 /** Masters that nobody can ask. */
 let mute: Set<string>;
+/** What each has on its disk. */
+let files: Map<string, MemoryFile>;
 
 beforeEach(() => {
   clock = new FakeClock();
   etcd = new FakeEtcd(clock);
   members = new Map();
   mute = new Set();
+  files = new Map();
 });
 afterEach(async () => {
   const stopped = Promise.all([...members.values()].map((member) => member.stop()));
   await clock.advance(20_000);
   await stopped;
 });
+
+function fileOf(nodeId: string): MemoryFile {
+  const file = files.get(nodeId) ?? new MemoryFile('data/cluster/masters.json');
+  files.set(nodeId, file);
+  return file;
+}
 
 async function add(nodeId: string): Promise<Member> {
   const client = etcd.client();
@@ -57,9 +68,16 @@ async function add(nodeId: string): Promise<Member> {
     finish: async () => undefined,
     end: async () => undefined,
   });
+  const known = new KnownMasters({
+    contact: { host: nodeId, port: 6000 },
+    file: fileOf(nodeId),
+    logger,
+  });
+  await known.open();
   const search = new LeaderSearch({
     leadership,
     nodeId,
+    known,
     ask: async (peer) => {
       const other = members.get(peer.nodeId);
       if (other === undefined || mute.has(peer.nodeId))
@@ -138,4 +156,21 @@ it('asks a master that was away when etcd fell silent, and leads since it is bac
   const again = await add('b');
   await clock.advance(6000);
   expect([leaderOf(again), leaderOf(a), a.leadership.isLeader()]).toEqual(['b', 'b', false]);
+});
+
+it('asks a master that it has not seen since its own restart, and hears that this one leads', async () => {
+  const halt = async (member: Member): Promise<void> => {
+    const stopped = member.stop();
+    await clock.advance(5000);
+    await stopped;
+  };
+  const before = await add('a');
+  await halt(await add('b'));
+  await halt(before);
+  const a = await add('a');
+  expect(a.leadership.isLeader()).toBe(true);
+  a.client.fault = 'away';
+  const b = await add('b');
+  await clock.advance(6000);
+  expect([leaderOf(b), leaderOf(a), a.leadership.isLeader()]).toEqual(['b', 'b', false]);
 });
