@@ -340,6 +340,6 @@ describe('the socket', () => {
       expect(await next.adopt()).toMatchObject([{ process: identity, exit: null }]);
       await next.release();
     }
-    expect(world.owners()).toEqual([pid]);
+    await until(() => expect(world.owners()).toEqual([pid]));
   });
 });
