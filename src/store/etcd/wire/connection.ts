@@ -31,6 +31,7 @@ export class Connection {
   readonly #streams = new Set<GrpcStream>();
   #timer: TimerHandle;
   #end: EtcdError | undefined;
+  #isRetired = false;
 
   constructor({ endpoint, tls, clock }: ConnectionOptions) {
     this.endpoint = endpoint;
@@ -48,7 +49,7 @@ export class Connection {
 
   /** Whether new calls may go over it. */
   get isUsable(): boolean {
-    return this.#end === undefined && !this.#session.closed;
+    return this.#end === undefined && !this.#isRetired && !this.#session.closed;
   }
 
   /** Asks for one answer. Throws EtcdError, also when there is none within `deadlineMs`. */
@@ -84,9 +85,14 @@ export class Connection {
 
   /** Takes no new calls; those under way go on to their deadlines. Streams end, to go on at another member. */
   retire(): void {
-    if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
-    for (const stream of this.#streams)
-      stream.end(new EtcdError(`${this.endpoint}: given up for another one`));
+    if (this.#isRetired) return;
+    this.#isRetired = true;
+    // An answer may have led here, and then Node is in the middle of frames that may be of these streams, too.
+    setImmediate(() => {
+      if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
+      for (const stream of this.#streams)
+        stream.end(new EtcdError(`${this.endpoint}: given up for another one`));
+    });
   }
 
   /** Ends the connection with all its calls. Idempotent; the first reason stands. */
