@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { formatJoinToken, parseJoinToken } from '../../../src/channel/trust/join-token.js';
+import { HELLO } from '../../support/channel/messages.js';
 import { MemoryFile, testAuthority } from '../../support/cluster/cluster-files.js';
 import { ClusterWorld, emptyFiles, type TestMemberOptions } from '../../support/cluster/cluster-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -349,16 +350,7 @@ describe('joining a cluster', () => {
     const copy = await connect('alpha', { files });
     const closed = new Promise<string>((resolve) => copy.onClose(resolve));
     copy.onFrame(() => undefined);
-    copy.send({
-      type: 'hello',
-      protocol: 1,
-      nodeId: 'alpha',
-      clusterName: 'test',
-      address: '10.0.0.2',
-      version: '1.2.3',
-      capacity: { maxRamMB: 100, maxCpu: 200 },
-      runtimes: [],
-    });
+    copy.send(HELLO);
     expect(await closed).toMatch(/^a node with nodeId alpha is connected already/);
     expect(world.isConnected('alpha')).toBe(true);
   });

@@ -1,18 +1,8 @@
 /** Which node a master refuses because its own store lacks what the node has seen. */
 import { expect, it } from 'vitest';
 import { objectionTo } from '../../../src/channel/master/objection.js';
-import { type MessageOf, PROTOCOL_VERSION } from '../../../src/channel/protocol/messages.js';
+import { HELLO } from '../../support/channel/messages.js';
 
-const HELLO: MessageOf<'hello'> = {
-  type: 'hello',
-  protocol: PROTOCOL_VERSION,
-  nodeId: 'alpha',
-  clusterName: 'test',
-  address: '10.0.0.2',
-  version: '1.2.3',
-  capacity: { maxRamMB: 100, maxCpu: 200 },
-  runtimes: [],
-};
 /** At revision 500; restored as line 1 at revision 100, and as line 2 at revision 300. */
 const FACTS = {
   peer: undefined,
