@@ -139,6 +139,7 @@ export class SimulatedMasters {
       scheduler,
       random: life.random.fork('etcd'),
       onSend: (request) => this.terms.judgeSending(nodeId, request, scheduler.now - renewalSentAt),
+      onArrive: (request) => this.terms.arrived(request),
       onRenewed: (sentAt) => {
         renewalSentAt = sentAt;
       },
