@@ -15,7 +15,7 @@ import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { Master } from '../../../src/master.js';
 import { hashConfiguration } from '../../../src/model/configuration.js';
-import { DroverError } from '../../../src/model/errors.js';
+import type { DroverError } from '../../../src/model/errors.js';
 import { hostPort } from '../../../src/model/host-port.js';
 import type { Etcd } from '../../../src/store/etcd/etcd.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
