@@ -1,6 +1,7 @@
 /** Carries out what befalls the masters of a fleet and their etcd. */
 import type { Fleet } from '../fleet.js';
 import type { Machine } from '../machine/machine.js';
+import type { Direction } from '../network/path.js';
 import type { MasterDeed } from './master-deeds.js';
 import type { SimulatedMasters } from './masters.js';
 
@@ -9,6 +10,7 @@ const WRITES = 12;
 const WRITE_EVERY_MS = 150;
 /** In which both sides hear that their connection is reset. */
 const RESET_MS = 10;
+const BOTH_WAYS: readonly Direction[] = ['up', 'down'];
 
 export class MasterFaults {
   readonly #fleet: Fleet;
@@ -121,13 +123,13 @@ export class MasterFaults {
       if (machine === undefined) return;
       for (const masterId of masterIds) {
         fleet.network.reset([fleet.network.path(machine.nodeId, masterId)]);
-        fleet.later(RESET_MS, () => fleet.part(machine, masterId, ['up', 'down']));
-        fleet.later(ms, () => fleet.rejoin(machine, masterId));
+        fleet.later(RESET_MS, () => fleet.part(machine, masterId, BOTH_WAYS));
+        fleet.later(ms, () => fleet.rejoin(machine, masterId, BOTH_WAYS));
       }
     };
-    path?.cut(['up', 'down']);
+    path?.cut(BOTH_WAYS);
     this.#silenceNextLeader(awayMs + forMs);
-    fleet.later(awayMs + forMs, () => path?.uncut(['up', 'down']));
+    fleet.later(awayMs + forMs, () => path?.uncut(BOTH_WAYS));
     part(former, others, awayMs + forMs);
     for (const id of others) part(fleet.machines.get(id), [nodeId], awayMs + forMs);
     for (const node of nodes) {
