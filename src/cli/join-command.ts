@@ -4,8 +4,10 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
 import { parseJoinToken } from '../channel/trust/join-token.js';
+import { ElsewhereError } from '../channel/wrapper/join-question.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import { readMemberKey } from '../channel/wrapper/membership.js';
+import { ElectionPatience } from '../client/connection/election-patience.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { type HostPort, parseHostPort } from '../model/host-port.js';
@@ -24,9 +26,12 @@ export interface JoinOptions {
   readonly nodeId?: string;
   readonly address?: string;
   readonly asMaster?: true;
+  /** Told in one line that the masters elect a leader, which is waited for. Absent: it fails at once instead. */
+  readonly say?: (line: string) => void;
 }
 
 const SILENCE_MS = 6000;
+const AGAIN_MS = 1000;
 
 /**
  * Returns the text to print. Writes nothing unless the master would let the node in: it made the token, the token can
@@ -41,17 +46,26 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
   const nodeId = nodeIdOf(options.nodeId) ?? present?.nodeId ?? defaultNodeId(hostname());
   const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
   if (options.asMaster === true) {
-    const { address } = options;
-    return underLock(root, (paths) => becomeMaster({ token, nodeId, address, paths, dialer }));
+    const { address, say } = options;
+    return underLock(root, (paths) =>
+      untilLed(() => becomeMaster({ token, nodeId, address, paths, dialer }), say),
+    );
   }
   const secrets = new SecretDirectory(join(directory, 'data', 'cluster'));
   const files = { memberFile: secrets.file('member.json'), joiningFile: secrets.file('joining.json') };
   const publicKey = await readMemberKey(files, { nodeId, token });
   const { id: tokenId, secret, fingerprint } = token;
-  const { clusterName, localAddress } = await dialer.check(
-    fingerprint,
-    { protocol: PROTOCOL_VERSION, tokenId, secret, nodeId, ...(publicKey !== undefined && { publicKey }) },
-    new AbortController().signal,
+  const question = {
+    protocol: PROTOCOL_VERSION,
+    tokenId,
+    secret,
+    nodeId,
+    ...(publicKey !== undefined && { publicKey }),
+  };
+  const { signal } = new AbortController();
+  const { clusterName, localAddress } = await untilLed(
+    () => dialer.check(fingerprint, question, signal),
+    options.say,
   );
   return underLock(root, async (paths) => {
     const { address } = await changeMainConfiguration(paths.configFile, {
@@ -70,6 +84,19 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       '',
     ].join('\n');
   });
+}
+
+/** Asks again while no master leads: then nothing came of the question. */
+async function untilLed<T>(ask: () => Promise<T>, say: JoinOptions['say']): Promise<T> {
+  const patience = new ElectionPatience(say);
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => {
+      if (error instanceof ElsewhereError && error.leader === null) return error;
+      throw error;
+    });
+    if (!(answer instanceof ElsewhereError)) return answer;
+    if (!(await patience.again(AGAIN_MS))) throw answer;
+  }
 }
 
 /** Works in a root that no daemon has, and makes what it lacks. */
