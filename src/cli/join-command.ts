@@ -12,7 +12,7 @@ import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { type HostPort, parseHostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
-import { defaultNodeId } from '../model/node.js';
+import { defaultNodeId, type NodeConfiguration } from '../model/node.js';
 import { shellWord } from '../model/words.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
@@ -41,8 +41,8 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
   const token = parseJoinToken(text);
   const master = parseMaster(options.master);
   const directory = resolve(root);
-  await refuseMaster(directory);
   const present = await readMainConfiguration(join(directory, 'config.json'));
+  await refuseMaster(directory, present);
   const nodeId = nodeIdOf(options.nodeId) ?? present?.nodeId ?? defaultNodeId(hostname());
   const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
   if (options.asMaster === true) {
@@ -126,15 +126,20 @@ function parseMaster(text: string): HostPort {
   );
 }
 
-/** Refuses the root of a master: its state would be neither used nor removed. */
-async function refuseMaster(directory: string): Promise<void> {
+/** Refuses the root of a master: what it is joined to, or its own state, would be neither used nor removed. */
+async function refuseMaster(directory: string, present: NodeConfiguration | undefined): Promise<void> {
   const isThere = await stat(join(directory, 'data', 'admin.key')).then(
     () => true,
     () => false,
   );
-  if (isThere)
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
-      `${directory} is the directory of a master, with a state of its own: give another directory with --root`,
-    );
+  if (!isThere) return;
+  const what =
+    present?.store.kind === 'etcd'
+      ? `${directory} is master ${present.nodeId} of cluster ${present.clusterName} already, with the state on etcd at ` +
+        `${present.store.endpoints.join(', ')}: start it with "drover start --root ${shellWord(directory)}"`
+      : `${directory} is the directory of a master, with a state of its own`;
+  throw new DroverError(
+    'DRV_NODE_CONFIG_INVALID',
+    `${what}; for another node, give another directory with --root`,
+  );
 }
