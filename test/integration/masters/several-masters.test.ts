@@ -1,9 +1,12 @@
 /** Masters that share a store: edits go to the leader, templates to all, and the audit trails are one. */
+import { copyFile, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { EPOCH_BASE } from '../../../src/store/epoch-base.js';
 import { historyKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { nodeRecord } from '../../support/control-plane/records.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
@@ -60,6 +63,34 @@ describe('an edit of a configuration on a master that follows', () => {
     await until(() => expect(b.masters.files.errors().map(({ file }) => file)).toEqual(['lobby.json']));
     expect(await b.read(LOBBY)).toContain('of b');
     expect(await a.read(LOBBY)).toContain('of a');
+  });
+});
+
+describe('a master whose store fails when it begins to follow its directories', () => {
+  it.each([
+    ['the records of templates are listed', 'list', PREFIX.templates, 1],
+    // The first time for the mirrors of the state.
+    ['the line of the state is read', 'get', EPOCH_BASE, 2],
+  ] as const)('follows them from a later try on, as when %s', async (_when, method, failing, which) => {
+    const { store } = world;
+    const real = store[method].bind(store) as (key: string) => Promise<never>;
+    let asked = 0;
+    Object.assign(store, {
+      [method]: async (key: string) => {
+        if (key === failing && ++asked === which)
+          throw new DroverError('DRV_STORE_UNAVAILABLE', 'etcd is away');
+        return real(key);
+      },
+    });
+    await expect(world.start('d')).rejects.toThrow('etcd is away');
+    const d = world.masters.get('d');
+    if (d === undefined) throw new Error('d was not made');
+    await d.masters.start();
+    world.changed();
+    await d.write(LOBBY, lobby('one'));
+    await d.write('templates/games/lobby/a.txt', 'hello');
+    for (const master of [a, b]) await until(async () => expect(await master.read(LOBBY)).toContain('"one"'));
+    await until(async () => expect(await a.read('templates/games/lobby/a.txt')).toBe('hello'));
   });
 });
 
