@@ -43,6 +43,23 @@ describe('an edit of a configuration on a master that follows', () => {
       await until(async () => expect(await master.files('configurations')).toEqual([]));
   });
 
+  it('is written through the symbolic links of others, which stay', async () => {
+    await a.write(LOBBY, lobby('one'));
+    await until(async () => expect(await b.read(LOBBY)).toContain('"one"'));
+    const target = join(world.root, 'checkout.json');
+    const link = b.pathOf(LOBBY);
+    await copyFile(link, target);
+    await rm(link);
+    await symlink(target, link);
+    await a.write(LOBBY, lobby('two'));
+    await until(async () => expect(await b.read(LOBBY)).toContain('"two"'));
+    expect(await readlink(link)).toBe(target);
+    expect(await readFile(target, 'utf8')).toContain('"two"');
+    await a.remove(LOBBY);
+    await until(async () => expect(await b.files('configurations')).toEqual([]));
+    expect(await readFile(target, 'utf8'), 'the file behind a link is not removed').toContain('"two"');
+  });
+
   it('waits while nobody leads, and is written by the next leader', async () => {
     world.elect(null);
     await b.write(LOBBY, lobby('one'));
