@@ -123,17 +123,21 @@ export class SeveralMasters implements Part {
       onFaults: () => this.#others.changed(),
     });
     const view = this.#view;
-    this.#others = new FilesOfMasters({
+    const others = new FilesOfMasters({
       ...deskOptions,
-      faults: () => view.faults(),
+      faults: () => [...view.faults(), ...this.templates.faults()],
       reload: (asked) => this.files.reloadHere(asked),
       clock,
     });
+    this.#others = others;
     this.files = new ConfigurationFiles({
       source,
       follower: view,
       editor: view,
-      others: this.#others,
+      others: {
+        faults: () => [...this.templates.faults(), ...others.faults()],
+        reload: (asked) => others.reload(asked),
+      },
       configurations,
       logger,
       clock,
@@ -156,6 +160,7 @@ export class SeveralMasters implements Part {
         deskOptions,
       ),
       peers: this.#peers(),
+      onConflicts: () => others.changed(),
       basesFile: join(views, 'templates.json'),
     });
     this.audit = new AuditOfMasters({

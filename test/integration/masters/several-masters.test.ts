@@ -348,8 +348,16 @@ describe('templates of several masters', () => {
       expect(b.masters.templates.conflicts()).toEqual([{ name: 'games/arena', kind: 'both-changed' }]),
     );
     expect(await b.read(FILE)).toBe('of b');
+    const told = {
+      file: 'templates/games/arena',
+      message: expect.stringMatching(/^conflict: template games\/arena was changed elsewhere, and here too/),
+    };
+    // The leader says it of the other master, beside the faults of configuration files.
+    await until(() => expect(a.masters.files.errors()).toMatchObject([{ node: 'b', ...told }]));
+    expect(b.masters.files.ownErrors()).toEqual([]);
     // What is in force is given out, also by a leader whose directory has something else, and it says so to writers.
     world.elect('b');
+    expect(b.masters.files.errors()).toMatchObject([told]);
     const inForce = (await a.templates.library.digest('games', 'arena')) ?? '';
     expect(await b.templates.sources.digest('games', 'arena', 'local')).toBe(inForce);
     expect(await received(b.templates.sources.openBundle(inForce))).toContain('of a');
@@ -362,6 +370,7 @@ describe('templates of several masters', () => {
     await b.remove('templates/games/arena');
     await until(async () => expect(await b.read(FILE)).toBe('of a'));
     expect(await b.files('templates')).not.toContain('games/arena/more.txt');
+    await until(() => expect(b.masters.files.errors()).toEqual([]));
   });
 });
 
