@@ -82,7 +82,14 @@ export class TemplateView implements Part {
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#view.start();
-    this.#unsubscribe = [library.onChange(() => this.#lookSoon()), records.onChange(() => this.#view.wake())];
+    this.#unsubscribe = [
+      library.onChange(() => this.#lookSoon()),
+      records.onChange(() => {
+        this.#view.wake();
+        // It may be what makes a conflict.
+        this.#lookSoon();
+      }),
+    ];
     this.#lookSoon();
   }
 
