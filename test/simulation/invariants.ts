@@ -336,13 +336,13 @@ export class Invariants {
     const { id, configurationName: name } = record;
     this.#fresh.noteRecord(undefined, record);
     if (this.#removedAt.has(id)) this.report(`${id} is recorded again`);
-    const maximum = this.book.configurations.get(name)?.maximumServiceCount;
+    const maximum = this.#mostAllowed(name);
     const wanted = this.#wantedOf(name);
     // A client may start one while another is being created: then the youngest is stopped.
     const begun = this.#recentlyBegun(record).length;
     // In the place of one that was wanted until this very write it makes none more.
     const isNeutral = this.book.instances.get(record.replaces ?? '')?.desired.goal === 'remove';
-    if (maximum !== undefined && !isNeutral && wanted - begun > maximum)
+    if (!isNeutral && wanted - begun > maximum)
       this.report(`${id} is created as number ${wanted} of ${name}, which allows ${maximum}`);
     const now = this.#around.now();
     const recent = (this.#creations.get(name) ?? []).filter((at) => now - at < STORM_WINDOW_MS);
@@ -352,6 +352,13 @@ export class Invariants {
     const bound = this.#asked + MOST_WHILE_FAILING + (this.#mostWanted.get(name) ?? 0) * (2 + disturbances);
     if (recent.length > bound)
       this.report(`${recent.length} instances of ${name} were created within ${STORM_WINDOW_MS / 1000} s`);
+  }
+
+  /** By the configuration as the creation may have found it. */
+  #mostAllowed(name: string): number {
+    const { configurations, formerMaxima, replacedMaxima } = this.book;
+    const { maximumServiceCount: now = Number.POSITIVE_INFINITY } = configurations.get(name) ?? {};
+    return replacedMaxima.has(name) ? Math.max(now, formerMaxima.get(name) ?? Number.POSITIVE_INFINITY) : now;
   }
 
   #judgeRemoval({ id, desired, placement, status }: InstanceRecord): void {

@@ -27,6 +27,8 @@ export class RecordBook {
   readonly configurations = new Map<string, Configuration>();
   /** Maxima that were in force a moment ago: who reads a copy of the store may not have seen the change yet. */
   readonly formerMaxima = new Map<string, number | undefined>();
+  /** Of those, which the last commit has replaced. etcd takes several transactions as one, and an earlier one kept to it. */
+  readonly replacedMaxima = new Set<string>();
   readonly revisions = new Map<string, Configuration>();
   readonly histories = new Map<string, ConfigurationHistory>();
   /** Changes that are more than other words for why an instance has no place: these are brought up to date in time. */
@@ -36,6 +38,7 @@ export class RecordBook {
 
   constructor(state: Pick<Disk, 'onCommit'>, listener: RecordListener) {
     state.onCommit((changes) => {
+      this.replacedMaxima.clear();
       const told = changes.map((change) => this.#take(change, listener));
       for (const tell of told) tell?.();
     });
@@ -60,6 +63,7 @@ export class RecordBook {
     if (key.startsWith(PREFIX.configurations)) {
       const name = key.slice(PREFIX.configurations.length);
       this.formerMaxima.set(name, this.configurations.get(name)?.maximumServiceCount);
+      this.replacedMaxima.add(name);
       put(this.configurations, name, after, (value) => configurationRecordSchema.parse(value).configuration);
     }
     if (key.startsWith(PREFIX.histories)) {
