@@ -150,8 +150,9 @@ describe('instances that finish', () => {
     await finish(id);
     expect(plane.master.usedOf('alpha').ramMB).toBe(0);
     await plane.putConfiguration({ ...JOB, restartPolicy: 'always', command: 'mended' });
-    expect(await plane.master.writer.updateInPlace(id)).toBe('taken');
     await clock.advance(61_000);
+    const inForce = plane.master.state.configurations.get('lobby')?.value.hash;
+    expect(plane.records().map(({ revision }) => revision)).toEqual([inForce]);
     expect(plane.describe()).toEqual(['lobby STOPPED exited alpha:-']);
     await plane.master.writer.setLifecycle(id, 'start');
     await clock.advance(2000);
