@@ -342,11 +342,15 @@ export class Invariants {
     this.#fresh.noteRecord(undefined, record);
     if (this.#removedAt.has(id)) this.report(`${id} is recorded again`);
     const maximum = this.#mostAllowed(name);
-    const wanted = this.#wantedOf(name);
+    const { instances, replaced } = this.book;
+    const wanted = this.#wantedOf(name, (one) => {
+      const before = replaced.instances.get(one.id) ?? one;
+      return before.desired.goal === 'run' && !this.#isReplaced(one) && !this.#isReplaced(before);
+    });
     // A client may start one while another is being created: then the youngest is stopped.
     const begun = this.#recentlyBegun(record).length;
     // In the place of one that was wanted until this very write it makes none more.
-    const isNeutral = this.book.instances.get(record.replaces ?? '')?.desired.goal === 'remove';
+    const isNeutral = instances.get(record.replaces ?? '')?.desired.goal === 'remove';
     if (!isNeutral && wanted - begun > maximum)
       this.report(`${id} is created as number ${wanted} of ${name}, which allows ${maximum}`);
     const now = this.#around.now();
@@ -361,9 +365,10 @@ export class Invariants {
 
   /** By the configuration as the creation may have found it. */
   #mostAllowed(name: string): number {
-    const { configurations, formerMaxima, replacedMaxima } = this.book;
+    const { configurations, replaced } = this.book;
     const { maximumServiceCount: now = Number.POSITIVE_INFINITY } = configurations.get(name) ?? {};
-    return replacedMaxima.has(name) ? Math.max(now, formerMaxima.get(name) ?? Number.POSITIVE_INFINITY) : now;
+    if (!replaced.maxima.has(name)) return now;
+    return Math.max(now, replaced.maxima.get(name) ?? Number.POSITIVE_INFINITY);
   }
 
   #judgeRemoval({ id, desired, placement, status }: InstanceRecord): void {
@@ -379,7 +384,7 @@ export class Invariants {
     const { configurations, formerMaxima } = this.book;
     const maxima = [configurations.get(name)?.maximumServiceCount, formerMaxima.get(name)];
     // What has just been stopped counts: it is what the question is about.
-    const wanted = this.#wantedOf(name, true) + 1;
+    const wanted = this.#wantedOf(name) + 1;
     if (maxima.some((maximum) => maximum !== undefined && wanted > maximum))
       this.#surplusAt.set(name, this.#around.now());
   }
@@ -429,19 +434,19 @@ export class Invariants {
     return this.#around.now() - (this.#surplusAt.get(name) ?? Number.NEGATIVE_INFINITY) < DECISION_MS;
   }
 
-  /** Wanted, and unless `isAll` nothing that counts as replaced: OFFLINE, and no node is there to bring it back. */
-  #wantedOf(name: string, isAll = false): number {
+  #wantedOf(name: string, counts: (record: InstanceRecord) => boolean = () => true): number {
     let wanted = 0;
-    for (const record of this.book.instances.values()) {
-      const { configurationName, desired, placement, status } = record;
-      if (configurationName !== name || desired.goal !== 'run') continue;
-      const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
-      // Its node may be back, a moment before the record says so.
-      const isLost = condition === 'lost' || status.reason === 'node-lost';
-      const isReplaced = status.state === 'OFFLINE' && isLost && !record.static;
-      if (isAll || !isReplaced) wanted++;
-    }
+    for (const record of this.book.instances.values())
+      if (record.configurationName === name && record.desired.goal === 'run' && counts(record)) wanted++;
     return wanted;
+  }
+
+  /** OFFLINE, and no node is there to bring it back. */
+  #isReplaced({ placement, status, static: isStatic }: InstanceRecord): boolean {
+    const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
+    // Its node may be back, a moment before the record says so.
+    const isLost = condition === 'lost' || status.reason === 'node-lost';
+    return status.state === 'OFFLINE' && isLost && !isStatic;
   }
 
   #noteCondition({ nodeId, condition }: NodeRecord): void {

@@ -27,8 +27,14 @@ export class RecordBook {
   readonly configurations = new Map<string, Configuration>();
   /** Maxima that were in force a moment ago: who reads a copy of the store may not have seen the change yet. */
   readonly formerMaxima = new Map<string, number | undefined>();
-  /** Of those, which the last commit has replaced. etcd takes several transactions as one, and an earlier one kept to it. */
-  readonly replacedMaxima = new Set<string>();
+  /**
+   * What the last commit has replaced: instances, and maxima. etcd takes several transactions as one, so what is made in it
+   * may have been made before it changed them.
+   */
+  readonly replaced = {
+    instances: new Map<string, InstanceRecord>(),
+    maxima: new Map<string, number | undefined>(),
+  };
   readonly revisions = new Map<string, Configuration>();
   readonly histories = new Map<string, ConfigurationHistory>();
   /** Changes that are more than other words for why an instance has no place: these are brought up to date in time. */
@@ -38,7 +44,8 @@ export class RecordBook {
 
   constructor(state: Pick<Disk, 'onCommit'>, listener: RecordListener) {
     state.onCommit((changes) => {
-      this.replacedMaxima.clear();
+      this.replaced.instances.clear();
+      this.replaced.maxima.clear();
       const told = changes.map((change) => this.#take(change, listener));
       for (const tell of told) tell?.();
     });
@@ -52,6 +59,7 @@ export class RecordBook {
       const now = put(this.instances, id, after, (value) => instanceRecordSchema.parse(value));
       if (!isReworded(before, now)) this.changes++;
       if (before === undefined) this.everSeen.push(id);
+      else this.replaced.instances.set(id, before);
       return () => listener.onInstance(before, now);
     }
     if (key.startsWith(PREFIX.nodes)) {
@@ -62,8 +70,9 @@ export class RecordBook {
     }
     if (key.startsWith(PREFIX.configurations)) {
       const name = key.slice(PREFIX.configurations.length);
-      this.formerMaxima.set(name, this.configurations.get(name)?.maximumServiceCount);
-      this.replacedMaxima.add(name);
+      const maximum = this.configurations.get(name)?.maximumServiceCount;
+      this.formerMaxima.set(name, maximum);
+      this.replaced.maxima.set(name, maximum);
       put(this.configurations, name, after, (value) => configurationRecordSchema.parse(value).configuration);
     }
     if (key.startsWith(PREFIX.histories)) {
