@@ -443,9 +443,13 @@ export class Invariants {
 
   /** OFFLINE, and no node is there to bring it back. */
   #isReplaced({ placement, status, static: isStatic }: InstanceRecord): boolean {
-    const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
+    const { nodes, replaced } = this.book;
+    const nodeId = placement?.nodeId ?? '';
+    const wasLost = [nodes.get(nodeId), replaced.nodes.get(nodeId)].some(
+      (node) => node?.condition === 'lost',
+    );
     // Its node may be back, a moment before the record says so.
-    const isLost = condition === 'lost' || status.reason === 'node-lost';
+    const isLost = wasLost || status.reason === 'node-lost';
     return status.state === 'OFFLINE' && isLost && !isStatic;
   }
 

@@ -28,11 +28,12 @@ export class RecordBook {
   /** Maxima that were in force a moment ago: who reads a copy of the store may not have seen the change yet. */
   readonly formerMaxima = new Map<string, number | undefined>();
   /**
-   * What the last commit has replaced: instances, and maxima. etcd takes several transactions as one, so what is made in it
+   * What the last commit has replaced: instances, nodes and maxima. etcd takes several transactions as one, so what is made in it
    * may have been made before it changed them.
    */
   readonly replaced = {
     instances: new Map<string, InstanceRecord>(),
+    nodes: new Map<string, NodeRecord>(),
     maxima: new Map<string, number | undefined>(),
   };
   readonly revisions = new Map<string, Configuration>();
@@ -44,8 +45,7 @@ export class RecordBook {
 
   constructor(state: Pick<Disk, 'onCommit'>, listener: RecordListener) {
     state.onCommit((changes) => {
-      this.replaced.instances.clear();
-      this.replaced.maxima.clear();
+      for (const before of Object.values(this.replaced)) before.clear();
       const told = changes.map((change) => this.#take(change, listener));
       for (const tell of told) tell?.();
     });
@@ -66,6 +66,7 @@ export class RecordBook {
       const id = key.slice(PREFIX.nodes.length);
       const before = this.nodes.get(id);
       const now = put(this.nodes, id, after, (value) => nodeRecordSchema.parse(value));
+      if (before !== undefined) this.replaced.nodes.set(id, before);
       return () => listener.onNode(before, now);
     }
     if (key.startsWith(PREFIX.configurations)) {
