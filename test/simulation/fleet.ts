@@ -337,7 +337,7 @@ export class Fleet {
   #inOrderSinceOf(nodeId: string): number {
     const daemon = this.daemons.get(nodeId);
     const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
-    // Until its state is open, a master's node does nothing.
+    // Until its state is open, a master's node connects to nobody.
     const isOpening = daemon?.role !== undefined && daemon.master === undefined;
     // The master that it knows may be the one that is gone.
     const isStranger = this.masters?.isIntroduced(nodeId) === false;

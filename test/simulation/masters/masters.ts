@@ -40,7 +40,7 @@ export interface SimulatedMastersOptions {
   readonly daemons: ReadonlyMap<string, SimulatedDaemon>;
   readonly report: (violation: string) => void;
   readonly onTerm: () => void;
-  /** A master has its state, and its node begins. */
+  /** A master has its state, and its node connects from now on. */
   readonly onOpen: (nodeId: string) => void;
 }
 
@@ -139,6 +139,7 @@ export class SimulatedMasters {
       scheduler,
       random: life.random.fork('etcd'),
       onSend: (request) => this.terms.judgeSending(nodeId, request, scheduler.now - renewalSentAt),
+      onArrive: (request) => this.terms.arrived(request),
       onRenewed: (sentAt) => {
         renewalSentAt = sentAt;
       },
