@@ -69,6 +69,16 @@ export class DesiredCopy {
       : { assignment, configuration };
   }
 
+  /**
+   * Resolves when what is desired of `id` is on disk, or cannot be written now. Call it before a start: a daemon that
+   * adopts the run must know how to stop it, and what shows that it is ready.
+   */
+  async keep(id: string): Promise<void> {
+    const { revision } = this.#assignments.get(id) ?? {};
+    const keys = [ASSIGNMENTS + id, REVISIONS + revision];
+    if (keys.some((key) => this.#disk.isUnkept(key))) await this.#disk.tryToWrite();
+  }
+
   /** True when the node should hold this instance, even while its assignment or the content of its revision is missing. */
   has(id: string): boolean {
     return this.#assignments.has(id) || this.#leftAlone.has(id);

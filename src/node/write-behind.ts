@@ -1,6 +1,6 @@
 /**
- * Writes a wrapper's state to its own disk: the newest value of each key, in batches behind the work, so that no start
- * waits for an fsync. After a kill, runtimes and feed tell again what was lost.
+ * Writes a wrapper's state to its own disk: the newest value of each key, in batches behind the work, so that a restart
+ * waits for no fsync. After a kill, runtimes and feed tell again what was lost.
  */
 
 import type { Clock, TimerHandle } from '../loop/clock.js';
@@ -34,6 +34,8 @@ export interface WriteBehindOptions {
 export class WriteBehind {
   readonly #options: WriteBehindOptions;
   #waiting = new Map<string, unknown>();
+  /** The batch on its way to the disk. */
+  #batch: ReadonlyMap<string, unknown> = new Map();
   #writing: Promise<void> | undefined;
   #isFailing = false;
   #isStopping = false;
@@ -75,6 +77,11 @@ export class WriteBehind {
     this.#writing ??= this.#writeLater();
   }
 
+  /** Whether the newest value of a key may be lost with this daemon. */
+  isUnkept(key: string): boolean {
+    return this.#waiting.has(key) || this.#batch.has(key);
+  }
+
   /** Resolves when everything put so far is on disk. Waits for the next batch; `flush` does not. */
   async written(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
@@ -110,13 +117,15 @@ export class WriteBehind {
     await this.#pause(GATHER_MS);
     while (this.#waiting.size > 0) {
       const batch = this.#waiting;
+      this.#batch = batch;
       const awaitingTry = this.#awaitingTry.splice(0);
       this.#waiting = new Map();
       const isWritten = await this.#write(batch);
+      this.#batch = new Map();
+      // Newer values win over those of a failed batch.
+      if (!isWritten && !this.#isStopping) this.#waiting = new Map([...batch, ...this.#waiting]);
       for (const resolve of awaitingTry) resolve();
       if (isWritten || this.#isStopping) continue;
-      // Newer values win over those of the failed batch.
-      this.#waiting = new Map([...batch, ...this.#waiting]);
       await this.#pause(RETRY_MS);
     }
     this.#writing = undefined;

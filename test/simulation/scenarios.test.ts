@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { assignmentSchema } from '../../src/channel/protocol/messages.js';
 import { Fleet, MASTER } from './fleet.js';
 import type { Machine } from './machine/machine.js';
+import { STOP_COMMAND } from './machine/program.js';
 import type { Operation, ServiceShape } from './operator/operations.js';
 import { Operator } from './operator/operator.js';
 import { newSharedMetrics } from './simulate.js';
@@ -107,14 +108,16 @@ describe('a fleet at a single moment', () => {
     expect(machine.runtime.starts).toHaveLength(2);
   });
 
-  it('waits for the master after a crash when its killed daemon did not keep what the run was made from', async () => {
+  it('waits for the master after a crash when its full disk did not keep what the run was made from', async () => {
     const { fleet, perform } = await begin();
     const machine = fleet.addMachine();
     fleet.templates.change('base');
     await fleet.scheduler.advance(1000);
+    fleet.fill(machine, true);
     perform({ do: 'put', name: 'proxy', shape: { ...SHAPE, templates: ['base'], node: 1 } });
     while (machine.runtime.starts.length < 1) await fleet.scheduler.advance(0.1);
     fleet.kill(machine, 0);
+    fleet.fill(machine, false);
     fleet.templates.change('base');
     fleet.start(machine);
     await fleet.scheduler.advance(20);
@@ -125,6 +128,25 @@ describe('a fleet at a single moment', () => {
     fleet.heal(machine);
     await fleet.scheduler.advance(10_000);
     expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
+  });
+
+  it('stops what it adopts as that was started, when its daemon was killed right after the start', async () => {
+    const { fleet, perform } = await begin();
+    const machine = fleet.addMachine();
+    await fleet.scheduler.advance(1000);
+    const stopped = { stopCommand: 'ignored', stopTimeoutSeconds: 2 } as const;
+    perform({ do: 'put', name: 'proxy', shape: { ...SHAPE, ...stopped, node: 1 } });
+    while (machine.runtime.starts.length < 1) await fleet.scheduler.advance(0.1);
+    fleet.kill(machine, 0);
+    fleet.cut(machine, ['up', 'down']);
+    fleet.start(machine);
+    await fleet.scheduler.advance(100);
+    fleet.stop(machine, true);
+    await fleet.scheduler.advance(5000);
+    const [id] = machine.runtime.starts.map(({ instanceId }) => instanceId);
+    expect(machine.runtime.written).toEqual([`${id} ${STOP_COMMAND}\n`]);
+    expect(machine.runtime.signals).toEqual([`${id} SIGTERM`]);
+    expect(fleet.invariants.violation).toBeUndefined();
   });
 
   it('restarts what crashes on a master that was started while etcd is away', async () => {

@@ -66,6 +66,16 @@ function hasFormerPort({ port }: Assignment, handle: Handle): boolean {
   return isRun && handle.port !== undefined && handle.port !== port;
 }
 
+/** Somebody asked for a restart, and the node has not acted on it yet. */
+export function isRestartAsked({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
+  return desired !== undefined && desired.assignment.restartToken !== handle.restartToken;
+}
+
+/** What is desired tells of the run that there is. What it is restarted for may be another content. */
+export function isOfItsRun({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
+  return desired !== undefined && !isRestartAsked({ desired }, handle);
+}
+
 /**
  * Whether what is desired of a running process may be older than the process: a kill of the last daemon may have lost
  * newer wishes. Such a process is left alone until the master has spoken, unless a stop of it is under way.

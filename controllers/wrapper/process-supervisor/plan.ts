@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
-import { goalOf, isFinished, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { goalOf, isFinished, isRestartAsked, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { isCheckIdle, planReadiness } from './readiness-plan.js';
 import { describe, isOver } from './report.js';
 import { STABLE_AFTER_MS } from './restart-delay.js';
@@ -88,10 +88,6 @@ function planDown(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal, 
     default:
       return goal satisfies never;
   }
-}
-
-function isRestartAsked({ desired }: SupervisorFacts, handle: Handle): boolean {
-  return desired !== undefined && desired.assignment.restartToken !== handle.restartToken;
 }
 
 function acceptRestart({ desired }: SupervisorFacts, handle: Handle): SupervisorStep {

@@ -4,7 +4,7 @@
  */
 import { type Readiness, readinessText } from '../../../src/model/readiness.js';
 import type { Handle } from '../../../src/node/handle-book.js';
-import type { SupervisorFacts } from './goal.js';
+import { isOfItsRun, type SupervisorFacts } from './goal.js';
 import type { SupervisorPlan } from './steps.js';
 
 /** The steps for a process that is up and wanted. */
@@ -28,10 +28,19 @@ export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
 /** What a running process has yet to show; undefined: it is ready. */
 export function awaitedReadiness(
   { desired }: Pick<SupervisorFacts, 'desired'>,
-  { run, readiness }: Handle,
+  handle: Handle,
 ): Readiness | undefined {
-  const isReady = readiness?.run === run && readiness.isReady;
-  return isReady ? undefined : desired?.configuration.readiness;
+  return hasShown(handle) ? undefined : desired?.configuration.readiness;
+}
+
+/** Whether a run that is being stopped was ready. */
+export function wasReady(facts: SupervisorFacts, handle: Handle): boolean {
+  return isOfItsRun(facts, handle) ? awaitedReadiness(facts, handle) === undefined : hasShown(handle);
+}
+
+/** The node has seen that the run is ready, or started it without a check. */
+function hasShown({ run, readiness }: Handle): boolean {
+  return readiness?.run === run && readiness.isReady;
 }
 
 /** For the report: what a running process waits for, or why it was not ready in time. */

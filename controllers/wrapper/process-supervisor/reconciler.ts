@@ -206,6 +206,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     );
     // It may have been here before: a daemon that is killed must not come back with that handle, and restart it.
     if (assignment.restartToken > 0) return handles.keep();
+    // Its start waits for this, and the install need not.
+    void desired.keep(id);
   }
 
   /** What a handle keeps of the content of an instance. */

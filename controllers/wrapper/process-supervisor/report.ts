@@ -6,8 +6,8 @@ import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js'
 import { durationText } from '../../../src/model/words.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
-import { goalOf, isFinished, type SupervisorFacts, type SupervisorGoal } from './goal.js';
-import { awaitedReadiness, sayNotReady } from './readiness-plan.js';
+import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
+import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 
 interface Said {
   readonly state: InstanceState;
@@ -43,7 +43,9 @@ export function isOver(handle: Handle): boolean {
 }
 
 function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
-  if (handle.process !== null && handle.stopping === null) return sayUp(facts, handle);
+  // What is restarted for another content is told to end now, and reported then.
+  if (handle.process !== null && handle.stopping === null)
+    return isOfItsRun(facts, handle) ? sayUp(facts, handle) : undefined;
   if (!isOver(handle) && handle.stopping !== null) return sayStopping(facts, handle, goal);
   if (isFinished(facts, handle)) return sayFinished(facts, handle);
   switch (goal) {
@@ -97,7 +99,7 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
 function sayStopping(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said {
   const said = handle.stopping?.signal ?? 'stop command';
   const why = goal === 'restart' ? 'restarting' : 'stopping';
-  const state = awaitedReadiness(facts, handle) === undefined ? 'ONLINE' : stateUnready(handle);
+  const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said} sent` };
 }
 

@@ -142,7 +142,7 @@ export class Starter {
   }
 
   async #launch({ wanted, handle, runtime, starting, onLong }: Start): Promise<void> {
-    const { handles, launchSpec, clock } = this.#options;
+    const { desired, handles, launchSpec, clock } = this.#options;
     const { id } = handle;
     const { run, cancel } = starting;
     handles.change(id, {
@@ -155,9 +155,10 @@ export class Starter {
     });
     await this.#noteLogPlace(wanted);
     const spec = launchSpec(wanted, run);
+    const [controlGroups] = await Promise.all([this.#openGroups(runtime, spec), desired.keep(id)]);
     const process = await runtime.start({
       ...spec,
-      controlGroups: await this.#openGroups(runtime, spec),
+      controlGroups,
       signal: cancel.signal,
       onProgress: (progress) => {
         if (this.#starting.get(id) !== starting) return;

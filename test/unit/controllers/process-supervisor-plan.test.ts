@@ -71,6 +71,7 @@ const wantedToStop = (
     },
     { goal, restartToken },
   );
+const READY = { readiness: { run: 1, isReady: true, problem: null } } as const;
 const UNASSIGNED = { desired: undefined, isHeld: false } as const;
 
 describe('the plan of the process supervisor', () => {
@@ -521,7 +522,21 @@ describe('the report of the process supervisor', () => {
     ],
     [
       'ONLINE stopping restarting: SIGKILL sent',
-      { handle: running({ stopping: stopping('SIGKILL', 1) }), ...wanted('run', 1) },
+      { handle: running({ ...READY, stopping: stopping('SIGKILL', 1) }), ...wanted('run', 1) },
+    ],
+    // What it is restarted for asks for no check, but its own content did.
+    ['nothing', { handle: running(), ...wanted('run', 1) }],
+    [
+      'CREATING stopping restarting: SIGTERM sent',
+      { handle: running({ stopping: stopping('SIGTERM', 1) }), ...wanted('run', 1) },
+    ],
+    [
+      'OFFLINE stopping stopping: SIGTERM sent',
+      {
+        handle: running({ hasEnded: true, stopping: stopping('SIGTERM', 1) }),
+        ...UNASSIGNED,
+        isNodeStopping: true,
+      },
     ],
     [
       'ONLINE stopping stopping: SIGTERM sent',

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Assignment, MessageOf } from '../../../src/channel/protocol/messages.js';
 import { DesiredCopy } from '../../../src/node/desired-copy.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import { configurationOf } from '../../support/control-plane/records.js';
 import { assignmentOf } from '../../support/control-plane/wrapper-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -23,15 +23,15 @@ function delta(fields: Partial<MessageOf<'delta'>>): MessageOf<'delta'> {
 }
 
 describe('the desired copy', () => {
-  let store: MemoryStore;
+  let store: FlakyStore;
   let clock: FakeClock;
   let disk: WriteBehind;
   let copy: DesiredCopy;
   let changed: string[];
 
   beforeEach(async () => {
-    store = new MemoryStore();
     clock = new FakeClock();
+    store = new FlakyStore(clock);
     copy = await open();
   });
 
@@ -107,6 +107,20 @@ describe('the desired copy', () => {
     expect(reopened.isConfirmed).toBe(false);
     reopened.applySnapshot(snapshot([]));
     expect(reopened.isConfirmed).toBe(true);
+  });
+
+  it('is kept on request, with the content of the revision, and waits for no disk that is full or has it', async () => {
+    copy.applySnapshot(snapshot([assignmentOf('aaaaaa')]));
+    await copy.keep('aaaaaa');
+    expect((await open()).get('aaaaaa')).toEqual(copy.get('aaaaaa'));
+    const commits = await store.barrier();
+    copy.setMaster({ nodeId: 'master', address: '10.0.0.9', port: 6000, apiPort: 7000 });
+    await copy.keep('aaaaaa');
+    expect(await store.barrier()).toBe(commits);
+    store.isFull = true;
+    copy.applyDelta(delta({ put: [assignmentOf('aaaaaa', { restartToken: 1 })] }));
+    await copy.keep('aaaaaa');
+    expect((await open()).get('aaaaaa')?.assignment.restartToken).toBe(0);
   });
 
   it('holds an instance of unknown content, so that it is not ended, but says nothing of what is desired', () => {
