@@ -60,10 +60,23 @@ export interface Lasting {
   readonly writer: InstanceWriter;
   readonly beats: BeatBook;
   readonly usage: UsageBook;
+  readonly holdings: Holdings;
+}
+
+/**
+ * What instances hold of the nodes. It follows the state in followers, too: to count 100,000 instances when a term begins
+ * would block a new leader for a second.
+ */
+export class Holdings {
+  readonly changes = new FleetChanges();
+  readonly ledger: PlacementLedger;
+
+  constructor(instances: MasterState['instances']) {
+    this.ledger = new PlacementLedger(instances, this.changes);
+  }
 }
 
 export class MasterTerm {
-  readonly ledger: PlacementLedger;
   readonly hub: Hub;
   readonly controllers: MasterControllers;
   readonly #options: TermOptions;
@@ -77,16 +90,15 @@ export class MasterTerm {
     this.#lasting = lasting;
     // Everything that follows the state in this term listens, and Node warns from 11 on.
     setMaxListeners(0, this.#ending.signal);
-    const changes = new FleetChanges();
+    const { changes, ledger } = lasting.holdings;
     const busyPorts = new BusyPorts(clock, changes);
-    this.ledger = new PlacementLedger(lasting.state.instances, changes, this.#ending.signal);
     this.hub = this.#buildHub(busyPorts, term);
     this.controllers = buildMasterControllers({
       ...options,
       ...lasting,
       ending: this.#ending.signal,
       placement: {
-        ledger: this.ledger,
+        ledger,
         busyPorts,
         changes,
         chooseTemplates: (configuration, id) =>

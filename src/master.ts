@@ -20,7 +20,7 @@ import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
-import { MasterTerm, type TermOptions } from './master-term.js';
+import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
 import { isBroughtBy } from './model/configuration.js';
 import { DroverError } from './model/errors.js';
 import type { DrainProgress } from './model/node-drain.js';
@@ -58,6 +58,7 @@ export class Master implements Part {
   readonly #options: MasterOptions;
   readonly #counts: InstanceCounts;
   readonly #usage = new UsageBook();
+  readonly #holdings: Holdings;
   /** Undefined: this master does not lead. */
   #term: MasterTerm | undefined;
 
@@ -65,6 +66,7 @@ export class Master implements Part {
     const { store, clock, logger, newInstanceId } = options;
     this.#options = options;
     this.state = new MasterState(store, logger);
+    this.#holdings = new Holdings(this.state.instances);
     this.beats = new BeatBook(clock);
     this.writer = new InstanceWriter({
       ...this.state,
@@ -95,7 +97,14 @@ export class Master implements Part {
    */
   beginTerm(term: Pick<Term, 'epoch'>): void {
     const { state, writer, beats } = this;
-    this.#term = new MasterTerm(this.#options, { state, writer, beats, usage: this.#usage }, term);
+    const lasting = {
+      state,
+      writer,
+      beats,
+      usage: this.#usage,
+      holdings: this.#holdings,
+    };
+    this.#term = new MasterTerm(this.#options, lasting, term);
     this.#term.start();
   }
 
@@ -177,8 +186,8 @@ export class Master implements Part {
   }
 
   /** RAM and CPU of the instances that placement counts on a node. */
-  usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number } {
-    return this.#term?.ledger.use(nodeId) ?? NOTHING_USED;
+  usedOf(nodeId: string): typeof NOTHING_USED {
+    return this.#term === undefined ? NOTHING_USED : this.#holdings.ledger.use(nodeId);
   }
 
   /** What an instance uses, as its node last measured. Undefined: the node is away, or has not measured it yet. */
@@ -253,7 +262,7 @@ export class Master implements Part {
     for (const [nodeId, { value: record }] of this.state.nodes.entries()) {
       const beatAt = this.beats.lastBeatAt(nodeId);
       const beatAgeMs = beatAt === undefined ? undefined : Math.max(0, now - beatAt);
-      yield { record, use: this.#term?.ledger.use(nodeId) ?? NOTHING_USED, beatAgeMs };
+      yield { record, use: this.usedOf(nodeId), beatAgeMs };
     }
   }
 

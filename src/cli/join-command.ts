@@ -4,13 +4,15 @@ import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
 import { parseJoinToken } from '../channel/trust/join-token.js';
+import { ElsewhereError } from '../channel/wrapper/join-question.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import { readMemberKey } from '../channel/wrapper/membership.js';
+import { ElectionPatience } from '../client/connection/election-patience.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { type HostPort, parseHostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
-import { defaultNodeId } from '../model/node.js';
+import { defaultNodeId, type NodeConfiguration } from '../model/node.js';
 import { shellWord } from '../model/words.js';
 import { changeMainConfiguration, readMainConfiguration } from '../node/main-configuration.js';
 import { prepareRoot, type RootPaths } from '../node/root.js';
@@ -24,9 +26,12 @@ export interface JoinOptions {
   readonly nodeId?: string;
   readonly address?: string;
   readonly asMaster?: true;
+  /** Told in one line that the masters elect a leader, which is waited for. Absent: it fails at once instead. */
+  readonly say?: (line: string) => void;
 }
 
 const SILENCE_MS = 6000;
+const AGAIN_MS = 1000;
 
 /**
  * Returns the text to print. Writes nothing unless the master would let the node in: it made the token, the token can
@@ -36,22 +41,31 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
   const token = parseJoinToken(text);
   const master = parseMaster(options.master);
   const directory = resolve(root);
-  await refuseMaster(directory);
   const present = await readMainConfiguration(join(directory, 'config.json'));
+  await refuseMaster(directory, present);
   const nodeId = nodeIdOf(options.nodeId) ?? present?.nodeId ?? defaultNodeId(hostname());
   const dialer = new MasterDialer({ ...master, silenceMs: SILENCE_MS, clock: new SystemClock() });
   if (options.asMaster === true) {
-    const { address } = options;
-    return underLock(root, (paths) => becomeMaster({ token, nodeId, address, paths, dialer }));
+    const { address, say } = options;
+    return underLock(root, (paths) =>
+      untilLed(() => becomeMaster({ token, nodeId, address, paths, dialer }), say),
+    );
   }
   const secrets = new SecretDirectory(join(directory, 'data', 'cluster'));
   const files = { memberFile: secrets.file('member.json'), joiningFile: secrets.file('joining.json') };
   const publicKey = await readMemberKey(files, { nodeId, token });
   const { id: tokenId, secret, fingerprint } = token;
-  const { clusterName, localAddress } = await dialer.check(
-    fingerprint,
-    { protocol: PROTOCOL_VERSION, tokenId, secret, nodeId, ...(publicKey !== undefined && { publicKey }) },
-    new AbortController().signal,
+  const question = {
+    protocol: PROTOCOL_VERSION,
+    tokenId,
+    secret,
+    nodeId,
+    ...(publicKey !== undefined && { publicKey }),
+  };
+  const { signal } = new AbortController();
+  const { clusterName, localAddress } = await untilLed(
+    () => dialer.check(fingerprint, question, signal),
+    options.say,
   );
   return underLock(root, async (paths) => {
     const { address } = await changeMainConfiguration(paths.configFile, {
@@ -70,6 +84,19 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       '',
     ].join('\n');
   });
+}
+
+/** Asks again while no master leads: then nothing came of the question. */
+async function untilLed<T>(ask: () => Promise<T>, say: JoinOptions['say']): Promise<T> {
+  const patience = new ElectionPatience(say);
+  for (;;) {
+    const answer = await ask().catch((error: unknown) => {
+      if (error instanceof ElsewhereError && error.leader === null) return error;
+      throw error;
+    });
+    if (!(answer instanceof ElsewhereError)) return answer;
+    if (!(await patience.again(AGAIN_MS))) throw answer;
+  }
 }
 
 /** Works in a root that no daemon has, and makes what it lacks. */
@@ -99,15 +126,20 @@ function parseMaster(text: string): HostPort {
   );
 }
 
-/** Refuses the root of a master: its state would be neither used nor removed. */
-async function refuseMaster(directory: string): Promise<void> {
+/** Refuses the root of a master: what it is joined to, or its own state, would be neither used nor removed. */
+async function refuseMaster(directory: string, present: NodeConfiguration | undefined): Promise<void> {
   const isThere = await stat(join(directory, 'data', 'admin.key')).then(
     () => true,
     () => false,
   );
-  if (isThere)
-    throw new DroverError(
-      'DRV_NODE_CONFIG_INVALID',
-      `${directory} is the directory of a master, with a state of its own: give another directory with --root`,
-    );
+  if (!isThere) return;
+  const what =
+    present?.store.kind === 'etcd'
+      ? `${directory} is master ${present.nodeId} of cluster ${present.clusterName} already, with the state on etcd at ` +
+        `${present.store.endpoints.join(', ')}: start it with "drover start --root ${shellWord(directory)}"`
+      : `${directory} is the directory of a master, with a state of its own`;
+  throw new DroverError(
+    'DRV_NODE_CONFIG_INVALID',
+    `${what}; for another node, give another directory with --root`,
+  );
 }

@@ -58,7 +58,7 @@ export function buildProgram(version: string): Command {
     .option('--as-master', 'it makes masters of the cluster, which get its secrets')
     .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
       const { makeToken } = await import('./token-command.js');
-      process.stdout.write(await makeToken(root, options, version));
+      process.stdout.write(await makeToken(root, options, { version, sayWaits: say }));
     });
 
   program
@@ -75,7 +75,7 @@ export function buildProgram(version: string): Command {
     .option('--as-master', 'make it a master of the cluster, by a token of "drover token --as-master"')
     .action(async (token: string, { root, ...options }: JoinOptions & { root: string }) => {
       const { joinCluster } = await import('./join-command.js');
-      process.stdout.write(await joinCluster(root, token, options));
+      process.stdout.write(await joinCluster(root, token, { ...options, say }));
     });
 
   addImportCommands(program);
@@ -91,7 +91,7 @@ export function buildProgram(version: string): Command {
       return openConnection(
         options,
         { environment: process.env, directory: process.cwd(), say },
-        { version },
+        { version, sayWaits: say },
       );
     },
     terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
@@ -112,7 +112,6 @@ export function buildProgram(version: string): Command {
 /** What is done with a master's state beside the master: but for a backup of etcd it must be stopped. */
 function addStoreCommands(program: Command): void {
   const store = program.command('store').description("move, back up and restore a master's state");
-  const say = (line: string): void => void process.stderr.write(`${line}\n`);
   const add = (usage: string, description: string): Command =>
     store.command(usage).description(description).option('--root <directory>', "the master's directory", '.');
   const transfer = () => import('../daemon/store-transfer.js');
@@ -138,4 +137,8 @@ function addStoreCommands(program: Command): void {
 function inherit(command: Command, parent: Command): void {
   command.copyInheritedSettings(parent);
   for (const child of command.commands) inherit(child, command);
+}
+
+function say(line: string): void {
+  process.stderr.write(`${line}\n`);
 }

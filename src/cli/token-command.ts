@@ -1,6 +1,6 @@
 /** `drover token`: asks the master that runs in a directory for a join token, with the operator's key. */
 import { ApiClient } from '../client/api-client.js';
-import { HttpConnection } from '../client/connection/http-connection.js';
+import { HttpConnection, type HttpConnectionOptions } from '../client/connection/http-connection.js';
 import { targetOfRoot } from '../client/contexts/own-root.js';
 import { DroverError } from '../model/errors.js';
 
@@ -12,8 +12,12 @@ export interface TokenOptions {
 }
 
 /** Returns the text to print. Throws a ClientError, or the DroverError of an option that is not valid. */
-export async function makeToken(root: string, options: TokenOptions, version: string): Promise<string> {
-  const api = new ApiClient(new HttpConnection(await targetOfRoot(root), { version }));
+export async function makeToken(
+  root: string,
+  options: TokenOptions,
+  connection: HttpConnectionOptions,
+): Promise<string> {
+  const api = new ApiClient(new HttpConnection(await targetOfRoot(root), connection));
   const command = commandOf(options);
   const { output } = await api.send<{ readonly output: string }>('POST', '/commands/execute', { command });
   if (output.startsWith('error: ')) throw new DroverError('DRV_COMMAND_INVALID', output.slice(7).trim());

@@ -43,7 +43,7 @@ export interface ReloadOptions {
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
-  /** Those that are not in force as they stand, each with its node. */
+  /** Those that are not in force as they stand, each with its node; and the templates in conflict, of this node too. */
   faults(): readonly ConfigurationFileError[];
   /** Resolves when those that can be reached have read theirs again. */
   reload(options: ReloadOptions): Promise<void>;
@@ -122,7 +122,7 @@ export class ConfigurationFiles implements Part {
     await this.#watch.stop();
   }
 
-  /** Files that are not in force as they stand, of all masters. */
+  /** Files that are not in force as they stand, and templates in conflict, of all masters. */
   errors(): readonly ConfigurationFileError[] {
     return [...this.ownErrors(), ...(this.#options.others?.faults() ?? [])];
   }

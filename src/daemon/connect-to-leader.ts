@@ -41,10 +41,31 @@ export interface LeaderRoutes {
   readonly signal: AbortSignal;
 }
 
-/** Connects to the master that leads, when one does. Throws DRV_CHANNEL_CLOSED when `signal` aborts. */
+/**
+ * Connects to the master that leads, when one does, for as long as this master knows of no later leader. Throws
+ * DRV_CHANNEL_CLOSED when `signal` aborts.
+ */
 export async function connectToLeader({ here, there, ...needs }: LeaderRoutes): Promise<Transport> {
   const leader = await untilLed(needs);
-  return leader === 'here' ? here() : there(leader);
+  if (leader === 'here') return here();
+  const transport = await there(leader);
+  leaveWithTerm(transport, leader, needs.candidate);
+  return transport;
+}
+
+/** A leader that is cut off from etcd does not know that its term is over, and would keep this node. */
+function leaveWithTerm(
+  transport: Transport,
+  { epoch }: Leader,
+  candidate: Pick<Candidate, 'leader' | 'onChange'>,
+): void {
+  const look = (): void => {
+    const leader = candidate.leader();
+    if (leader !== null && leader.epoch > epoch) transport.close(`master ${leader.nodeId} leads now`);
+    if (!transport.isOpen) unsubscribe();
+  };
+  const unsubscribe = candidate.onChange(look);
+  look();
 }
 
 function inProcess(master: Pick<Master, 'accept'>): Transport {

@@ -6,7 +6,7 @@ import { DroverError } from '../model/errors.js';
 
 export interface MasterWorkOptions {
   readonly master: Master;
-  /** Begins to follow the directories. Resolves when the records agree with them. */
+  /** Begins to follow the directories. Resolves when the records agree with them. Called again after a failure. */
   readonly startFiles: () => Promise<void>;
   /** Makes the first key of the API where there is none. */
   readonly ensureAdminKey: () => Promise<unknown>;
@@ -40,9 +40,15 @@ export class MasterWork implements TermWork {
     this.#tellNodeIsUp();
   }
 
-  /** Called when this master leads, or another one does: somebody writes what the directories bring. Repeatable. */
+  /**
+   * Called when this master leads, or another one does: somebody writes what the directories bring. Repeatable, also after
+   * a failure.
+   */
   startFiles(): Promise<void> {
-    this.#starting ??= this.#options.startFiles();
+    this.#starting ??= this.#options.startFiles().catch((error: unknown) => {
+      this.#starting = undefined;
+      throw error;
+    });
     return this.#starting;
   }
 

@@ -72,6 +72,8 @@ export class SeveralMasters implements Part {
   readonly #search: LeaderSearch;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
+  /** What has not started yet, in order. */
+  readonly #starts: (() => Promise<void>)[];
 
   constructor(options: SeveralMastersOptions) {
     const { nodeId, paths, store, state, leadership, dial, audit, shared } = options;
@@ -121,17 +123,21 @@ export class SeveralMasters implements Part {
       onFaults: () => this.#others.changed(),
     });
     const view = this.#view;
-    this.#others = new FilesOfMasters({
+    const others = new FilesOfMasters({
       ...deskOptions,
-      faults: () => view.faults(),
+      faults: () => [...view.faults(), ...this.templates.faults()],
       reload: (asked) => this.files.reloadHere(asked),
       clock,
     });
+    this.#others = others;
     this.files = new ConfigurationFiles({
       source,
       follower: view,
       editor: view,
-      others: this.#others,
+      others: {
+        faults: () => [...this.templates.faults(), ...others.faults()],
+        reload: (asked) => others.reload(asked),
+      },
       configurations,
       logger,
       clock,
@@ -154,6 +160,7 @@ export class SeveralMasters implements Part {
         deskOptions,
       ),
       peers: this.#peers(),
+      onConflicts: () => others.changed(),
       basesFile: join(views, 'templates.json'),
     });
     this.audit = new AuditOfMasters({
@@ -175,25 +182,15 @@ export class SeveralMasters implements Part {
     });
     desk.on(LEADER, () => leadership.leader());
     this.#answerTemplates();
+    this.#starts = [...this.#inOrder()];
   }
 
-  /** The templates have started. */
+  /** The templates have started. After a failure, such as of etcd, the next call goes on with what has failed. */
   async start(): Promise<void> {
-    const { known } = this.#options;
-    await known.open();
-    this.#running.onStop(() => known.written());
-    await this.#running.start(this.#search);
-    await this.#running.start(this.#templateRecords);
-    await this.#running.start(this.#view);
-    await this.#running.start(this.files);
-    await this.#running.start(this.templates);
-    this.#running.onStop(
-      this.#options.leadership.onChange(() => {
-        this.#view.wake();
-        this.#others.changed();
-        this.templates.wake();
-      }),
-    );
+    for (let next = this.#starts[0]; next !== undefined; next = this.#starts[0]) {
+      await next();
+      this.#starts.shift();
+    }
   }
 
   async stop(): Promise<void> {
@@ -201,6 +198,25 @@ export class SeveralMasters implements Part {
     this.#others.stop();
     this.desk.stop();
     await this.#running.stop();
+  }
+
+  *#inOrder(): Generator<() => Promise<void>> {
+    const { known, leadership } = this.#options;
+    const running = this.#running;
+    yield async () => {
+      await known.open();
+      running.onStop(() => known.written());
+    };
+    for (const part of [this.#search, this.#templateRecords, this.#view, this.files, this.templates])
+      yield () => running.start(part);
+    yield async () =>
+      running.onStop(
+        leadership.onChange(() => {
+          this.#view.wake();
+          this.#others.changed();
+          this.templates.wake();
+        }),
+      );
   }
 
   *#knownMasters(): Generator<string> {

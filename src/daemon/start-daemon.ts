@@ -8,6 +8,7 @@ import type { ExtensionFaults } from '../extensions/extension-faults.js';
 import { ExtensionRegistry } from '../extensions/registry.js';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import { RunningParts } from '../loop/lifecycle.js';
+import { pause } from '../loop/pause.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
@@ -16,8 +17,10 @@ import { prepareRoot, type RootPaths } from '../node/root.js';
 import { acquireRootLock } from '../node/root-lock.js';
 import { createLogger, type LogTerminal } from '../telemetry/logger.js';
 import { Metrics } from '../telemetry/metrics.js';
+import { RepeatedLog } from '../telemetry/repeated-log.js';
 import type { Assembly, Shared } from './assembly.js';
 import { Daemon } from './daemon.js';
+import type { MasterWork } from './master-work.js';
 import type { MemberNode } from './member-node.js';
 import { startMaster } from './start-master.js';
 import { startMemberNode } from './start-member.js';
@@ -25,6 +28,7 @@ import { startWithoutState } from './start-without-state.js';
 import { startWrapper, untilFed } from './start-wrapper.js';
 
 const MB = 1024 * 1024;
+const FILES_AGAIN_MS = 2000;
 const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 
 /** A master with its own wrapper, or a wrapper alone. */
@@ -155,10 +159,25 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   work.nodeIsUp();
   await serving;
   await openDoor();
-  work
-    .startFiles()
-    .catch((error: unknown) => logger.error({ err: error }, 'the directories are not followed'));
+  void followFiles(work, assembly);
   return new Daemon({ paths, configuration, logger, wrapper, running, candidate, ...started });
+}
+
+/** Of a master that does not lead, too. One that leads gives its term up instead, and tries again in the next. */
+async function followFiles(work: MasterWork, { shared, running }: Assembly): Promise<void> {
+  const { clock, logger } = shared;
+  const failures = new RepeatedLog(logger, () => clock.monotonic());
+  const stopping = new AbortController();
+  running.onStop(() => stopping.abort());
+  while (!stopping.signal.aborted) {
+    try {
+      await work.startFiles();
+      return;
+    } catch (error) {
+      failures.error(messageOf(error), 'the directories are not followed; trying again', { err: error });
+    }
+    await pause(clock, FILES_AGAIN_MS, stopping.signal);
+  }
 }
 
 function ignore(): void {}

@@ -1,5 +1,6 @@
 /** Faults of configuration files in words, and which of them concern a configuration. */
 import type { ConfigurationFileError, ConfigurationRecord } from '../model/configuration.js';
+import { isOfTemplate } from '../model/plain/template-fault.js';
 
 /** Faults of the configuration's own file, of files that claim its name, and of the directory as a whole. */
 export function faultsOf(
@@ -8,7 +9,9 @@ export function faultsOf(
   errors: readonly ConfigurationFileError[],
 ): ConfigurationFileError[] {
   return errors.filter(
-    (error) => isOfAll(error) || error.file === record?.sourceFile || claimedName(error) === name,
+    (error) =>
+      !isOfTemplate(error) &&
+      (isOfAll(error) || error.file === record?.sourceFile || claimedName(error) === name),
   );
 }
 

@@ -3,7 +3,7 @@
  * between. Only this file and `replace-file-sync.ts` do so. Callers rename whole directories themselves.
  */
 import { randomBytes } from 'node:crypto';
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncPath } from './sync-path.js';
 
@@ -16,17 +16,24 @@ const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
 
 type Content = Parameters<typeof writeFile>[1];
 
+interface ReplaceOptions {
+  readonly keepMode?: boolean;
+  readonly throughLink?: boolean;
+}
+
 /**
  * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with
- * `keepMode` an existing one keeps its mode, apart from the rights of others. A symbolic link is replaced by a file,
- * not followed. Calls may overlap: one of them wins whole. Throws the system's error; then the old content stands and
+ * `keepMode` an existing one keeps its mode, apart from the rights of others. A symbolic link is replaced by a file;
+ * with `throughLink` it stays, and the file is replaced to which it leads. Calls may overlap: one of them wins whole. Throws the system's error; then the old content stands and
  * no temporary file is left.
  */
 export async function replaceFile(
-  path: string,
+  name: string,
   content: Content,
-  { keepMode = false }: { readonly keepMode?: boolean } = {},
+  { keepMode = false, throughLink = false }: ReplaceOptions = {},
 ): Promise<void> {
+  // A link that leads nowhere is replaced.
+  const path = throughLink ? await realpath(name).catch(() => name) : name;
   const directory = dirname(path);
   const temporary = join(directory, `.drover-${randomBytes(8).toString('hex')}.tmp`);
   const present = keepMode ? await stat(path).catch(() => undefined) : undefined;

@@ -170,7 +170,11 @@ export function isBroughtBy(
 
 /** A configuration file whose present content is not in force, for `config list`, the log and the metric. */
 export const configurationFileErrorSchema = z.object({
-  file: z.string().describe('name of the file; of the directory, where no file can be read'),
+  file: z
+    .string()
+    .describe(
+      'name of the file; of the directory, where no file can be read; `templates/<group>/<name>`: a template in conflict',
+    ),
   node: z.string().optional().describe('the node whose file it is, where that is not the one that leads'),
   name: z.string().optional().describe('name that the file gives its configuration, where that can be read'),
   line: z

@@ -116,17 +116,11 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   /**
-   * Loads the first list and begins to watch. Called once; resolves when the list is in. Throws what the store
-   * throws.
+   * Loads the first list and begins to watch. Called until it succeeds; resolves when the list is in. Throws what the
+   * store throws.
    */
   async start(): Promise<void> {
-    try {
-      const revision = await this.#list();
-      this.#following = this.#follow(revision);
-    } catch (error) {
-      this.#gate.end(error);
-      throw error;
-    }
+    this.#following = this.#follow(await this.#list());
   }
 
   /** Idempotent. The copy stays readable as it was. */

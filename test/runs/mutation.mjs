@@ -1,13 +1,6 @@
 /**
  * Breaks each condition of the pure decisions once, and runs the tests that cover the broken file. A break that no
- * test notices is a survivor. See test/README.md.
- *
- *   npm run test:mutation                      every plan.ts of controllers/ and src/views, and the pure files beside them
- *   npm run test:mutation -- FILE [FILE ...]   these files only
- *   npm run test:mutation -- --simulation [N]  plants the faults of planted-faults.mjs, each until one of N seeds fails
- *   npm run test:mutation -- --masters [N]     those of planted-in-masters.mjs, in fleets with three masters
- *
- * `--simulation N TEXT` and `--masters N TEXT` plant only the faults with TEXT in their names.
+ * test notices is a survivor. Or it plants faults that the simulation is to find. See test/README.md.
  *
  * Exit code 1: there are survivors that `EXPLAINED` does not name, or planted faults that no seed found.
  */
@@ -21,6 +14,13 @@ import { parseAst } from 'rolldown/parseAst';
 import { transformSync } from 'rolldown/utils';
 import { PLANTED } from './planted-faults.mjs';
 import { PLANTED_IN_MASTERS } from './planted-in-masters.mjs';
+
+const USAGE = `npm run test:mutation                             every plan.ts of controllers/ and src/views, and the pure files beside them
+npm run test:mutation -- FILE [FILE ...]          these files only
+npm run test:mutation -- --simulation [N [TEXT]]  plants the faults of planted-faults.mjs, each until one of N seeds fails (500)
+npm run test:mutation -- --masters [N [TEXT]]     those of planted-in-masters.mjs, in fleets with three masters
+
+TEXT: only the faults with that in their names.`;
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** What a test run needs; the rest of the repository is not copied. */
@@ -286,10 +286,22 @@ async function breakAll(named) {
   process.exitCode = unexplained.length > 0 ? 1 : 0;
 }
 
-const parameters = process.argv.slice(2);
-const seeds = Number(parameters[1] ?? 500);
-const isMeant = ({ name }) => name.includes(parameters[2] ?? '');
-if (parameters[0] === '--simulation') await plantAll(PLANTED.filter(isMeant), { seeds, masters: 1 });
-else if (parameters[0] === '--masters')
-  await plantAll(PLANTED_IN_MASTERS.filter(isMeant), { seeds, masters: 3 });
-else await breakAll(parameters);
+/** What each option plants, and how many masters the fleets have. */
+const PLANTINGS = {
+  '--simulation': { faults: PLANTED, masters: 1 },
+  '--masters': { faults: PLANTED_IN_MASTERS, masters: 3 },
+};
+
+async function plantNamed({ faults, masters }, [count = '500', text = '']) {
+  const seeds = Number(count);
+  const meant = faults.filter(({ name }) => name.includes(text));
+  if (!Number.isInteger(seeds) || seeds < 1) throw new Error(`${count} is no number of seeds\n${USAGE}`);
+  if (meant.length === 0) throw new Error(`no planted fault has "${text}" in its name`);
+  await plantAll(meant, { seeds, masters });
+}
+
+const [option, ...parameters] = process.argv.slice(2);
+if (option === '--help') console.log(USAGE);
+else if (PLANTINGS[option] !== undefined) await plantNamed(PLANTINGS[option], parameters);
+else if (option?.startsWith('-')) throw new Error(`there is no option ${option}\n${USAGE}`);
+else await breakAll(process.argv.slice(2));

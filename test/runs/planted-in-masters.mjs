@@ -9,6 +9,12 @@ export const PLANTED_IN_MASTERS = [
     becomes: '',
   },
   {
+    name: 'a write does not compare the last write',
+    path: 'src/store/etcd/term-writer.ts',
+    was: "          { key: keys.summary, field: 'modRevision', is: this.#summaryRevision },\n",
+    becomes: '',
+  },
+  {
     name: 'a leader decides past its lease',
     path: 'src/store/etcd/etcd-store.ts',
     was: 'if (term.isCurrent) {',

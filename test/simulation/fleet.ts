@@ -224,16 +224,16 @@ export class Fleet {
     this.troubles.begin(machine.nodeId);
   }
 
-  rejoin(machine: Machine, masterId: string): void {
+  rejoin(machine: Machine, masterId: string, directions: readonly Direction[]): void {
     this.trace.note(machine.nodeId, () => `can reach ${masterId} again`);
-    this.network.heal([this.network.path(machine.nodeId, masterId)]);
+    this.network.heal([this.network.path(machine.nodeId, masterId)], directions);
     this.troubles.end(machine.nodeId);
   }
 
   /** `directions`: of the cut that ends. */
   heal(machine: Machine, directions: readonly Direction[] = ['up', 'down']): void {
     this.trace.note(machine.nodeId, () => 'is reachable again');
-    this.network.heal(this.network.pathsOf(machine.nodeId));
+    this.network.heal(this.network.pathsOf(machine.nodeId), directions);
     this.masters?.letBack(machine.nodeId, directions);
     this.troubles.end(machine.nodeId);
     this.#deaf.end(machine.nodeId);
@@ -337,7 +337,7 @@ export class Fleet {
   #inOrderSinceOf(nodeId: string): number {
     const daemon = this.daemons.get(nodeId);
     const isAway = daemon === undefined || daemon.life.isStalled || this.network.shutOut.has(nodeId);
-    // Until its state is open, a master's node does nothing.
+    // Until its state is open, a master's node connects to nobody.
     const isOpening = daemon?.role !== undefined && daemon.master === undefined;
     // The master that it knows may be the one that is gone.
     const isStranger = this.masters?.isIntroduced(nodeId) === false;

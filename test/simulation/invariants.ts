@@ -104,6 +104,11 @@ export class Invariants {
     return this.#live.get(id)?.nodeId;
   }
 
+  /** Whether the content of an instance has changed since its live process was started. */
+  isRefitted(id: string): boolean {
+    return this.#live.get(id)?.isRefitted === true;
+  }
+
   get liveIds(): Iterable<string> {
     return this.#live.keys();
   }

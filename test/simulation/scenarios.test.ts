@@ -27,10 +27,11 @@ const SHAPE: ServiceShape = {
   node: undefined,
 };
 
-/** A fleet with one instance of one configuration, which is up. */
-async function begin(shape: Partial<ServiceShape> = {}): Promise<Scene> {
-  const fleet = new Fleet({ seed: 'scene', disorder: {}, isTraced: false, metrics });
+/** A fleet with one instance of one configuration, which is up. `masters`: so many machines, and each is a master. */
+async function begin(shape: Partial<ServiceShape> = {}, masters = 1): Promise<Scene> {
+  const fleet = new Fleet({ seed: 'scene', disorder: {}, isTraced: false, metrics, masters });
   const machine = fleet.addMachine();
+  for (let number = 1; number < masters; number++) fleet.addMachine();
   const operator = new Operator(fleet);
   await fleet.scheduler.advance(1000);
   operator.perform({
@@ -38,7 +39,7 @@ async function begin(shape: Partial<ServiceShape> = {}): Promise<Scene> {
     name: 'lobby',
     shape: { ...SHAPE, ...shape },
   });
-  await fleet.scheduler.advance(1000);
+  await fleet.scheduler.advance(1000 * masters);
   const [id] = machine.runtime.alive;
   if (id === undefined) expect.fail('nothing was started');
   return { fleet, machine, id, perform: (operation) => operator.perform(operation) };
@@ -123,6 +124,22 @@ describe('a fleet at a single moment', () => {
     expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([1, undefined]);
     fleet.heal(machine);
     await fleet.scheduler.advance(10_000);
+    expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
+  });
+
+  it('restarts what crashes on a master that was started while etcd is away', async () => {
+    const { fleet, machine, id } = await begin({ node: 0 }, 3);
+    fleet.masters?.etcd.goDown();
+    fleet.kill(machine, 0);
+    fleet.start(machine);
+    await fleet.scheduler.advance(1000);
+    fleet.crash(machine, id, 1, false);
+    await fleet.scheduler.advance(5000);
+    expect(fleet.daemons.get(machine.nodeId)?.master).toBeUndefined();
+    expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
+    fleet.masters?.etcd.goUp();
+    await fleet.scheduler.advance(30_000);
+    expect(fleet.invariants.book.instances.get(id)?.status).toMatchObject({ state: 'ONLINE', restarts: 1 });
     expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
   });
 

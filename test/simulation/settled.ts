@@ -62,9 +62,11 @@ function isTrue(fleet: Fleet, record: InstanceRecord, isUp: boolean): boolean {
   if (placement === null)
     return status.pid === null && (status.reason === 'no-node-fits' || status.reason === 'template-missing');
   if (!isUp) return status.reason === 'template-missing' && status.pid === null;
-  if (isNeverReady(fleet, record))
-    return status.state !== 'ONLINE' && status.reason === 'not-ready' && status.pid !== null;
-  return status.state === 'ONLINE' && status.reason === null && status.pid !== null;
+  const isOnline = status.state === 'ONLINE' && status.reason === null && status.pid !== null;
+  if (!isNeverReady(fleet, record)) return isOnline;
+  // What was ONLINE before the content asked for a line stays so.
+  if (isOnline && fleet.invariants.isRefitted(record.id)) return true;
+  return status.state !== 'ONLINE' && status.reason === 'not-ready' && status.pid !== null;
 }
 
 /** Its program never says the line that its configuration waits for. */

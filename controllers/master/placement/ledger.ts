@@ -49,11 +49,11 @@ export class PlacementLedger {
   readonly #instances: LedgerInstances;
   readonly #changes: FleetChanges;
 
-  /** Follows the mirror until `until` aborts. */
-  constructor(instances: LedgerInstances, changes: FleetChanges, until?: AbortSignal) {
+  /** Follows the mirror from now on. */
+  constructor(instances: LedgerInstances, changes: FleetChanges) {
     this.#instances = instances;
     this.#changes = changes;
-    instances.onChange((id) => this.#take(id), until);
+    instances.onChange((id) => this.#take(id));
     for (const [id] of instances.entries()) this.#take(id);
     for (const id of instances.setAside.keys()) this.#take(id);
   }

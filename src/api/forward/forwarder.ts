@@ -7,17 +7,17 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
 import type { Leader, Leadership } from '../../leadership/leadership.js';
+import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { endWith } from '../http/error-reply.js';
 import { hasBody } from '../http/request-guard.js';
 import type { Tunnels } from './client-address.js';
 import { type Hold, Holds, type HoldsOptions, isSame } from './holds.js';
 import { OpenCount } from './open-count.js';
-import { dropRest, type Exchange, NOT_TAKEN, type Outcome, relay } from './relay.js';
+import { isOwnPath } from './own-paths.js';
+import { dropRest, type Exchange, type Outcome, relay } from './relay.js';
 import { type Handshake, relaySocket } from './socket-relay.js';
 import { TunnelPool } from './tunnel-pool.js';
 
-/** Answered by each master. Of the API: whether it serves, and its figures. Beside the API: pages and their files. */
-const OWN = /^\/(?:$|[?#]|(?!api(?:[/?#]|$))[^/]|api\/(?:ping|metrics)\/?(?:[?#]|$))/;
 const RETRY_AFTER_S = '1';
 const NOBODY = 'no master leads at this moment: try again';
 
@@ -126,7 +126,7 @@ export class Forwarder {
   }
 
   #isOwn(request: IncomingMessage): boolean {
-    return this.#holds.target() === 'here' || OWN.test(request.url ?? '');
+    return this.#holds.target() === 'here' || isOwnPath(request.url ?? '');
   }
 
   #forward(exchange: Exchange, here: () => void): Promise<void> {
@@ -136,10 +136,7 @@ export class Forwarder {
       isSafe: isQuestion(request) && !hasBody(request),
       isGone: () => response.destroyed,
       here,
-      refuse: (status, text) => {
-        if (this.#options.tunnels.has(request)) response.setHeader(NOT_TAKEN, '1');
-        refuse(exchange, status, text);
-      },
+      refuse: (status, text) => refuse(exchange, status, text),
       attempt: (pool, hold) => this.#relay(pool, exchange, hold),
     });
   }
@@ -167,7 +164,7 @@ export class Forwarder {
         endWith(client, {
           status: STATUS[status],
           text,
-          headers: this.#options.tunnels.has(request) ? [`${NOT_TAKEN}: 1`] : [],
+          headers: status === 503 ? [`${NOT_TAKEN}: 1`] : [],
         }),
       attempt: async (pool, hold) => {
         const tunnel = await pool.open().catch(() => undefined);
@@ -255,7 +252,7 @@ function refuse({ request, response }: Exchange, status: Refusal, error: string)
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,
-    ...(status === 503 && { 'retry-after': RETRY_AFTER_S }),
+    ...(status === 503 && { 'retry-after': RETRY_AFTER_S, [NOT_TAKEN]: '1' }),
   });
   response.end(body, () => dropRest(request));
 }

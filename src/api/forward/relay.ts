@@ -5,6 +5,7 @@
  */
 import { type IncomingMessage, request as makeRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
+import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { hasBody } from '../http/request-guard.js';
 import { headersFor, isOfConnection } from './client-address.js';
 import type { TunnelPool } from './tunnel-pool.js';
@@ -12,12 +13,6 @@ import type { TunnelPool } from './tunnel-pool.js';
 /** How long the rest of a body is read and thrown away after the answer. Closing at once could lose the answer. */
 const LINGER_MS = 2000;
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
-
-/**
- * With this header a master says of a forwarded request that it does not lead, and has not begun with it: nothing took
- * effect. It stays between masters.
- */
-export const NOT_TAKEN = 'drover-not-taken';
 
 /**
  * `answered`: the answer has begun, or the client has gone: there is nothing left to do. `not-sent`: the leader got

@@ -4,9 +4,10 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { headersFor } from './client-address.js';
 import { closeFrame, FrameEnds } from './frame-ends.js';
-import { NOT_TAKEN, type Outcome } from './relay.js';
+import type { Outcome } from './relay.js';
 
 const HEAD_END = '\r\n\r\n';
 const MOST_HEAD_BYTES = 64 * 1024;

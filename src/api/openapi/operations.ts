@@ -8,6 +8,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { statusOfCode } from '../../model/errors.js';
+import { isOwnPath } from '../forward/own-paths.js';
 import { type Answer, nothing, type RouteDescription } from '../http/route.js';
 import type { SocketDescription } from '../sockets/socket.js';
 import { securityOf } from './components.js';
@@ -124,7 +125,10 @@ function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiRespon
     429,
     ...more,
     ...(endpoint.errors ?? []).map(statusOfCode),
-    ...(endpoint.scope === 'open' ? [] : [401, 403, 502, 503]),
+    ...(endpoint.scope === 'open' ? [] : [401, 403]),
+    // Of a master that does not lead: the leader was lost with the answer, or there is none.
+    ...(isOwnPath(`/api${endpoint.path}`) ? [] : [502]),
+    ...(isOwnPath(`/api${endpoint.path}`) && endpoint.scope === 'open' ? [] : [503]),
     ...(hasInput ? [400] : []),
   ]);
   const sorted = [...statuses].sort((a, b) => a - b);

@@ -10,11 +10,14 @@ const TICK_MS = 500;
 const MAX_TICK_MS = 1000;
 /** A beat after a longer silence than this is news: the node may have been called lost meanwhile. */
 export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
-/** How long a master that starts waits for its nodes to find it again. They dial, and pause between two tries. */
+/**
+ * How long a master waits for nodes that are away by its own doing: it has just begun, or has sent them away. They dial,
+ * other masters too, and pause between two tries.
+ */
 const RETURN_MS = 10_000;
 
 interface Heard {
-  /** Waking time of the last beat. */
+  /** Waking time of the last beat, or until which it counts as heard. */
   awakeAt: number;
   /** Wall clock of the last beat, for display. */
   wallAt: number;
@@ -81,7 +84,7 @@ export class BeatBook {
       return { isConnected: false, silentMs: Math.max(0, awake - RETURN_MS), goneForMs: null };
     return {
       isConnected: heard.isConnected,
-      silentMs: awake - heard.awakeAt,
+      silentMs: Math.max(0, awake - heard.awakeAt),
       goneForMs: heard.byeAt === undefined ? null : awake - heard.byeAt,
     };
   }
@@ -107,6 +110,12 @@ export class BeatBook {
     if (heard === undefined) return;
     heard.byeAt = this.#awake();
     this.#listener?.(nodeId);
+  }
+
+  /** This master ends the connection because of a failure of its own: the node is silent once it had time to return. */
+  sentAway(nodeId: string): void {
+    const heard = this.#nodes.get(nodeId);
+    if (heard !== undefined) heard.awakeAt = this.#awake() + RETURN_MS;
   }
 
   disconnected(nodeId: string): void {

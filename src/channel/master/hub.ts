@@ -222,6 +222,7 @@ export class Hub {
         },
         (error: unknown) => {
           logger.error({ err: error, node: nodeId }, 'a joining node could not be recorded');
+          if (isCurrent()) beats.sentAway(nodeId);
           transport.close('the master could not record the node');
         },
       ),

@@ -66,11 +66,12 @@ export async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The master that was asked does not lead: another one is to be asked. */
+/** The master that was asked does not lead, and did nothing: another one is to be asked. */
 export class ElsewhereError extends DroverError {
-  readonly leader: MasterPeer;
+  /** Null: nobody leads now. */
+  readonly leader: MasterPeer | null;
 
-  constructor(message: string, leader: MasterPeer) {
+  constructor(message: string, leader: MasterPeer | null) {
     super('DRV_CHANNEL_CLOSED', message);
     this.name = 'ElsewhereError';
     this.leader = leader;
@@ -88,7 +89,7 @@ export function refusalOf(status: number, body: string, address: string): Drover
       `${address} answers with ${status} and is no master of Drover`,
     );
   const { error, leader } = said;
-  if (status === ELSEWHERE && leader != null) return new ElsewhereError(error, leader);
+  if (status === ELSEWHERE) return new ElsewhereError(error, leader ?? null);
   return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', error);
 }
 

@@ -7,7 +7,7 @@ import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
-import { DroverError, type ErrorCode } from '../../model/errors.js';
+import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import { hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
@@ -197,7 +197,11 @@ export class MasterDialer {
   ): Promise<T> {
     try {
       return await this.#within(signal, async (inner) => {
-        const master = await this.#dialFor(fingerprint, inner);
+        const master = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
+          // The other masters name a leader that has died until its time is over.
+          const mayHaveDied = hops > 0 && DroverError.is(error, 'DRV_CHANNEL_CLOSED');
+          throw mayHaveDied ? new ElsewhereError(messageOf(error), null) : error;
+        });
         try {
           return await question(master);
         } finally {
@@ -205,7 +209,8 @@ export class MasterDialer {
         }
       });
     } catch (error) {
-      const leader = error instanceof ElsewhereError ? parseHostPort(error.leader.clusterAddress) : undefined;
+      const named = error instanceof ElsewhereError ? error.leader : null;
+      const leader = named === null ? undefined : parseHostPort(named.clusterAddress);
       if (leader === undefined || hops === MOST_HOPS) throw error;
       return new MasterDialer({ ...this.#options, ...leader }).#asking(
         fingerprint,

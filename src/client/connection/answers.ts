@@ -1,5 +1,6 @@
 /** Reads answers of the API, and tells those apart that something between made. */
 import type { IncomingMessage } from 'node:http';
+import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { cutText } from '../../model/words.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { ClientError, EXIT } from '../client-error.js';
@@ -25,6 +26,8 @@ const KNOWN: Readonly<Record<number, number>> = {
   504: EXIT.timedOut,
 };
 
+const LONGEST_WAIT_S = 10;
+
 type Place = Pick<Target, 'name' | 'url'>;
 
 /** Throws a ClientError for what cannot come from the API: a redirect, a page for browsers. Reads no body. */
@@ -40,6 +43,29 @@ export function refuseForeign(target: Place, { statusCode = 0, headers }: Incomi
       target,
       `it answers with a web page (status ${statusCode}), so it is not Drover's API, or a proxy before it has no connection: check the address`,
     );
+}
+
+/**
+ * None of several masters leads, and nothing was done of what was asked: after how many milliseconds to ask again.
+ * Undefined: the answer is another one, so what was asked may be done.
+ */
+export function retryAfterOf({
+  statusCode,
+  headers,
+}: Pick<IncomingMessage, 'statusCode' | 'headers'>): number | undefined {
+  const { [NOT_TAKEN]: mark, 'retry-after': seconds = '' } = headers;
+  if (statusCode !== 503 || mark === undefined || !/^\d+$/.test(seconds)) return undefined;
+  return Math.min(Number(seconds), LONGEST_WAIT_S) * 1000;
+}
+
+/** A WebSocket that was refused because no master leads. */
+export class NotTakenError extends ClientError {
+  readonly retryAfterMs: number;
+
+  constructor({ exitCode, message }: ClientError, retryAfterMs: number) {
+    super(exitCode, message);
+    this.retryAfterMs = retryAfterMs;
+  }
 }
 
 /** The whole body. Throws a ClientError, or the error of the connection. */

@@ -3,7 +3,7 @@ import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:h
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
 import type { ClientError } from '../client-error.js';
-import { readAnswer, refusalOf, refuseForeign } from './answers.js';
+import { NotTakenError, readAnswer, refusalOf, refuseForeign, retryAfterOf } from './answers.js';
 import { boundConnect } from './connect-limit.js';
 import { lateAnswer, unreachable } from './failures.js';
 import type { Target } from './target.js';
@@ -68,8 +68,11 @@ function opened(socket: WebSocket, target: Target): Promise<WebSocket> {
 async function refused(target: Target, response: IncomingMessage): Promise<ClientError> {
   refuseForeign(target, response);
   const answer = await readAnswer(target, response);
+  const refusal = refusalOf(target, answer);
+  const retryAfterMs = retryAfterOf(response);
+  if (refusal !== undefined && retryAfterMs !== undefined) return new NotTakenError(refusal, retryAfterMs);
   return (
-    refusalOf(target, answer) ??
+    refusal ??
     unreachable(
       target,
       `it opens no WebSocket (status ${answer.status}): a proxy before it must let them pass`,

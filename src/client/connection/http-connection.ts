@@ -7,10 +7,11 @@ import type { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
-import { readAnswer, refuseForeign } from './answers.js';
+import { NotTakenError, readAnswer, refuseForeign, retryAfterOf } from './answers.js';
 import { openApiSocket } from './api-socket.js';
 import { boundConnect } from './connect-limit.js';
 import type { Answer, ApiConnection, RequestOptions, StreamedAnswer, StreamOptions } from './connection.js';
+import { ElectionPatience } from './election-patience.js';
 import { cutFailure, failureOf, lateAnswer } from './failures.js';
 import { readKey } from './key-source.js';
 import type { Target } from './target.js';
@@ -26,6 +27,8 @@ export interface HttpConnectionOptions {
   readonly connectMs?: number;
   /** For the answer that opens a socket. Default: 60 s. */
   readonly answerMs?: number;
+  /** Told in one line that a request waits for the masters to elect a leader. Absent: it fails at once instead. */
+  readonly sayWaits?: (line: string) => void;
 }
 
 interface Call {
@@ -139,8 +142,24 @@ export class HttpConnection implements ApiConnection {
       signal?.throwIfAborted();
       const [{ tls }, key] = await Promise.all([this.#prepare(), this.#readKey()]);
       const { connectMs = CONNECT_MS, answerMs = ANSWER_MS } = this.#options;
-      const headers = this.#headers(key);
-      return await openApiSocket({ target: this.#target, path, tls, headers, connectMs, answerMs, signal });
+      const call = {
+        target: this.#target,
+        path,
+        tls,
+        headers: this.#headers(key),
+        connectMs,
+        answerMs,
+        signal,
+      };
+      const patience = new ElectionPatience(this.#options.sayWaits);
+      for (;;) {
+        const opened = await openApiSocket(call).catch((error: unknown) => {
+          if (error instanceof NotTakenError) return error;
+          throw error;
+        });
+        if (!(opened instanceof NotTakenError)) return opened;
+        if (!(await patience.again(opened.retryAfterMs, signal))) throw opened;
+      }
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
       throw await failureOf(error, this.#target);
@@ -159,14 +178,20 @@ export class HttpConnection implements ApiConnection {
         headers: { ...headers, ...this.#headers(key) },
         ...(signal !== undefined && { signal }),
       });
-    const response = await this.#answerOf(start, call);
-    try {
-      refuseForeign(this.#target, response);
-    } catch (error) {
-      response.destroy();
-      throw error;
+    const patience = new ElectionPatience(this.#options.sayWaits);
+    for (;;) {
+      const response = await this.#answerOf(start, call);
+      try {
+        refuseForeign(this.#target, response);
+      } catch (error) {
+        response.destroy();
+        throw error;
+      }
+      // A stream has given away what it had.
+      const retryAfterMs = call.body instanceof Readable ? undefined : retryAfterOf(response);
+      if (retryAfterMs === undefined || !(await patience.again(retryAfterMs, signal))) return response;
+      response.resume();
     }
-    return response;
   }
 
   async #answerOf(start: () => ClientRequest, call: Call): Promise<IncomingMessage> {

@@ -95,7 +95,7 @@ export class ConfigurationTree implements ViewTree {
     const { value } = this.#there.recordWith(name, hash);
     const text = this.#texts.get(textKey(name, hash)) ?? textOfRecord(value.configuration, hash);
     const file = present === undefined ? await this.#freeFile(value) : await this.#fileWith(name, present);
-    await replaceFile(join(source.directory, file), text, { keepMode: true });
+    await replaceFile(join(source.directory, file), text, { keepMode: true, throughLink: true });
     await source.readFile(file);
   }
 

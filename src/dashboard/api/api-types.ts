@@ -715,7 +715,7 @@ export interface ConfigurationFileError {
   column: number | null;
   /** path such as `availablePorts.min`; null: a syntax error */
   field: string | null;
-  /** name of the file; of the directory, where no file can be read */
+  /** name of the file; of the directory, where no file can be read; `templates/<group>/<name>`: a template in conflict */
   file: string;
   /** from 1; null: the fault has no place in the text (unreadable file, name taken) */
   line: number | null;

@@ -5,7 +5,9 @@
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
+import type { ConfigurationFileError } from '../../model/configuration.js';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { templatePath } from '../../model/plain/template-fault.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { Mirror } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -44,6 +46,8 @@ export interface TemplateViewOptions
   readonly library: TemplateLibrary;
   readonly records: Mirror<TemplateRecord>;
   readonly peers: TemplatePeers;
+  /** Called when there are other conflicts. */
+  readonly onConflicts: () => void;
   /** Absolute path of the file of bases. */
   readonly basesFile: string;
   readonly clock: Clock;
@@ -56,7 +60,7 @@ export class TemplateView implements Part {
   readonly #tree: TemplateTree;
   readonly #view: DirectoryView;
   readonly #stopped = new AbortController();
-  #told = '';
+  #told = '[]';
   #looking: Promise<void> | undefined;
   /** Of a look that is due. */
   #timer: TimerHandle | undefined;
@@ -78,7 +82,14 @@ export class TemplateView implements Part {
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#view.start();
-    this.#unsubscribe = [library.onChange(() => this.#lookSoon()), records.onChange(() => this.#view.wake())];
+    this.#unsubscribe = [
+      library.onChange(() => this.#lookSoon()),
+      records.onChange(() => {
+        this.#view.wake();
+        // It may be what makes a conflict.
+        this.#lookSoon();
+      }),
+    ];
     this.#lookSoon();
   }
 
@@ -92,6 +103,17 @@ export class TemplateView implements Part {
 
   conflicts(): readonly ViewConflict[] {
     return this.#view.conflicts();
+  }
+
+  /** The conflicts, beside the faults of configuration files. */
+  faults(): readonly ConfigurationFileError[] {
+    return this.conflicts().map(({ name, kind }) => ({
+      file: templatePath(name),
+      line: null,
+      column: null,
+      field: null,
+      message: conflictText(name, kind),
+    }));
   }
 
   /** Another master is up: it may have what is missing here. */
@@ -223,6 +245,7 @@ export class TemplateView implements Part {
     const text = JSON.stringify(conflicts);
     if (text === this.#told) return;
     this.#told = text;
+    this.#options.onConflicts();
     for (const { name, kind } of conflicts)
       this.#options.logger.error({ template: name, kind }, conflictText(name, kind));
   }

@@ -84,6 +84,18 @@ describe('a node that becomes a master', () => {
     expect(said2).not.toContain(HANDOVER.clusterKey.trim());
   });
 
+  it('says what it is a master of when it is to join once more, and changes nothing', async () => {
+    await run(await world.token({ asMaster: true }));
+    const before = inRoot('config.json');
+    const token = await world.token({ asMaster: true, maxUses: 1 });
+    await expect(run(token)).rejects.toThrow(
+      `${root} is master m2 of cluster test already, with the state on etcd at ${HANDOVER.store.endpoints.join(', ')}: ` +
+        `start it with "drover start --root ${root}"; for another node, give another directory with --root`,
+    );
+    expect(inRoot('config.json')).toBe(before);
+    expect((await world.tokens.list()).find(({ maxUses }) => maxUses === 1)?.uses).toBe(0);
+  });
+
   it('uses its token up', async () => {
     const token = await world.token({ asMaster: true, maxUses: 1 });
     await run(token);

@@ -1,11 +1,16 @@
 /** A node that asks a master which does not lead: it hears who leads, and joins and connects there. */
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
 import { Admission } from '../../../src/channel/trust/admission.js';
+import { joinCluster } from '../../../src/cli/join-command.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { testAuthority } from '../../support/cluster/cluster-files.js';
 import { ClusterWorld } from '../../support/cluster/cluster-world.js';
+import { freePorts } from '../../support/free-ports.js';
 import { FakeElection } from '../../support/masters/fake-leadership.js';
 import { until } from '../../support/until.js';
 
@@ -73,5 +78,41 @@ describe('a node whose contact does not lead', () => {
     lead();
     await until(() => expect(world.isConnected('alpha')).toBe(true));
     expect(taken).toEqual([]);
+  });
+});
+
+describe('drover join during an election', () => {
+  let root: string;
+  beforeEach(() => {
+    root = mkdtempSync(join(tmpdir(), 'drover-join-'));
+  });
+  afterEach(() => rmSync(root, { recursive: true, force: true }));
+
+  const WAITS = 'no master leads at this moment: trying again for 15 s';
+  const configuration = (): unknown => JSON.parse(readFileSync(join(root, 'config.json'), 'utf8'));
+  /** Joins; `onWait` is called when it says that it waits. */
+  const joinBy = async (onWait: () => void): Promise<string[]> => {
+    const said: string[] = [];
+    await joinCluster(root, await world.token(), {
+      master: `127.0.0.1:${follower.port}`,
+      nodeId: 'alpha',
+      say: (line) => {
+        said.push(line);
+        onWait();
+      },
+    });
+    return said;
+  };
+
+  it('waits for the next leader', async () => {
+    expect(await joinBy(lead)).toEqual([WAITS]);
+    expect(configuration()).toMatchObject({ nodeId: 'alpha', clusterName: 'test' });
+  });
+
+  it('waits where the one that led has died', async () => {
+    const port = await freePorts(1);
+    election.lead({ nodeId: 'dead', clusterAddress: `127.0.0.1:${port}` });
+    expect(await joinBy(lead)).toEqual([WAITS]);
+    expect(configuration()).toMatchObject({ nodeId: 'alpha', clusterName: 'test' });
   });
 });

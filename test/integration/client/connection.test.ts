@@ -7,12 +7,16 @@ import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocketServer } from 'ws';
 import { refusalOf } from '../../../src/client/connection/answers.js';
-import { HttpConnection } from '../../../src/client/connection/http-connection.js';
+import {
+  HttpConnection,
+  type HttpConnectionOptions,
+} from '../../../src/client/connection/http-connection.js';
 import type { Target } from '../../../src/client/connection/target.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { freePorts } from '../../support/free-ports.js';
 import { until } from '../../support/until.js';
 
+const JSON_TYPE = { 'content-type': 'application/json' };
 const KEY = `drv_${'k'.repeat(36)}`;
 const servers: (Server | TcpServer)[] = [];
 const sockets = new Set<Socket>();
@@ -53,7 +57,11 @@ async function start(server: Server | TcpServer): Promise<number> {
   return listening(server as Server);
 }
 
-function connectTo(url: string, target: Partial<Target> = {}): HttpConnection {
+function connectTo(
+  url: string,
+  target: Partial<Target> = {},
+  options: Partial<HttpConnectionOptions> = {},
+): HttpConnection {
   const whole: Target = {
     name: 'prod',
     kind: 'context',
@@ -62,7 +70,7 @@ function connectTo(url: string, target: Partial<Target> = {}): HttpConnection {
     trust: { kind: 'system' },
     ...target,
   };
-  return new HttpConnection(whole, { version: '0.1.0' });
+  return new HttpConnection(whole, { version: '0.1.0', ...options });
 }
 
 const failureOf = async (asked: Promise<unknown> | (() => Promise<unknown>)): Promise<string> => {
@@ -74,6 +82,69 @@ const failureOf = async (asked: Promise<unknown> | (() => Promise<unknown>)): Pr
   const exitCode = error instanceof Error && 'exitCode' in error ? String(error.exitCode) : '-';
   return `${exitCode} ${error instanceof Error ? error.message.replaceAll(/127\.0\.0\.1:\d+/g, 'HOST') : ''}`;
 };
+
+describe('while no master leads', () => {
+  const NOBODY = '{"error":"no master leads at this moment: try again"}';
+  const NOT_TAKEN = { 'retry-after': '0', 'drover-not-taken': '1' };
+  const WAITS = 'no master leads at this moment: trying again for 15 s';
+
+  /** Refuses twice with these headers, then answers with what it got. */
+  async function elect(headers: Record<string, string>, isPatient = true) {
+    const said: string[] = [];
+    let asked = 0;
+    const server = createServer((request, response) => {
+      asked++;
+      text(request).then((body) => {
+        if (asked <= 2) response.writeHead(503, { ...JSON_TYPE, ...headers }).end(NOBODY);
+        else response.writeHead(200, JSON_TYPE).end(JSON.stringify([request.method, body]));
+      }, expect.unreachable);
+    });
+    const sockets = new WebSocketServer({ noServer: true });
+    server.on('upgrade', (request, socket, head) => {
+      asked++;
+      const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
+      if (asked > 2) sockets.handleUpgrade(request, socket, head, (opened) => opened.send('hello'));
+      else
+        socket.end(
+          `HTTP/1.1 503 Service Unavailable\r\n${lines.join('')}Content-Type: application/json\r\nContent-Length: ${NOBODY.length}\r\n\r\n${NOBODY}`,
+        );
+    });
+    const url = `http://127.0.0.1:${await start(server)}`;
+    const connection = connectTo(url, {}, isPatient ? { sayWaits: (line) => said.push(line) } : {});
+    return { connection, said, asked: () => asked };
+  }
+
+  it('asks again what was not taken, also a write, and says so once', async () => {
+    const { connection, said, asked } = await elect(NOT_TAKEN);
+    const answer = await connection.request('POST', '/x', { a: 1 });
+    expect(answer).toMatchObject({ status: 200, body: ['POST', '{"a":1}'] });
+    expect([asked(), said]).toEqual([3, [WAITS]]);
+  });
+
+  it('opens a WebSocket when somebody leads', async () => {
+    const { connection, said } = await elect(NOT_TAKEN);
+    const socket = await connection.openSocket('/console');
+    expect(String((await once(socket, 'message'))[0])).toBe('hello');
+    socket.terminate();
+    expect(said).toEqual([WAITS]);
+  });
+
+  it.each<[string, Record<string, string>, boolean]>([
+    ['may have been taken', { 'retry-after': '0' }, true],
+    ['nobody waits for', NOT_TAKEN, false],
+  ])('does not repeat what %s', async (_what, headers, isPatient) => {
+    const { connection, said, asked } = await elect(headers, isPatient);
+    expect(await connection.request('POST', '/x', {})).toMatchObject({ status: 503 });
+    expect([asked(), said]).toEqual([1, []]);
+  });
+
+  it('does not repeat a stream, which it has given away', async () => {
+    const { connection, asked } = await elect(NOT_TAKEN);
+    const { status, body } = await connection.stream('PUT', '/x', { body: Readable.from(['abc']) });
+    body.destroy();
+    expect([status, asked()]).toEqual([503, 1]);
+  });
+});
 
 describe('a request', () => {
   it('carries the key and the body, and gives status and JSON whatever the status', async () => {

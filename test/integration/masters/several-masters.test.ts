@@ -1,9 +1,12 @@
 /** Masters that share a store: edits go to the leader, templates to all, and the audit trails are one. */
+import { copyFile, readFile, readlink, rm, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { EPOCH_BASE } from '../../../src/store/epoch-base.js';
 import { historyKey, nodeKey, PREFIX } from '../../../src/store/keys.js';
 import { nodeRecord } from '../../support/control-plane/records.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
@@ -40,6 +43,23 @@ describe('an edit of a configuration on a master that follows', () => {
       await until(async () => expect(await master.files('configurations')).toEqual([]));
   });
 
+  it('is written through the symbolic links of others, which stay', async () => {
+    await a.write(LOBBY, lobby('one'));
+    await until(async () => expect(await b.read(LOBBY)).toContain('"one"'));
+    const target = join(world.root, 'checkout.json');
+    const link = b.pathOf(LOBBY);
+    await copyFile(link, target);
+    await rm(link);
+    await symlink(target, link);
+    await a.write(LOBBY, lobby('two'));
+    await until(async () => expect(await b.read(LOBBY)).toContain('"two"'));
+    expect(await readlink(link)).toBe(target);
+    expect(await readFile(target, 'utf8')).toContain('"two"');
+    await a.remove(LOBBY);
+    await until(async () => expect(await b.files('configurations')).toEqual([]));
+    expect(await readFile(target, 'utf8'), 'the file behind a link is not removed').toContain('"two"');
+  });
+
   it('waits while nobody leads, and is written by the next leader', async () => {
     world.elect(null);
     await b.write(LOBBY, lobby('one'));
@@ -60,6 +80,34 @@ describe('an edit of a configuration on a master that follows', () => {
     await until(() => expect(b.masters.files.errors().map(({ file }) => file)).toEqual(['lobby.json']));
     expect(await b.read(LOBBY)).toContain('of b');
     expect(await a.read(LOBBY)).toContain('of a');
+  });
+});
+
+describe('a master whose store fails when it begins to follow its directories', () => {
+  it.each([
+    ['the records of templates are listed', 'list', PREFIX.templates, 1],
+    // The first time for the mirrors of the state.
+    ['the line of the state is read', 'get', EPOCH_BASE, 2],
+  ] as const)('follows them from a later try on, as when %s', async (_when, method, failing, which) => {
+    const { store } = world;
+    const real = store[method].bind(store) as (key: string) => Promise<never>;
+    let asked = 0;
+    Object.assign(store, {
+      [method]: async (key: string) => {
+        if (key === failing && ++asked === which)
+          throw new DroverError('DRV_STORE_UNAVAILABLE', 'etcd is away');
+        return real(key);
+      },
+    });
+    await expect(world.start('d')).rejects.toThrow('etcd is away');
+    const d = world.masters.get('d');
+    if (d === undefined) throw new Error('d was not made');
+    await d.masters.start();
+    world.changed();
+    await d.write(LOBBY, lobby('one'));
+    await d.write('templates/games/lobby/a.txt', 'hello');
+    for (const master of [a, b]) await until(async () => expect(await master.read(LOBBY)).toContain('"one"'));
+    await until(async () => expect(await a.read('templates/games/lobby/a.txt')).toBe('hello'));
   });
 });
 
@@ -300,8 +348,16 @@ describe('templates of several masters', () => {
       expect(b.masters.templates.conflicts()).toEqual([{ name: 'games/arena', kind: 'both-changed' }]),
     );
     expect(await b.read(FILE)).toBe('of b');
+    const told = {
+      file: 'templates/games/arena',
+      message: expect.stringMatching(/^conflict: template games\/arena was changed elsewhere, and here too/),
+    };
+    // The leader says it of the other master, beside the faults of configuration files.
+    await until(() => expect(a.masters.files.errors()).toMatchObject([{ node: 'b', ...told }]));
+    expect(b.masters.files.ownErrors()).toEqual([]);
     // What is in force is given out, also by a leader whose directory has something else, and it says so to writers.
     world.elect('b');
+    expect(b.masters.files.errors()).toMatchObject([told]);
     const inForce = (await a.templates.library.digest('games', 'arena')) ?? '';
     expect(await b.templates.sources.digest('games', 'arena', 'local')).toBe(inForce);
     expect(await received(b.templates.sources.openBundle(inForce))).toContain('of a');
@@ -314,6 +370,7 @@ describe('templates of several masters', () => {
     await b.remove('templates/games/arena');
     await until(async () => expect(await b.read(FILE)).toBe('of a'));
     expect(await b.files('templates')).not.toContain('games/arena/more.txt');
+    await until(() => expect(b.masters.files.errors()).toEqual([]));
   });
 });
 

@@ -89,6 +89,17 @@ describe('the description of the API', () => {
     ]);
   });
 
+  it('says of every operation that goes to the leader what it answers without one', () => {
+    const without = (status: string): string[] =>
+      operations()
+        .filter(({ operation }) => !Object.hasOwn(operation.responses, status))
+        .map(({ path }) => path);
+    expect([without('502'), without('503')]).toEqual([
+      ['/ping', '/metrics'],
+      ['/ping', '/metrics'],
+    ]);
+  });
+
   it('holds schemas that are valid, and examples that match them', () => {
     const { schemas } = document().components;
     const ajv = new Ajv2020({ strict: true, strictTypes: false, keywords: ['components'] });

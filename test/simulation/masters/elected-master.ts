@@ -1,6 +1,6 @@
 /**
  * The role of one of several masters: the real leadership, store, mirror and term over the simulated etcd. It starts and
- * stops them in the order of `open-master-store.ts` and `start-master.ts`.
+ * stops them in the order of `start-without-state.ts`, `open-master-store.ts` and `start-master.ts`.
  */
 import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
@@ -15,7 +15,7 @@ import type { Leader, MasterPeer } from '../../../src/leadership/leadership.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { Master } from '../../../src/master.js';
 import { hashConfiguration } from '../../../src/model/configuration.js';
-import { DroverError } from '../../../src/model/errors.js';
+import type { DroverError } from '../../../src/model/errors.js';
 import { hostPort } from '../../../src/model/host-port.js';
 import type { Etcd } from '../../../src/store/etcd/etcd.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
@@ -34,7 +34,7 @@ export const REVOKED = 'simulated-revoked/';
 
 export interface ElectedMasterPlace extends MasterPlace {
   readonly etcd: Etcd;
-  /** The state is open: the node goes on. */
+  /** The state is open: the node connects from now on. */
   onOpen(): void;
   /** The cluster port is open. */
   onListening(accept: Listener['accept']): void;
@@ -63,7 +63,11 @@ export class ElectedMaster implements MasterRole {
   readonly #running = new RunningParts();
   readonly #accept: Listener['accept'] = (transport, nodeId) => this.#take(transport, nodeId);
   #opened: Opened | undefined;
-  #serving: Promise<void> | undefined;
+  #meet: (opened: Opened) => void = () => undefined;
+  /** The wrapper connects from then on. */
+  readonly #met = new Promise<Opened>((resolve) => {
+    this.#meet = resolve;
+  });
   /** The last term in which this master answered requests. */
   #served: number | undefined;
 
@@ -89,7 +93,10 @@ export class ElectedMaster implements MasterRole {
     return this.#opened?.store;
   }
 
-  async begin(): Promise<void> {
+  /** What runs on the node is looked after also while the state is away. */
+  async begin(): Promise<void> {}
+
+  async serve(untilFed: () => Promise<void>): Promise<void> {
     const opened = await this.#open();
     this.#opened = opened;
     this.#place.onOpen();
@@ -101,24 +108,19 @@ export class ElectedMaster implements MasterRole {
       this.#served = candidate.term()?.epoch;
       this.#place.onServing(opened.store);
     });
-    this.#serving = candidate.serve(work);
-  }
-
-  async serve(untilFed: () => Promise<void>): Promise<void> {
-    const opened = this.#opened;
-    if (opened === undefined) return;
-    if (opened.candidate.isLeader()) await untilFed();
-    opened.work.nodeIsUp();
-    await this.#serving;
+    const serving = candidate.serve(work);
+    this.#meet(opened);
+    if (candidate.isLeader()) await untilFed();
+    work.nodeIsUp();
+    await serving;
     this.#openDoor();
-    await opened.work.startFiles();
+    await work.startFiles();
   }
 
   /** For the wrapper of this node. */
   readonly connect = async (signal: AbortSignal): Promise<Transport> => {
     const { machine, connectHere, connectThere } = this.#place;
-    const candidate = this.#opened?.candidate;
-    if (candidate === undefined) throw new DroverError('DRV_CHANNEL_CLOSED', 'the state is not open yet');
+    const { candidate } = await this.#met;
     return connectToLeader({
       candidate,
       nodeId: machine.nodeId,

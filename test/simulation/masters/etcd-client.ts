@@ -29,6 +29,8 @@ export interface EtcdClientOptions {
   readonly life: Life;
   /** Told of each transaction at the instant at which the master sends it. */
   readonly onSend: (request: TransactionRequest) => void;
+  /** Told of each transaction that etcd has got, before it has any effect. */
+  readonly onArrive: (request: TransactionRequest) => void;
   /** Told when a renewal has succeeded, with the virtual time at which it was sent. */
   readonly onRenewed: (sentAt: number) => void;
   readonly scheduler: Scheduler;
@@ -49,8 +51,13 @@ export class SimulatedEtcdClient implements Etcd {
   }
 
   transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer> {
-    this.#options.onSend(request);
-    return this.#call('a transaction', (etcd) => etcd.transact(request), options);
+    const { onSend, onArrive } = this.#options;
+    onSend(request);
+    const effect = (etcd: SimulatedEtcd): TransactionAnswer => {
+      onArrive(request);
+      return etcd.transact(request);
+    };
+    return this.#call('a transaction', effect, options);
   }
 
   async grantLease(id: number, seconds: number, options?: CallOptions): Promise<void> {

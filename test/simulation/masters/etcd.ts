@@ -120,12 +120,17 @@ export class SimulatedEtcd {
     return { entries: found.slice(0, limit), hasMore: found.length > limit, revision: this.#revision };
   }
 
+  /** Whether a transaction with these comparisons would take effect now. */
+  holds(comparisons: TransactionRequest['comparisons']): boolean {
+    return comparisons.every(({ key, field, is }) => (this.#entries.get(key)?.[field] ?? 0) === is);
+  }
+
   transact({ comparisons, changes, otherwiseRead }: TransactionRequest): TransactionAnswer {
     this.#checkUp();
     if (changes.length > MOST_OPERATIONS)
       throw new EtcdError('etcdserver: too many operations in txn request', INVALID);
     if (changes.some((change) => change.do === 'put')) this.#checkQuota();
-    const isDone = comparisons.every(({ key, field, is }) => (this.#entries.get(key)?.[field] ?? 0) === is);
+    const isDone = this.holds(comparisons);
     if (!isDone) {
       const read = otherwiseRead.flatMap((key) => this.#entries.get(key) ?? []);
       return { isDone, revision: this.#revision, read };

@@ -79,7 +79,7 @@ export class MasterFaults {
         const other = [...fleet.machines.values()][deed.node];
         if (other === undefined || other === machine) return;
         fleet.part(other, nodeId, deed.directions);
-        fleet.later(deed.forMs, () => fleet.rejoin(other, nodeId));
+        fleet.later(deed.forMs, () => fleet.rejoin(other, nodeId, deed.directions));
         return;
       }
       case 'lose-answers':

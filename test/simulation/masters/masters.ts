@@ -40,7 +40,7 @@ export interface SimulatedMastersOptions {
   readonly daemons: ReadonlyMap<string, SimulatedDaemon>;
   readonly report: (violation: string) => void;
   readonly onTerm: () => void;
-  /** A master has its state, and its node begins. */
+  /** A master has its state, and its node connects from now on. */
   readonly onOpen: (nodeId: string) => void;
 }
 
@@ -98,7 +98,7 @@ export class SimulatedMasters {
     const leader = daemons.get(leaderId);
     if (leader?.isReady !== true || leader.life.isStalled) return undefined;
     const { cut } = network.path(asked, leaderId);
-    return leader !== daemon && (cut.up || cut.down) ? undefined : leader;
+    return leader !== daemon && (cut.up > 0 || cut.down > 0) ? undefined : leader;
   }
 
   /** Whether a node has ever had the chance to know all masters. */
@@ -139,6 +139,7 @@ export class SimulatedMasters {
       scheduler,
       random: life.random.fork('etcd'),
       onSend: (request) => this.terms.judgeSending(nodeId, request, scheduler.now - renewalSentAt),
+      onArrive: (request) => this.terms.arrived(request),
       onRenewed: (sentAt) => {
         renewalSentAt = sentAt;
       },
@@ -182,14 +183,13 @@ export class SimulatedMasters {
   /** The machine of a master is cut off: from etcd, and from all nodes that would reach it. `up`: what it says. */
   cutOff(nodeId: string, directions: readonly Direction[]): void {
     if (!this.isMaster(nodeId)) return;
-    const inward = directions.map((direction) => (direction === 'up' ? 'down' : 'up'));
-    this.#options.network.cut(this.#pathsTo(nodeId), inward);
+    this.#options.network.cut(this.#pathsTo(nodeId), inward(directions));
     this.paths.get(nodeId)?.cut(directions);
   }
 
   letBack(nodeId: string, directions: readonly Direction[]): void {
     if (!this.isMaster(nodeId)) return;
-    this.#options.network.heal(this.#pathsTo(nodeId));
+    this.#options.network.heal(this.#pathsTo(nodeId), inward(directions));
     this.paths.get(nodeId)?.uncut(directions);
   }
 
@@ -205,7 +205,7 @@ export class SimulatedMasters {
     return new Promise((resolve) => {
       life.after(2 * latencyMs, () => {
         const daemon = this.#options.daemons.get(masterId);
-        if (cut.up || cut.down || daemon === undefined || daemon.life.isStalled) return;
+        if (cut.up > 0 || cut.down > 0 || daemon === undefined || daemon.life.isStalled) return;
         resolve(roleOf(daemon)?.leadership?.leader() ?? null);
       });
     });
@@ -238,6 +238,11 @@ export class SimulatedMasters {
     if (keptSchema.parse(JSON.parse(after)).masters.length === this.masterIds.length)
       this.#introduced.add(nodeId);
   }
+}
+
+/** What a machine says, seen from those that would reach the master on it. */
+function inward(directions: readonly Direction[]): Direction[] {
+  return directions.map((direction) => (direction === 'up' ? 'down' : 'up'));
 }
 
 function roleOf(daemon: SimulatedDaemon | undefined): ElectedMaster | undefined {

@@ -1,7 +1,7 @@
 /**
  * Judges what several masters write, at the instant at which it takes effect in etcd: only the master that holds the
- * leader key writes, each term begins with all that was written before, and nobody decides past its lease. It is also
- * the content of the state, for the other invariants.
+ * leader key writes, each term begins with all that was written before, and nobody decides past its lease. What is under
+ * way would take effect at no moment after its term. It is also the content of the state, for the other invariants.
  */
 import type { KeyEvent, TransactionRequest } from '../../../src/store/etcd/etcd.js';
 import { decodeEntry, type Summary, summaryOf } from '../../../src/store/etcd/etcd-record.js';
@@ -33,6 +33,8 @@ export class Terms {
   readonly #listeners: CommitListener[] = [];
   /** By the session that names it in what is written. */
   readonly #terms = new Map<string, TermOfMaster>();
+  /** Writes that were sent and have not arrived, by term: the network may still bring each one, however late. */
+  readonly #underWay = new Map<TransactionRequest, TermOfMaster>();
   #summary: Summary | undefined;
   #count = 0;
 
@@ -61,12 +63,24 @@ export class Terms {
   }
 
   /** A master sends a transaction so long after it sent the last renewal that succeeded. */
-  judgeSending(nodeId: string, { changes }: TransactionRequest, sinceRenewalMs: number): void {
+  judgeSending(nodeId: string, request: TransactionRequest, sinceRenewalMs: number): void {
+    const { changes } = request;
+    const summary = changes.find(({ key }) => key === keys.summary);
+    const session = summary?.do === 'put' ? summaryOf(summary.value)?.session : undefined;
+    const term = this.#terms.get(session ?? '');
+    if (term !== undefined) {
+      this.#underWay.set(request, term);
+      this.#judgeUnderWay();
+    }
     const decides = changes.some(({ key }) => key.startsWith(keys.records));
     if (decides && sinceRenewalMs >= CURRENT_MS)
       this.#options.report(
         `${nodeId} writes ${Math.round(sinceRenewalMs)} ms after its last renewal: its lease may be over`,
       );
+  }
+
+  arrived(request: TransactionRequest): void {
+    this.#underWay.delete(request);
   }
 
   /** A new leader answers requests: what it has in memory is what was written. */
@@ -90,7 +104,17 @@ export class Terms {
     const summary = events.find(({ key }) => key === keys.summary);
     if (summary?.value !== undefined) this.#judgeWrite(summaryOf(summary.value));
     else if (records.length > 0) this.#options.report('records were written without their summary');
+    if (leader !== undefined) this.#judgeUnderWay();
     this.#show(records);
+  }
+
+  /** Rare is the instant in which a late write arrives between two terms: each is asked what it would do there. */
+  #judgeUnderWay(): void {
+    const { etcd, report } = this.#options;
+    const { holder } = this;
+    for (const [{ comparisons }, term] of this.#underWay)
+      if (term.epoch !== holder?.epoch && etcd.holds(comparisons))
+        report(`a write of ${said(term)} is under way, and would take effect while ${heldBy(holder)}`);
   }
 
   #judgeWrite(summary: Summary | undefined): void {
@@ -102,10 +126,7 @@ export class Terms {
       report('somebody writes who never held the leader key');
       return;
     }
-    if (holder?.epoch !== term.epoch)
-      report(
-        `a write of ${said(term)} takes effect, and ${holder === undefined ? 'nobody' : said(holder)} holds the leader key`,
-      );
+    if (holder?.epoch !== term.epoch) report(`a write of ${said(term)} takes effect while ${heldBy(holder)}`);
     if (before !== undefined && summary.session === before.session) {
       if (summary.revision < before.revision) report(`${said(term)} goes back to ${summary.revision}`);
     } else {
@@ -117,6 +138,9 @@ export class Terms {
         report(
           `${said(term)} begins at revision ${summary.revision}, and ${before.revision} was written before`,
         );
+      this.#judgeUnderWay();
+      for (const [request, { epoch }] of this.#underWay)
+        if (epoch < term.epoch) this.#underWay.delete(request);
       onTerm(term);
     }
     this.#summary = summary;
@@ -138,4 +162,8 @@ export class Terms {
 
 function said({ epoch, nodeId }: TermOfMaster): string {
   return `term ${epoch} of ${nodeId}`;
+}
+
+function heldBy(holder: TermOfMaster | undefined): string {
+  return `${holder === undefined ? 'nobody' : said(holder)} holds the leader key`;
 }

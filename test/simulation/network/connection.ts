@@ -47,8 +47,8 @@ export class Connection {
     const { isLocal, path, node, master, isOff } = this.#options;
     if (isLocal) return;
     const { up, down } = this.ends;
-    up.hears(down.isOpen && !path.cut.down && !master.isStalled && !isOff('up'));
-    down.hears(up.isOpen && !path.cut.up && !node.isStalled && !isOff('down'));
+    up.hears(down.isOpen && path.cut.down === 0 && !master.isStalled && !isOff('up'));
+    down.hears(up.isOpen && path.cut.up === 0 && !node.isStalled && !isOff('down'));
   }
 
   #join(direction: Direction, from: ConnectionEnd, to: ConnectionEnd): void {

@@ -49,7 +49,7 @@ export class Network {
     const name = `${nodeId} ${masterId}`;
     let path = this.#paths.get(name);
     if (path === undefined) {
-      path = { nodeId, masterId, cut: { up: false, down: false }, latencyMs: 2 };
+      path = { nodeId, masterId, cut: { up: 0, down: 0 }, latencyMs: 2 };
       this.#paths.set(name, path);
     }
     return path;
@@ -70,9 +70,14 @@ export class Network {
     });
   }
 
-  /** No message is lost any more. */
+  /** All cuts end, and no message is lost any more. */
   mend(): void {
     this.#isWhole = true;
+    for (const { cut } of this.#paths.values()) {
+      cut.up = 0;
+      cut.down = 0;
+    }
+    this.#mended([...this.#paths.values()]);
   }
 
   /** Something about who can hear whom has changed. */
@@ -81,17 +86,15 @@ export class Network {
   }
 
   cut(paths: readonly Path[], directions: readonly Direction[]): void {
-    for (const path of paths) for (const direction of directions) path.cut[direction] = true;
+    for (const path of paths) for (const direction of directions) path.cut[direction]++;
     this.refresh();
   }
 
-  heal(paths: readonly Path[]): void {
-    for (const { cut } of paths) {
-      cut.up = false;
-      cut.down = false;
-    }
-    for (const connection of [...this.#connections]) if (paths.includes(connection.path)) connection.resend();
-    this.refresh();
+  /** The end of one cut. */
+  heal(paths: readonly Path[], directions: readonly Direction[]): void {
+    for (const { cut } of paths)
+      for (const direction of directions) cut[direction] = Math.max(0, cut[direction] - 1);
+    this.#mended(paths);
   }
 
   /** Something on the way breaks the connections: each side loses the end of what was under way to it. */
@@ -107,6 +110,11 @@ export class Network {
       if (connection.path.nodeId === machineId) connection.silence('up');
       if (connection.path.masterId === machineId) connection.silence('down');
     }
+    this.refresh();
+  }
+
+  #mended(paths: readonly Path[]): void {
+    for (const connection of [...this.#connections]) if (paths.includes(connection.path)) connection.resend();
     this.refresh();
   }
 
@@ -137,7 +145,7 @@ export class Network {
       life.after(this.#latencyOf(path), () => resolve(transport));
     };
     const knock = (): void => {
-      if (isOver || path.cut.up || path.cut.down || this.off.has(masterId)) return;
+      if (isOver || path.cut.up > 0 || path.cut.down > 0 || this.off.has(masterId)) return;
       const listener = this.listeners.get(masterId);
       if (listener === undefined) fail('was refused');
       else listener.life.after(0, () => answer(listener));

@@ -12,7 +12,8 @@ export type Direction = 'up' | 'down';
 export interface Path {
   readonly nodeId: string;
   readonly masterId: string;
-  readonly cut: Record<Direction, boolean>;
+  /** How many cuts last. */
+  readonly cut: Record<Direction, number>;
   /** Packets take from half of this to all of it; now and then much longer. */
   latencyMs: number;
 }

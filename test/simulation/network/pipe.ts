@@ -90,7 +90,7 @@ export class Pipe {
 
   #flush(): void {
     const { scheduler, path } = this.#options;
-    if (path.cut[this.#direction]) return;
+    if (path.cut[this.#direction] > 0) return;
     for (let head = this.#queue[0]; head !== undefined && head.at <= scheduler.now; head = this.#queue[0]) {
       this.#queue.shift();
       this.#deliver(head.packet);

@@ -20,6 +20,8 @@ export interface Intent {
   readonly before: InstanceRecord | undefined;
   /** Somebody asked for something else of the same instance before this was answered. */
   isContested: boolean;
+  /** Its master died or leads no more. A master that stands still may answer a client much later. */
+  isPast: boolean;
 }
 
 /** What is so beside the two records. */
@@ -39,8 +41,9 @@ export class Intents {
 
   open(id: string, wish: Wish, before: InstanceRecord | undefined): Intent {
     const others = this.#open.get(id) ?? new Set();
+    const isContested = [...others].some(({ isPast }) => !isPast);
     for (const other of others) other.isContested = true;
-    const intent = { id, wish, before, isContested: others.size > 0 };
+    const intent = { id, wish, before, isContested, isPast: false };
     this.#open.set(id, others.add(intent));
     return intent;
   }
@@ -49,13 +52,14 @@ export class Intents {
     this.#open.get(intent.id)?.delete(intent);
   }
 
-  /** The master died: what it has not made durable by now will never be. */
+  /** The master died or leads no more: what it has not made durable by now will never be. */
   closeAll(): void {
-    this.#open.clear();
+    for (const intents of this.#open.values()) for (const intent of intents) intent.isPast = true;
   }
 
   isOpen(id: string, ...wishes: readonly Wish[]): boolean {
-    for (const { wish } of this.#open.get(id) ?? []) if (wishes.includes(wish)) return true;
+    for (const { wish, isPast } of this.#open.get(id) ?? [])
+      if (!isPast && wishes.includes(wish)) return true;
     return false;
   }
 

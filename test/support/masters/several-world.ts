@@ -164,8 +164,12 @@ export class TestMaster {
     await writeFile(path, content);
   }
 
+  pathOf(file: string): string {
+    return join(this.#root, file);
+  }
+
   read(file: string): Promise<string> {
-    return readFile(join(this.#root, file), 'utf8');
+    return readFile(this.pathOf(file), 'utf8');
   }
 
   /** All in one turn: no look comes when only some are gone. */

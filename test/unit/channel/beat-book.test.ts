@@ -95,6 +95,20 @@ describe('the beat book', () => {
     expect(book.contact('alpha')).toEqual({ isConnected: true, silentMs: 0, goneForMs: null });
   });
 
+  it('gives a node that this master sent away the time to find it again', async () => {
+    book.connected('alpha');
+    await clock.advance(5000);
+    book.sentAway('alpha');
+    book.disconnected('alpha');
+    await clock.advance(10_000);
+    expect(book.contact('alpha')).toEqual({ isConnected: false, silentMs: 0, goneForMs: null });
+    await clock.advance(4000);
+    expect(book.contact('alpha').silentMs).toBe(4000);
+    book.connected('alpha');
+    await clock.advance(3000);
+    expect(book.contact('alpha').silentMs).toBe(3000);
+  });
+
   it('tells of connections, goodbyes and beats after a silence, not of every beat', async () => {
     book.connected('alpha');
     for (let beat = 0; beat < 5; beat++) {

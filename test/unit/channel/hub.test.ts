@@ -328,6 +328,9 @@ describe('the hub', () => {
     store.isFull = true;
     const client = await join();
     expect(client.closed).toEqual(['the master could not record the node']);
+    // It may ask other masters first: for so long it is not silent.
+    await clock.advance(10_000);
+    expect(beats.contact('alpha')).toEqual({ isConnected: false, silentMs: 0, goneForMs: null });
     store.isFull = false;
     expect(types(await join())).toEqual(['welcome', 'snapshot']);
   });

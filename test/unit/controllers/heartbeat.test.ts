@@ -20,18 +20,9 @@ beforeEach(async () => {
   clock = new FakeClock();
   store = new FlakyStore(clock);
   beats = new BeatBook(clock);
-  const logger = pino({ level: 'silent' });
-  state = new MasterState(store, logger);
+  state = new MasterState(store, pino({ level: 'silent' }));
   await state.start();
-  heartbeat = new Heartbeat({
-    nodes: state.nodeRecords,
-    records: state.instanceRecords,
-    instancesByNode: state.instancesByNode,
-    beats,
-    timeoutMs: 6000,
-    clock,
-    logger,
-  });
+  heartbeat = heartbeatWith(6000);
   const value = instanceRecord('aaaaaa', { placement: placedOn('alpha') });
   const revision = await store.transact([
     { do: 'create', key: nodeKey('alpha'), value: nodeRecord('alpha', { condition: 'lost' }) },
@@ -39,6 +30,17 @@ beforeEach(async () => {
   ]);
   await Promise.all([state.instances.until(revision), state.nodes.until(revision)]);
 });
+
+const heartbeatWith = (timeoutMs: number): Heartbeat =>
+  new Heartbeat({
+    nodes: state.nodeRecords,
+    records: state.instanceRecords,
+    instancesByNode: state.instancesByNode,
+    beats,
+    timeoutMs,
+    clock,
+    logger: pino({ level: 'silent' }),
+  });
 
 afterEach(async () => {
   await state.stop();
@@ -58,3 +60,27 @@ it('marks nothing on a node that connected after the decision: its reports would
   await expect(markLost()).rejects.toThrow(Conflict);
   expect(reasonOf()).toBeNull();
 });
+
+// The least and the default. The slowest failover took 6.2 s, and nodes notice a silent leader after nodeTimeoutMs.
+it.each([4000, 6000])(
+  'a new leader gives nodes 10 s to find it beside a nodeTimeoutMs of %d',
+  async (timeoutMs) => {
+    const value = nodeRecord('alpha', { condition: 'connected' });
+    await state.nodes.until(await store.transact([{ do: 'put', key: nodeKey('alpha'), value }]));
+    const failover = heartbeatWith(timeoutMs);
+    const stepsNow = () => {
+      const facts = failover.observe('alpha');
+      return facts === undefined ? undefined : failover.plan(facts).steps.map((step) => step.do);
+    };
+    beats.start();
+    for (let ms = 0; ms < 10_000 + timeoutMs - 500; ms += 500) {
+      expect(stepsNow(), `${ms} ms after it began to lead`).toEqual([]);
+      await clock.advance(500);
+    }
+    await clock.advance(500);
+    expect(stepsNow()).toEqual(['set-condition', 'mark-lost']);
+    beats.connected('alpha');
+    expect(stepsNow()).toEqual([]);
+    beats.stop();
+  },
+);

@@ -72,6 +72,17 @@ it('puts what is broken before what is under way, and that before what is left o
   expect(found[1]?.sentence).toBe('a.json, line 3: no comma');
 });
 
+it('leads from a template in conflict to the templates', () => {
+  const fault = { file: 'templates/games/arena', node: 'b', line: null, column: null, field: null };
+  const [found] = concerns({
+    state: { brokenFiles: [{ ...fault, message: 'conflict: changed here, too' }] },
+  });
+  expect(found).toMatchObject({
+    sentence: 'templates/games/arena: conflict: changed here, too',
+    step: { kind: 'open', label: 'To the templates' },
+  });
+});
+
 it('explains each row where the API can, and leads to the next step', () => {
   const [lost, one] = concerns({
     nodes: [{ nodeId: 'n/1', condition: 'lost' }],

@@ -218,6 +218,8 @@ describe('a broken file', () => {
       { file: 'source.json', ...whole },
       { file: 'configurations', ...whole },
       { file: '*.json', ...whole },
+      { file: 'templates/games/a', ...whole },
+      { file: 'templates/games/a.json', ...whole },
     ];
     const files = (name: string, record = configurationRecord({ sourceFile: 'source.json' })) =>
       faultsOf(name, record, errors).map(({ file }) => file);

@@ -1,7 +1,10 @@
 /** The client of etcd before members that answer pings and nothing else, as one does that is cut from the others. */
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { endOfPrefix } from '../../../src/store/etcd/etcd.js';
 import { EtcdClient } from '../../../src/store/etcd/wire/client.js';
@@ -85,4 +88,27 @@ it('asks members only that have a leader', async () => {
   expect(members[0]?.asked.map(({ hasLeader }) => hasLeader)).toEqual(['true', 'true']);
   client.close();
   await Promise.all([call, watching]);
+});
+
+it('waits for a token no longer than the call has', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'drover-etcd-'));
+  const passwordFile = join(directory, 'password');
+  writeFileSync(passwordFile, 'secret');
+  const [first] = members;
+  const user = { name: 'drover', passwordFile };
+  const known = new EtcdClient({ endpoints: [first?.endpoint ?? ''], clock, user });
+  try {
+    const slow = errorOf(known.range({ key: '/a' }));
+    await until(() => expect(first?.paths()).toEqual(['Authenticate']));
+    const quick = errorOf(known.renewLease(1, { deadlineMs: 300 }));
+    await clock.advance(300);
+    expect(await quick).toBe(`${first?.endpoint}: no token for drover within 300 ms`);
+    expect(first?.paths(), 'one question for both').toEqual(['Authenticate']);
+    // The question goes on to a deadline of its own.
+    await clock.advance(5000);
+    expect(await slow).toContain(first?.endpoint);
+  } finally {
+    known.close();
+    rmSync(directory, { recursive: true });
+  }
 });

@@ -1,6 +1,6 @@
 /** What needs the operator, worst first: pure, of the state of the cluster and of what is live. */
 import { apiPath } from '../../api/api-client.js';
-import type { Instance, Rollout } from '../../api/api-types.js';
+import type { ConfigurationFileError, Instance, Rollout } from '../../api/api-types.js';
 import type { Topics } from '../../live/messages.js';
 import type { Tone } from '../../parts/tone.js';
 import { hrefOf } from '../../router/place.js';
@@ -78,10 +78,18 @@ function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
   }
 }
 
+function stepOfFile({ file, name }: ConfigurationFileError): Step {
+  // A template in conflict; no configuration file has a slash in its name.
+  if (file.startsWith('templates/'))
+    return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };
+  const href = hrefOf(name === undefined ? ['configurations'] : ['configurations', name]);
+  return { kind: 'open', label: text.openConfiguration, href };
+}
+
 function* ofState(state: ClusterState): Generator<Concern> {
-  for (const { file, name, line, message } of state.brokenFiles) {
-    const href = hrefOf(name === undefined ? ['configurations'] : ['configurations', name]);
-    const step: Step = { kind: 'open', label: text.openConfiguration, href };
+  for (const error of state.brokenFiles) {
+    const { file, line, message } = error;
+    const step = stepOfFile(error);
     const sentence = text.brokenFile(file, line, message);
     yield { key: `file ${file} ${message}`, tone: 'bad', sentence, why: null, step };
   }

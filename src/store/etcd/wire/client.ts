@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../../loop/clock.js';
+import { withDeadline } from '../../../loop/deadline.js';
 import type {
   Alarm,
   CallOptions,
@@ -103,7 +104,7 @@ export class EtcdClient implements Etcd {
   ): AsyncGenerator<EventBatch> {
     const connection = this.#usable();
     try {
-      const headers = await this.#headers(connection);
+      const headers = await this.#headers(connection, DEADLINE_MS);
       yield* watchEvents(connection, { headers, range, clock: this.#options.clock, signal });
     } catch (error) {
       this.#judge(connection, error);
@@ -124,9 +125,12 @@ export class EtcdClient implements Etcd {
   ): Promise<T> {
     const connection = this.#usable();
     const path = `/etcdserverpb.${method}`;
+    const { clock } = this.#options;
+    const endsAt = clock.monotonic() + deadlineMs;
+    const leftMs = (): number => Math.max(1, Math.ceil(endsAt - clock.monotonic()));
     const attempt = async (): Promise<T> => {
-      const headers = await this.#headers(connection);
-      return decoded(decode, await connection.call({ path, headers }, message.finish(), deadlineMs));
+      const headers = await this.#headers(connection, leftMs());
+      return decoded(decode, await connection.call({ path, headers }, message.finish(), leftMs()));
     };
     try {
       return await attempt().catch((error: unknown) => {
@@ -162,11 +166,16 @@ export class EtcdClient implements Etcd {
     return this.#connection;
   }
 
-  async #headers(connection: Connection): Promise<Record<string, string>> {
-    const { user } = this.#options;
+  /** All calls share one question for a token, and each waits for it as long as it has itself. */
+  async #headers(connection: Connection, limitMs: number): Promise<Record<string, string>> {
+    const { user, clock } = this.#options;
     if (user === undefined) return NEEDS_LEADER;
     connection.token ??= this.#authenticate(connection, user);
-    return { ...NEEDS_LEADER, token: await connection.token };
+    const { token } = connection;
+    const { signal } = new AbortController();
+    const expired = (): EtcdError =>
+      new EtcdError(`${connection.endpoint}: no token for ${user.name} within ${limitMs} ms`);
+    return { ...NEEDS_LEADER, token: await withDeadline({ limitMs, clock, signal, expired }, () => token) };
   }
 
   async #authenticate(connection: Connection, { name, passwordFile }: EtcdUser): Promise<string> {

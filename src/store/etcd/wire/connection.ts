@@ -66,7 +66,9 @@ export class Connection {
       if (answer === undefined) throw new EtcdError('an answer without content');
       return answer;
     } catch (error) {
-      throw this.#named(error);
+      const named = this.#named(error);
+      stream.end(named);
+      throw named;
     } finally {
       timer.cancel();
       this.#calls.delete(stream);
@@ -87,7 +89,7 @@ export class Connection {
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    // An answer may have led here, and then Node is in the middle of frames that may be of these streams, too.
+    // Not while Node reads a frame: see `GrpcStream.end`.
     setImmediate(() => {
       if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
       for (const stream of this.#streams)
@@ -101,7 +103,8 @@ export class Connection {
     this.#end = new EtcdError(`${this.endpoint}: ${reason}`);
     this.#timer.cancel();
     for (const stream of [...this.#calls, ...this.#streams]) stream.end(this.#end);
-    this.#session.destroy();
+    // Not while Node reads a frame: see `GrpcStream.end`.
+    setImmediate(() => this.#session.destroy());
   }
 
   #open(call: GrpcCall, among: Set<GrpcStream>): GrpcStream {

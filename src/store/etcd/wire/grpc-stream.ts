@@ -50,14 +50,17 @@ export class GrpcStream {
     else this.#stream.write(frame);
   }
 
-  /** Ends the call: `messages` throws `error`. Idempotent. */
+  /** Ends the call in the next turn: `messages` throws `error`. Idempotent. */
   end(error: EtcdError): void {
-    this.#stream.destroy(error);
+    // An answer may have led here, and then Node is still reading the frame. A reset now can free the stream of that
+    // frame, and Node would write into the freed memory (nodejs/node#64113).
+    setImmediate(() => this.#stream.destroy(error));
   }
 
   /** The answers. Ends when the status is 0; throws EtcdError for any other one, or when there was none. */
   async *messages(): AsyncGenerator<Buffer> {
-    const chunks: AsyncIterable<Buffer> = this.#stream;
+    // A caller that leaves early calls `end`: the iterator itself would reset the stream at once.
+    const chunks: AsyncIterable<Buffer> = this.#stream.iterator({ destroyOnReturn: false });
     let parts: Buffer[] = [];
     let have = 0;
     let needed = PREFIX_BYTES;

@@ -1,0 +1,32 @@
+/**
+ * How long a command waits while none of several masters leads. Most elections are over in a few seconds, and what was asked
+ * meanwhile was not begun, so it may be asked again.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+
+const PATIENCE_MS = 15_000;
+export const WAITS = `no master leads at this moment: trying again for ${PATIENCE_MS / 1000} s`;
+
+/** Of one command's question. */
+export class ElectionPatience {
+  readonly #say: ((line: string) => void) | undefined;
+  #endsAt: number | undefined;
+
+  /** `say` is told once, before the first wait. Absent: there is no patience. */
+  constructor(say: ((line: string) => void) | undefined) {
+    this.#say = say;
+  }
+
+  /** Waits before the next try. Answers false when the patience is over. Rejects when `signal` aborts. */
+  async again(afterMs: number, signal?: AbortSignal): Promise<boolean> {
+    if (this.#say === undefined) return false;
+    const now = performance.now();
+    if (this.#endsAt === undefined) {
+      this.#endsAt = now + PATIENCE_MS;
+      this.#say(WAITS);
+    }
+    if (now + afterMs > this.#endsAt) return false;
+    await pause(afterMs, undefined, { ...(signal !== undefined && { signal }) });
+    return true;
+  }
+}
