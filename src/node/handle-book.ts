@@ -81,6 +81,8 @@ const keptSchema = z.object({
   stopping: stopBegunSchema.nullable().default(null),
   /** Its last process ended by itself, and no restart has been asked for since. */
   hasEnded: z.boolean().default(false),
+  /** The master was told that its restart policy does not start it again. */
+  hasFinished: z.boolean().default(false),
   /** Null while the check goes on, and for runs without one. */
   readiness: readinessSchema.nullable().default(null),
   /** What its last install found without effect, for a person; null: nothing. */
@@ -161,6 +163,7 @@ export function newHandle(
     restartToken: facts.restartToken,
     stop: facts.stop ?? DEFAULT_STOP,
     hasEnded: false,
+    hasFinished: false,
     readiness: null,
     warning: null,
     logFrom: 1,
@@ -294,6 +297,7 @@ function keptOf(handle: Handle): Kept {
     stop: handle.stop,
     stopping: stopping === null ? null : { signal: stopping.signal, begunAt: stopping.begunAt },
     hasEnded: handle.hasEnded,
+    hasFinished: handle.hasFinished,
     readiness: handle.readiness,
     warning: handle.warning,
     logFrom: handle.logFrom,

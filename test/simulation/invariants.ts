@@ -341,13 +341,17 @@ export class Invariants {
     const { id, configurationName: name } = record;
     this.#fresh.noteRecord(undefined, record);
     if (this.#removedAt.has(id)) this.report(`${id} is recorded again`);
-    const maximum = this.book.configurations.get(name)?.maximumServiceCount;
-    const wanted = this.#wantedOf(name);
+    const maximum = this.#mostAllowed(name);
+    const { instances, replaced } = this.book;
+    const wanted = this.#wantedOf(name, (one) => {
+      const before = replaced.instances.get(one.id) ?? one;
+      return before.desired.goal === 'run' && !this.#isReplaced(one) && !this.#isReplaced(before);
+    });
     // A client may start one while another is being created: then the youngest is stopped.
     const begun = this.#recentlyBegun(record).length;
     // In the place of one that was wanted until this very write it makes none more.
-    const isNeutral = this.book.instances.get(record.replaces ?? '')?.desired.goal === 'remove';
-    if (maximum !== undefined && !isNeutral && wanted - begun > maximum)
+    const isNeutral = instances.get(record.replaces ?? '')?.desired.goal === 'remove';
+    if (!isNeutral && wanted - begun > maximum)
       this.report(`${id} is created as number ${wanted} of ${name}, which allows ${maximum}`);
     const now = this.#around.now();
     const recent = (this.#creations.get(name) ?? []).filter((at) => now - at < STORM_WINDOW_MS);
@@ -357,6 +361,14 @@ export class Invariants {
     const bound = this.#asked + MOST_WHILE_FAILING + (this.#mostWanted.get(name) ?? 0) * (2 + disturbances);
     if (recent.length > bound)
       this.report(`${recent.length} instances of ${name} were created within ${STORM_WINDOW_MS / 1000} s`);
+  }
+
+  /** By the configuration as the creation may have found it. */
+  #mostAllowed(name: string): number {
+    const { configurations, replaced } = this.book;
+    const { maximumServiceCount: now = Number.POSITIVE_INFINITY } = configurations.get(name) ?? {};
+    if (!replaced.maxima.has(name)) return now;
+    return Math.max(now, replaced.maxima.get(name) ?? Number.POSITIVE_INFINITY);
   }
 
   #judgeRemoval({ id, desired, placement, status }: InstanceRecord): void {
@@ -372,7 +384,7 @@ export class Invariants {
     const { configurations, formerMaxima } = this.book;
     const maxima = [configurations.get(name)?.maximumServiceCount, formerMaxima.get(name)];
     // What has just been stopped counts: it is what the question is about.
-    const wanted = this.#wantedOf(name, true) + 1;
+    const wanted = this.#wantedOf(name) + 1;
     if (maxima.some((maximum) => maximum !== undefined && wanted > maximum))
       this.#surplusAt.set(name, this.#around.now());
   }
@@ -422,19 +434,23 @@ export class Invariants {
     return this.#around.now() - (this.#surplusAt.get(name) ?? Number.NEGATIVE_INFINITY) < DECISION_MS;
   }
 
-  /** Wanted, and unless `isAll` nothing that counts as replaced: OFFLINE, and no node is there to bring it back. */
-  #wantedOf(name: string, isAll = false): number {
+  #wantedOf(name: string, counts: (record: InstanceRecord) => boolean = () => true): number {
     let wanted = 0;
-    for (const record of this.book.instances.values()) {
-      const { configurationName, desired, placement, status } = record;
-      if (configurationName !== name || desired.goal !== 'run') continue;
-      const condition = this.book.nodes.get(placement?.nodeId ?? '')?.condition;
-      // Its node may be back, a moment before the record says so.
-      const isLost = condition === 'lost' || status.reason === 'node-lost';
-      const isReplaced = status.state === 'OFFLINE' && isLost && !record.static;
-      if (isAll || !isReplaced) wanted++;
-    }
+    for (const record of this.book.instances.values())
+      if (record.configurationName === name && record.desired.goal === 'run' && counts(record)) wanted++;
     return wanted;
+  }
+
+  /** OFFLINE, and no node is there to bring it back. */
+  #isReplaced({ placement, status, static: isStatic }: InstanceRecord): boolean {
+    const { nodes, replaced } = this.book;
+    const nodeId = placement?.nodeId ?? '';
+    const wasLost = [nodes.get(nodeId), replaced.nodes.get(nodeId)].some(
+      (node) => node?.condition === 'lost',
+    );
+    // Its node may be back, a moment before the record says so.
+    const isLost = wasLost || status.reason === 'node-lost';
+    return status.state === 'OFFLINE' && isLost && !isStatic;
   }
 
   #noteCondition({ nodeId, condition }: NodeRecord): void {

@@ -27,6 +27,15 @@ export class RecordBook {
   readonly configurations = new Map<string, Configuration>();
   /** Maxima that were in force a moment ago: who reads a copy of the store may not have seen the change yet. */
   readonly formerMaxima = new Map<string, number | undefined>();
+  /**
+   * What the last commit has replaced: instances, nodes and maxima. etcd takes several transactions as one, so what is made in it
+   * may have been made before it changed them.
+   */
+  readonly replaced = {
+    instances: new Map<string, InstanceRecord>(),
+    nodes: new Map<string, NodeRecord>(),
+    maxima: new Map<string, number | undefined>(),
+  };
   readonly revisions = new Map<string, Configuration>();
   readonly histories = new Map<string, ConfigurationHistory>();
   /** Changes that are more than other words for why an instance has no place: these are brought up to date in time. */
@@ -36,6 +45,7 @@ export class RecordBook {
 
   constructor(state: Pick<Disk, 'onCommit'>, listener: RecordListener) {
     state.onCommit((changes) => {
+      for (const before of Object.values(this.replaced)) before.clear();
       const told = changes.map((change) => this.#take(change, listener));
       for (const tell of told) tell?.();
     });
@@ -49,17 +59,21 @@ export class RecordBook {
       const now = put(this.instances, id, after, (value) => instanceRecordSchema.parse(value));
       if (!isReworded(before, now)) this.changes++;
       if (before === undefined) this.everSeen.push(id);
+      else this.replaced.instances.set(id, before);
       return () => listener.onInstance(before, now);
     }
     if (key.startsWith(PREFIX.nodes)) {
       const id = key.slice(PREFIX.nodes.length);
       const before = this.nodes.get(id);
       const now = put(this.nodes, id, after, (value) => nodeRecordSchema.parse(value));
+      if (before !== undefined) this.replaced.nodes.set(id, before);
       return () => listener.onNode(before, now);
     }
     if (key.startsWith(PREFIX.configurations)) {
       const name = key.slice(PREFIX.configurations.length);
-      this.formerMaxima.set(name, this.configurations.get(name)?.maximumServiceCount);
+      const maximum = this.configurations.get(name)?.maximumServiceCount;
+      this.formerMaxima.set(name, maximum);
+      this.replaced.maxima.set(name, maximum);
       put(this.configurations, name, after, (value) => configurationRecordSchema.parse(value).configuration);
     }
     if (key.startsWith(PREFIX.histories)) {

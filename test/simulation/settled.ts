@@ -11,6 +11,7 @@ import { programOf } from './machine/program.js';
 /** A handle of an instance that ended without being asked to. */
 const endedSchema = z.object({
   hasEnded: z.literal(true),
+  hasFinished: z.boolean(),
   restartToken: z.int(),
   exit: z.object({ code: z.int().nullable(), signal: z.string().nullable(), at: z.number() }),
 });
@@ -90,7 +91,10 @@ function hasEndedForGood(fleet: Fleet, { id, placement, revision, desired }: Ins
   const kept = fleet.machines.get(placement?.nodeId ?? '')?.disk.entries.get(`handles/${id}`)?.value;
   const { data: handle } = endedSchema.safeParse(kept);
   if (handle === undefined || handle.restartToken !== desired.restartToken) return false;
-  return !isRestarted(fleet.invariants.book.revisions.get(revision)?.restartPolicy, handle.exit);
+  return (
+    handle.hasFinished ||
+    !isRestarted(fleet.invariants.book.revisions.get(revision)?.restartPolicy, handle.exit)
+  );
 }
 
 function* servicesOf(fleet: Fleet): Generator<string> {

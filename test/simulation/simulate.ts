@@ -64,7 +64,8 @@ export async function simulate(options: SimulationOptions): Promise<Outcome> {
   const disorder = options.disorder ?? drawDisorder(random.fork('disorder'));
   const size = options.size ?? drawSize(random.fork('size'), options.masters);
   const script = drawScript(random.fork('script'), size).filter(
-    (_step, index) => index < (options.operations ?? size.operations) && options.without?.has(index) !== true,
+    (_step, index) =>
+      index < (options.operations ?? Number.POSITIVE_INFINITY) && options.without?.has(index) !== true,
   );
   const fleet = new Fleet({ seed, disorder, isTraced, metrics, masters: options.masters });
   let violation: string | undefined;

@@ -4,13 +4,13 @@
  */
 import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import {
   type InstanceContent,
   newInstance,
   withContent,
 } from '../../../src/store/instances/instance-changes.js';
-import { isHeldByNode, losesFiles } from '../../../src/store/instances/instance-updates.js';
+import { losesFiles } from '../../../src/store/instances/instance-updates.js';
 import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
 import { placementAgain } from '../placement/again.js';
 import type { Candidate } from '../placement/conditions.js';
@@ -103,7 +103,7 @@ export class StillPlaces {
   /** Gives an instance another content where it is, as `InstanceUpdates` decides it. It holds its new place then. */
   update(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
     if (losesFiles(before, content)) return { refusal: 'its directory would not be kept any more' };
-    if (!isHeldByNode(before)) {
+    if (before.placement === null || isAtRest(before)) {
       this.#taken.set(before.id, content);
       return 'taken';
     }
@@ -111,7 +111,7 @@ export class StillPlaces {
     const sources = { ...this.#options, ledger: this.#ledger };
     try {
       this.#ledger.promise(next, placementAgain(sources, { before, next, content }));
-      return 'restarted';
+      return before.desired.goal === 'run' ? 'restarted' : 'taken';
     } catch (error) {
       if (!DroverError.is(error, 'DRV_UPDATE_REFUSED')) throw error;
       return { refusal: error.message };

@@ -84,8 +84,10 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     const records = [...endedByConfiguration.get(name)].flatMap((id) => instances.get(id)?.value ?? []);
     if (records.length === 0) return undefined;
     const endOf = ({ status }: InstanceRecord): number => status.endedAt ?? status.lastHeartbeat;
+    // An end that is still to come was noted by a clock that was ahead: before all that have ended by the clock of now.
+    const isAhead = (record: InstanceRecord): number => (endOf(record) > now ? 1 : 0);
     const ended = records
-      .toSorted((a, b) => endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
+      .toSorted((a, b) => isAhead(a) - isAhead(b) || endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
       .map((record) => ({ id: record.id, agoMs: now - endOf(record), counts: hasFinished(record) }));
     return { kind: 'ended', ended, spare: ended.some(({ counts }) => counts) ? spareOf(name) : 0 };
   }

@@ -109,11 +109,11 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     const placement = placementOf(step);
     ledger.promise(record, placement);
     try {
-      const placed = await modify(records, id, (current) =>
-        taskOf(current) === null || !this.#takes(nodeId, current)
-          ? undefined
-          : withPlacement(current, placement),
-      );
+      const placed = await modify(records, id, (current) => {
+        // The place is for the content that it was chosen by: an update in place may have been written before.
+        const isDue = taskOf(current) !== null && current.revision === record.revision;
+        return isDue && this.#takes(nodeId, current) ? withPlacement(current, placement) : undefined;
+      });
       if (placed === undefined) throw new Conflict(`instance ${id} changed before its placement`);
     } finally {
       this.#withdraw(id);

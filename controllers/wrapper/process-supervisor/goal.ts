@@ -74,11 +74,14 @@ function mayBeOutdated({ handle, isConfirmed, isNodeStopping }: SupervisorFacts)
   return !isConfirmed && !isNodeStopping && handle?.process != null && handle.stopping === null;
 }
 
-/** The instance is wanted, but it ended by itself, and its restart policy waits for somebody to ask for a start. */
+/**
+ * The instance is wanted, but it ended by itself, and its restart policy waits for somebody to ask for a start. Once the
+ * master knows, another policy changes nothing: what the instance held may be another one's.
+ */
 export function isFinished({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
-  const { process, isStarting, hasEnded, exit } = handle;
+  const { process, isStarting, hasEnded, hasFinished, exit } = handle;
   if (desired === undefined || desired.assignment.goal !== 'run' || !hasEnded || exit === null) return false;
   const isAsked = desired.assignment.restartToken !== handle.restartToken;
   const isDown = process === null && !isStarting;
-  return isDown && !isAsked && !isRestarted(desired.configuration.restartPolicy, exit);
+  return isDown && !isAsked && (hasFinished || !isRestarted(desired.configuration.restartPolicy, exit));
 }

@@ -121,6 +121,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
           isPrepared: false,
           isCleared: false,
           hasEnded: false,
+          hasFinished: false,
           streak: 0,
           notBefore: null,
           delayMs: 0,
@@ -231,6 +232,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
    * killed now must not come back with a copy in which it is wanted here.
    */
   async #reportKept(report: Report): Promise<void> {
+    if (report.reason === 'exited') this.#options.handles.change(report.id, { hasFinished: true });
     await this.#options.handles.keep();
     this.#options.outbox.set(report);
   }

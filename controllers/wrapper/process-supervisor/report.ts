@@ -2,7 +2,7 @@
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import { pidOf } from '../../../src/model/run/run-identity.js';
-import type { RestartPolicy } from '../../../src/model/stopping.js';
+import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
 import { durationText } from '../../../src/model/words.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
@@ -84,12 +84,13 @@ function stateUnready({ hasEnded }: Handle): InstanceState {
 /** No report while its remains are being ended. */
 function sayFinished({ desired }: SupervisorFacts, handle: Handle): Said | undefined {
   if (handle.exit === null || !isOver(handle)) return undefined;
-  const message = `${endedWith(handle.exit)}; ${notAgain(desired?.configuration.restartPolicy)}`;
+  const message = `${endedWith(handle.exit)}; ${notAgain(handle.exit, desired?.configuration.restartPolicy)}`;
   return { state: 'STOPPED', reason: 'exited', message };
 }
 
-function notAgain(policy: RestartPolicy = 'always'): string {
-  return `restartPolicy ${policy} does not start it again`;
+function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
+  const waits = isRestarted(policy, exit) ? 'holds from its next start on' : 'does not start it again';
+  return `restartPolicy ${policy} ${waits}`;
 }
 
 /** What was never ready does not become ONLINE by being stopped. */
@@ -131,7 +132,7 @@ type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
 export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
   if (before.stopping !== null) return `has stopped: ${endedWith(exit)}`;
   if (after !== undefined && isFinished({ desired }, after))
-    return `${endedWith(exit)}; ${notAgain(desired?.configuration.restartPolicy)}`;
+    return `${endedWith(exit)}; ${notAgain(exit, desired?.configuration.restartPolicy)}`;
   return after === undefined ? endedWith(exit) : `${endedWith(exit)}, ${nextRestart(after)}`;
 }
 

@@ -80,8 +80,8 @@ export class KnownMasters {
   }
 
   /**
-   * The master that was asked last took this node and told it nothing: it cannot write. Another one may lead by now, and
-   * the others are asked before it.
+   * The master that was asked last refused this node, or took it and told it nothing: it is behind, or cannot write.
+   * Another one may lead by now, and the others are asked before it.
    */
   fruitless(): void {
     const [asked, ...others] = this.#order;

@@ -297,7 +297,8 @@ export class Link {
     connection.calls.close(reason);
     if (this.#connection !== connection) return;
     this.#connection = undefined;
-    if (connection.isWelcome && connection.fedSequence === 0) this.#options.masters?.fruitless();
+    const hasToldNothing = connection.isWelcome && connection.fedSequence === 0;
+    if (hasToldNothing || connection.refusal !== undefined) this.#options.masters?.fruitless();
     // Two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
     if (this.#isPointed && !this.#isStopped) {

@@ -76,9 +76,9 @@ export function withContent(record: InstanceRecord, content: InstanceContent): I
   return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
 }
 
-/** The record with another content at the place that it has for it, and restarted for it. */
+/** The record with another content at the place that it has for it, and restarted for it unless it is being stopped. */
 export function withContentAt(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
-  const next = again(record);
+  const next = record.desired.goal === 'run' ? again(record) : record;
   const { status } = next;
   const isDown = status.pid === null;
   return {

@@ -134,11 +134,15 @@ export class InstanceUpdates {
     }
   }
 
+  /**
+   * What its node holds is placed anew where it is, also while it is being stopped: a start before it has stopped keeps the
+   * place. A start gives what is at rest another place, by the new content.
+   */
   #next(before: InstanceRecord, content: InstanceContent): PlaceAgain {
     refuseLossOfFiles(before, content);
     const next = withContent(before, content);
     const { placement } = before;
-    if (placement === null || !isHeldByNode(before)) return asItIs(next);
+    if (placement === null || isAtRest(before)) return asItIs(next);
     return this.#options.placeAgain?.({ before, next, content }) ?? asItIs(withContentAt(next, placement));
   }
 }
@@ -167,11 +171,6 @@ export function needsNoStart(
 
 function asItIs(record: InstanceRecord): PlaceAgain {
   return { record, promise: () => () => undefined };
-}
-
-/** A node holds it, so it is placed anew where it is. A start gives what is at rest another place, by the new content. */
-export function isHeldByNode(record: InstanceRecord): boolean {
-  return record.placement !== null && record.desired.goal === 'run' && !isAtRest(record);
 }
 
 /** A directory that is not static is made afresh at each start. */

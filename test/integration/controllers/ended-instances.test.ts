@@ -75,6 +75,21 @@ describe('programs that report themselves STOPPED', () => {
     expect(stopped()).toHaveLength(10);
   });
 
+  it('are known by the newest, whatever a clock that was ahead has noted', async () => {
+    await plane.putConfiguration(SERVICE);
+    await clock.advance(1000);
+    const early: string[] = [];
+    for (let round = 0; round < 10; round++) {
+      early.push(await quit());
+      await clock.advance(61_000);
+    }
+    clock.jumpWallClock(-HOUR);
+    const late = await quit();
+    await clock.advance(61_000);
+    expect(stopped().map(({ id }) => id)).toContain(late);
+    expect(early.filter((id) => plane.master.state.instances.get(id) === undefined)).toEqual([early[0]]);
+  });
+
   it('can be started again, with a port', async () => {
     await plane.putConfiguration(SERVICE);
     await clock.advance(1000);
@@ -127,6 +142,22 @@ describe('instances that finish', () => {
     await pass(2 * HOUR);
     expect(plane.records().map(({ id }) => id)).toEqual([made.at(-1)]);
     expect(alpha.removed.toSorted()).toEqual(made.slice(0, -1).toSorted());
+  });
+
+  it('stay finished with a content that would have started them again: their RAM may be given away', async () => {
+    await plane.putConfiguration(JOB);
+    const id = await create();
+    await finish(id);
+    expect(plane.master.usedOf('alpha').ramMB).toBe(0);
+    await plane.putConfiguration({ ...JOB, restartPolicy: 'always', command: 'mended' });
+    await clock.advance(61_000);
+    const inForce = plane.master.state.configurations.get('lobby')?.value.hash;
+    expect(plane.records().map(({ revision }) => revision)).toEqual([inForce]);
+    expect(plane.describe()).toEqual(['lobby STOPPED exited alpha:-']);
+    await plane.master.writer.setLifecycle(id, 'start');
+    await clock.advance(2000);
+    expect(plane.describe()).toEqual(['lobby ONLINE - alpha:30000']);
+    expect(alpha.runtime.starts).toHaveLength(2);
   });
 
   it('get a port for the next start, whatever is reported of them meanwhile', async () => {

@@ -1,16 +1,11 @@
 /** Forgetting a node that holds much, or that is being used, over a real master whose disk is slow or full. */
-import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BusyPorts } from '../../../controllers/master/placement/busy-ports.js';
-import { FleetChanges } from '../../../controllers/master/placement/fleet-changes.js';
-import { PlacementLedger } from '../../../controllers/master/placement/ledger.js';
-import { Placement } from '../../../controllers/master/placement/reconciler.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { Metrics } from '../../../src/telemetry/metrics.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { placementOf } from '../../support/control-plane/placement.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -133,27 +128,11 @@ describe('forgetting a node while instances are being placed there', () => {
   );
 
   it('refuses a place that was chosen before the node was cordoned', async () => {
-    const { state } = plane.master;
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0, nodes: ['nowhere'] });
     const creating = plane.master.writer.create('lobby');
     await clock.advance(300);
     const { id } = await creating;
-    const changes = new FleetChanges();
-    const placement = new Placement({
-      records: state.instanceRecords,
-      revisions: state.revisions,
-      nodes: state.nodes,
-      ledger: new PlacementLedger(state.instances, changes),
-      busyPorts: new BusyPorts(clock, changes),
-      changes,
-      beats: plane.master.beats,
-      chooseTemplates: () => ({ templates: [], problems: [] }),
-      hostAddressOf: (_configuration, node) => node.address,
-      onPlaceFreed: () => {},
-      metrics: new Metrics(),
-      logger: pino({ level: 'silent' }),
-      clock,
-    });
+    const placement = placementOf(plane, clock);
     const place = () =>
       placement.perform({
         do: 'place',

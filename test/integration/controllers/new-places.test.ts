@@ -1,8 +1,10 @@
 /** A new instance is created with its place, or with the reason why it has none: one write, not two. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Conflict } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
+import { placementOf } from '../../support/control-plane/placement.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const SERVICE = { name: 'lobby', runtime: 'process', command: 'run', ramMB: 100, cpu: 10 };
@@ -66,5 +68,40 @@ it('holds no place when it could not be written', async () => {
   store.isFull = false;
   for (const _ of [1, 2]) await plane.master.writer.create('lobby');
   expect(born.map(({ placement }) => placement?.nodeId)).toEqual(['alpha', 'alpha']);
+  expect(plane.master.usedOf('alpha').ramMB).toBe(200);
+});
+
+it('is not the one that was chosen for a content that the instance has no more when it is written', async () => {
+  await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, nodes: ['nowhere'] });
+  await clock.advance(500);
+  const [id = ''] = plane.records().map((record) => record.id);
+  store.latencyMs = 50;
+  // Waiting for a node, it takes the new content by itself: that is being written now.
+  const changing = plane.putConfiguration({ ...SERVICE, ramMB: 200, nodes: ['nowhere'] });
+  await clock.advance(60);
+  await changing;
+  const step = { nodeId: 'alpha', port: null, hostAddress: '127.0.0.1', templates: [] } as const;
+  const placing = expect(placementOf(plane, clock).perform({ do: 'place', id, ...step })).rejects.toThrow(
+    Conflict,
+  );
+  await clock.advance(500);
+  await placing;
+  expect(plane.records().map(({ ramMB, placement }) => [ramMB, placement])).toEqual([[200, null]]);
+});
+
+it('is asked for by the content that an instance takes while it is being stopped', async () => {
+  await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
+  await clock.advance(500);
+  const [id = ''] = plane.records().map((record) => record.id);
+  const { writer } = plane.master;
+  await plane.putConfiguration({ ...SERVICE, ramMB: 300, minimumServiceCount: 0 });
+  await writer.setLifecycle(id, 'stop');
+  await expect(writer.updateInPlace(id)).rejects.toMatchObject({ code: 'DRV_UPDATE_REFUSED' });
+  await plane.putConfiguration({ ...SERVICE, ramMB: 200, minimumServiceCount: 0 });
+  expect(await writer.updateInPlace(id)).toBe('taken');
+  expect(plane.records()[0]?.desired).toEqual({ goal: 'stop', restartToken: 0 });
+  await writer.setLifecycle(id, 'start');
+  await clock.advance(20_000);
+  expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
   expect(plane.master.usedOf('alpha').ramMB).toBe(200);
 });

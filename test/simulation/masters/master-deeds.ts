@@ -42,6 +42,11 @@ export type MasterDeed =
     }
   | { readonly do: 'reset-etcd'; readonly master: number | null }
   | { readonly do: 'etcd-down' | 'etcd-full'; readonly forMs: number }
+  /**
+   * The leader is cut off from everything. The next one is elected and takes the nodes, and etcd is away from then on. After
+   * `awayMs` the nodes reach only the former leader, which has not heard of the next.
+   */
+  | { readonly do: 'two-leaders'; readonly awayMs: number; readonly forMs: number }
   /** `keep`: how many of the last revisions stay. */
   | { readonly do: 'compact'; readonly keep: number };
 
@@ -69,4 +74,9 @@ export function drawMasterDeed(random: Random, { masters = 1, nodes }: Size): Ma
     [1, { do: 'etcd-full', forMs }],
     [2, { do: 'compact', keep: random.pick([0, 0, 3, 20]) }],
   ]);
+}
+
+/** Long enough for the nodes to find the next leader, and to try all others when they have lost it. */
+export function drawTwoLeaders(random: Random): Extract<MasterDeed, { do: 'two-leaders' }> {
+  return { do: 'two-leaders', awayMs: random.between(6000, 14_000), forMs: random.between(9000, 15_000) };
 }

@@ -1,12 +1,16 @@
 /** Carries out what befalls the masters of a fleet and their etcd. */
 import type { Fleet } from '../fleet.js';
 import type { Machine } from '../machine/machine.js';
+import type { Direction } from '../network/path.js';
 import type { MasterDeed } from './master-deeds.js';
 import type { SimulatedMasters } from './masters.js';
 
 /** While etcd is slow, what is written may arrive when another master leads, or none. */
 const WRITES = 12;
 const WRITE_EVERY_MS = 150;
+/** In which both sides hear that their connection is reset. */
+const RESET_MS = 10;
+const BOTH_WAYS: readonly Direction[] = ['up', 'down'];
 
 export class MasterFaults {
   readonly #fleet: Fleet;
@@ -33,6 +37,9 @@ export class MasterFaults {
         return;
       case 'compact':
         if (etcd.isUp && etcd.revision - deed.keep > etcd.compacted) etcd.compact(etcd.revision - deed.keep);
+        return;
+      case 'two-leaders':
+        this.#leadTwice(deed);
         return;
       default: {
         const machine = this.#machine(deed.master);
@@ -102,6 +109,48 @@ export class MasterFaults {
       default:
         deed satisfies never;
     }
+  }
+
+  #leadTwice({ awayMs, forMs }: Extract<MasterDeed, { do: 'two-leaders' }>): void {
+    const fleet = this.#fleet;
+    const former = this.#machine(null);
+    if (former === undefined) return;
+    const { nodeId } = former;
+    const path = this.#masters.paths.get(nodeId);
+    const others = this.#masters.masterIds.filter((id) => id !== nodeId);
+    const nodes = [...fleet.machines.values()].filter((machine) => !this.#masters.isMaster(machine.nodeId));
+    const part = (machine: Machine | undefined, masterIds: readonly string[], ms: number): void => {
+      if (machine === undefined) return;
+      for (const masterId of masterIds) {
+        fleet.network.reset([fleet.network.path(machine.nodeId, masterId)]);
+        fleet.later(RESET_MS, () => fleet.part(machine, masterId, BOTH_WAYS));
+        fleet.later(ms, () => fleet.rejoin(machine, masterId, BOTH_WAYS));
+      }
+    };
+    path?.cut(BOTH_WAYS);
+    this.#silenceNextLeader(awayMs + forMs);
+    fleet.later(awayMs + forMs, () => path?.uncut(BOTH_WAYS));
+    part(former, others, awayMs + forMs);
+    for (const id of others) part(fleet.machines.get(id), [nodeId], awayMs + forMs);
+    for (const node of nodes) {
+      part(node, [nodeId], awayMs);
+      fleet.later(awayMs, () => part(node, others, forMs));
+    }
+  }
+
+  /** etcd is away from the next leader's first write on: it takes nodes, and tells them nothing that is newer. */
+  #silenceNextLeader(forMs: number): void {
+    const { etcd, terms } = this.#masters;
+    const before = terms.count;
+    const unsubscribe = etcd.onRevision(() => {
+      if (terms.count === before) return;
+      unsubscribe();
+      etcd.goDown();
+    });
+    this.#fleet.later(forMs, () => {
+      unsubscribe();
+      etcd.goUp();
+    });
   }
 
   /** Null: the one that leads; none does during an election. */

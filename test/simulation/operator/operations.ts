@@ -5,7 +5,7 @@
 import type { InstanceState } from '../../../src/model/instance.js';
 import type { RestartPolicy } from '../../../src/model/stopping.js';
 import type { Outage } from '../machine/templates.js';
-import { drawMasterDeed, type MasterDeed } from '../masters/master-deeds.js';
+import { drawMasterDeed, drawTwoLeaders, type MasterDeed } from '../masters/master-deeds.js';
 import type { Direction } from '../network/path.js';
 import type { Random } from '../random.js';
 
@@ -136,6 +136,11 @@ export function drawScript(random: Random, size: Size): Step[] {
   const steps: Step[] = [{ operation: drawPut(random, size), pauseMs: random.pick([0, 50, 2000]) }];
   for (let index = 1; index < size.operations; index++)
     steps.push({ operation: drawOperation(random, size), pauseMs: drawPause(random) });
+  const late = random.fork('late');
+  if (size.masters !== undefined && late.chance(0.2)) {
+    const deed = drawTwoLeaders(late);
+    steps.push({ operation: { do: 'to-masters', deed }, pauseMs: deed.awayMs + deed.forMs });
+  }
   return steps;
 }
 

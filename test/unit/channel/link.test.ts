@@ -304,6 +304,13 @@ describe('the link of a wrapper', () => {
     expect(fruitless).toBe(1);
   });
 
+  it('asks another master next when one refuses it, which may be behind without knowing', async () => {
+    await join();
+    last().end.send({ type: 'refused', reason: 'its store is older' });
+    await clock.settle();
+    expect(fruitless).toBe(1);
+  });
+
   it('goes at once where a master points, and waits before the next one when that points on', async () => {
     const point = async (): Promise<void> => {
       const leader = { nodeId: 'other', clusterAddress: '10.0.0.9:6000' };

@@ -377,6 +377,14 @@ describe('the plan of the process supervisor', () => {
       expect(decide({ handle: asked, ...configured(never, { restartToken: 1 }) })).toEqual(['start']);
     });
 
+    it('starts nothing that the master knows to have finished, whatever the policy is by now', () => {
+      const finished = ended(exits.failure, { hasFinished: true });
+      expect(decide({ handle: finished, ...configured({ restartPolicy: 'always' }) })).toEqual([]);
+      expect(decide({ handle: finished, ...configured({}, { restartToken: 1 }) })).toEqual([
+        'accept restart 1',
+      ]);
+    });
+
     it('tries a start that failed again, for nothing has run', () => {
       const failed = handle({ run: 1, isPrepared: true, streak: 2, notBefore: NOW });
       expect(decide({ handle: failed, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
