@@ -108,7 +108,8 @@ export class Starter {
    */
   async start(id: string): Promise<void> {
     const { port } = this.#startable(id).wanted.assignment;
-    if (!(await this.#isPortFree(id, port))) return;
+    // Without a port there is nothing to wait for: the start counts in the turn of its round.
+    if (port !== null && !(await this.#isPortFree(id, port))) return;
     // Checked again: the wishes may have changed while the port was checked.
     const { wanted, handle, runtime } = this.#startable(id);
     if (wanted.assignment.port !== port) throw new Conflict(`instance ${id} was given another port`);
@@ -153,7 +154,7 @@ export class Starter {
       isPrepared: false,
       isCleared: false,
     });
-    await this.#noteLogPlace(wanted);
+    if (wanted.configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
     const spec = launchSpec(wanted, run);
     const [controlGroups] = await Promise.all([this.#openGroups(runtime, spec), desired.keep(id)]);
     const process = await runtime.start({
@@ -188,11 +189,10 @@ export class Starter {
   }
 
   /**
-   * Keeps where the log of the new run begins, if readiness asks for a line: lines of earlier runs do not count, for the
-   * daemon after a kill either.
+   * Keeps where the log of the new run begins, for a readiness that asks for a line: lines of earlier runs do not count,
+   * for the daemon after a kill either.
    */
-  async #noteLogPlace({ assignment: { id }, configuration }: Desired): Promise<void> {
-    if (configuration.readiness?.logLine === undefined) return;
+  async #noteLogPlace(id: string): Promise<void> {
     const { handles, nextLogLine } = this.#options;
     const logFrom = await nextLogLine(id);
     if (handles.get(id)?.logFrom === logFrom) return;
@@ -221,8 +221,7 @@ export class Starter {
     this.#options.handles.change(id, { ...ANSWERED, hasRemains: true, remainsCheckedAt: null });
   }
 
-  async #isPortFree(id: string, port: number | null): Promise<boolean> {
-    if (port === null) return true;
+  async #isPortFree(id: string, port: number): Promise<boolean> {
     const { checkPort, handles, clock, logger } = this.#options;
     const check = await checkPort(port);
     if (check.free) return true;

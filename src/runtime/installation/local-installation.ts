@@ -94,7 +94,9 @@ export class LocalInstallation implements Installation {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { assignment, configuration } = desired;
-    if (master !== undefined) await this.#masterIp.learn(master.address, signal);
+    // No wait where there is none: what follows counts in the turn of the round that asked for it.
+    const learning = master && this.#masterIp.learn(master.address, signal);
+    if (learning instanceof Promise) await learning;
     if (master?.apiTls?.authority != null) await this.#apiAuthority.keep(master.apiTls.authority);
     const variables = this.#variables(desired, master);
     const owner = this.#userOf(desired);

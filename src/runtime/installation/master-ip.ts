@@ -2,6 +2,7 @@
 import { lookup } from 'node:dns/promises';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
+import type { MaybePromise } from '../../loop/maybe-promise.js';
 
 const LIMIT_MS = 1000;
 
@@ -22,8 +23,11 @@ export class MasterIp {
   }
 
   /** Asks for the address once, a second at most. After a failure the next call asks again. Rejects on abort only. */
-  async learn(name: string, signal: AbortSignal): Promise<void> {
-    if (this.#known.has(name)) return;
+  learn(name: string, signal: AbortSignal): MaybePromise<void> {
+    if (!this.#known.has(name)) return this.#ask(name, signal);
+  }
+
+  async #ask(name: string, signal: AbortSignal): Promise<void> {
     const expired = (): Error => new Error(`no address of ${name} within ${LIMIT_MS} ms`);
     const limits = { limitMs: LIMIT_MS, clock: this.#clock, signal, expired };
     try {

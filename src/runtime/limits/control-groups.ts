@@ -59,16 +59,16 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
-    const { hierarchy, logger } = this.#options;
+    const { hierarchy, files, logger } = this.#options;
     const taken = this.#takeOver(run, limits);
     if (taken !== undefined) return directoriesOf(taken);
     const group = this.#groupOf(run);
-    await this.#removeLeft();
+    if (this.#left.size > 0) await this.#removeLeft();
     // Noted before it is made: unused groups may be removed at this moment.
     this.#note(run, { group, limits });
     try {
       await this.#make(run, group);
-      await hierarchy.limit(group, limits);
+      for (const setting of hierarchy.settings(group, limits)) files.set(setting);
       return directoriesOf(group);
     } catch (error) {
       logger.warn(
@@ -81,13 +81,14 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean> {
-    const { hierarchy, logger } = this.#options;
+    const { hierarchy, files, logger } = this.#options;
     const group = this.#groupOfProcess(run, pid);
     if (group === undefined) return false;
     this.#note(run, { group, kills: hierarchy.memoryKills(group) });
     try {
       // A service manager may have had to take them off while no daemon was there.
-      await hierarchy.limit(group, limits);
+      for (const { directory, name, value } of hierarchy.settings(group, limits))
+        await files.write(directory, name, value);
     } catch (error) {
       logger.warn(
         { instance: run.instanceId, run: run.run, reason: messageOf(error) },

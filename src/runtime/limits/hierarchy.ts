@@ -15,13 +15,20 @@ export interface RunGroup {
   readonly accounting: string | undefined;
 }
 
+/** A value to write to a control file. */
+export interface Setting {
+  readonly directory: string;
+  readonly name: string;
+  readonly value: string | number;
+}
+
 export interface Hierarchy {
   /** The group of the node's root: it holds the groups of its runs. */
   readonly root: RunGroup;
   /** Why some limit does not hold; null: all hold. */
   readonly advisory: string | null;
-  /** Sets the limits of an existing group. Throws the kernel's answer. */
-  limit(group: RunGroup, limits: RunLimits): Promise<void>;
+  /** What sets the limits of an existing group, in this order. */
+  settings(group: RunGroup, limits: RunLimits): readonly Setting[];
   usage(group: RunGroup): Usage | undefined;
   /** Processor time of all that was ever in the group; 0: not counted. */
   cpuSeconds(group: RunGroup): number;

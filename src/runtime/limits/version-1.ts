@@ -13,11 +13,14 @@ import {
   type Hierarchy,
   type RunGroup,
   reasonOf,
+  type Setting,
 } from './hierarchy.js';
 import type { OwnGroup } from './own-groups.js';
 import type { RunLimits } from './resource-limits.js';
 
 const NANOSECONDS = 1e9;
+/** The limit of the sum of memory and swap. */
+const SWAP_TOO = 'memory.memsw.limit_in_bytes';
 
 export class Version1 implements Hierarchy {
   readonly root: RunGroup;
@@ -56,18 +59,23 @@ export class Version1 implements Hierarchy {
     return new Version1(files, root, isWhole ? null : `${what} advisory (${problems.join('; ')})`);
   }
 
-  async limit(group: RunGroup, { ramMB, cpu }: RunLimits): Promise<void> {
-    const { memory, cpu: processor } = group;
+  settings({ memory, cpu: processor }: RunGroup, { ramMB, cpu }: RunLimits): Setting[] {
+    const settings: Setting[] = [];
+    if (memory !== undefined && ramMB > 0) {
+      const value = ramMB * BYTES_PER_MB;
+      // In this order: memory may not exceed the sum of memory and swap.
+      settings.push({ directory: memory, name: 'memory.limit_in_bytes', value });
+      // Else the rest goes to swap, and there is no limit. Not every kernel counts it.
+      if (this.#files.number(memory, SWAP_TOO) !== undefined)
+        settings.push({ directory: memory, name: SWAP_TOO, value });
+    }
     const quota = cpuQuotaUs(cpu);
-    await Promise.all([
-      memory !== undefined && ramMB > 0 && this.#limitMemory(memory, ramMB * BYTES_PER_MB),
-      processor !== undefined && quota !== undefined && this.#limitProcessor(processor, quota),
-    ]);
-  }
-
-  async #limitProcessor(directory: string, quota: number): Promise<void> {
-    await this.#files.write(directory, 'cpu.cfs_period_us', CPU_PERIOD_US);
-    await this.#files.write(directory, 'cpu.cfs_quota_us', quota);
+    if (processor !== undefined && quota !== undefined)
+      settings.push(
+        { directory: processor, name: 'cpu.cfs_period_us', value: CPU_PERIOD_US },
+        { directory: processor, name: 'cpu.cfs_quota_us', value: quota },
+      );
+    return settings;
   }
 
   usage({ memory, cpu, accounting }: RunGroup): Usage | undefined {
@@ -94,14 +102,6 @@ export class Version1 implements Hierarchy {
 
   memoryKills({ memory }: RunGroup): number {
     return memory === undefined ? 0 : (this.#files.field(memory, 'memory.oom_control', 'oom_kill') ?? 0);
-  }
-
-  /** In this order: memory may not exceed the sum of memory and swap. */
-  async #limitMemory(directory: string, bytes: number): Promise<void> {
-    const sum = 'memory.memsw.limit_in_bytes';
-    await this.#files.write(directory, 'memory.limit_in_bytes', bytes);
-    // Else the rest goes to swap, and there is no limit. Not every kernel counts it.
-    if (this.#files.number(directory, sum) !== undefined) await this.#files.write(directory, sum, bytes);
   }
 
   /** Without pages of files that the kernel would give up at once. */

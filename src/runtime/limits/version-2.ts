@@ -18,6 +18,7 @@ import {
   type Hierarchy,
   type RunGroup,
   reasonOf,
+  type Setting,
 } from './hierarchy.js';
 import type { OwnGroup } from './own-groups.js';
 import type { RunLimits } from './resource-limits.js';
@@ -79,17 +80,18 @@ export class Version2 implements Hierarchy {
     return new Version2(files, directory, missing);
   }
 
-  async limit(group: RunGroup, { ramMB, cpu }: RunLimits): Promise<void> {
-    const files = this.#files;
-    if (group.memory !== undefined && ramMB > 0) {
-      await files.write(group.memory, 'memory.max', ramMB * BYTES_PER_MB);
+  settings({ memory, cpu: processor }: RunGroup, { ramMB, cpu }: RunLimits): Setting[] {
+    const settings: Setting[] = [];
+    if (memory !== undefined && ramMB > 0) {
+      settings.push({ directory: memory, name: 'memory.max', value: ramMB * BYTES_PER_MB });
       // Else the rest goes to swap, and there is no limit. Not every kernel has it.
-      if (files.text(group.memory, 'memory.swap.max') !== undefined)
-        await files.write(group.memory, 'memory.swap.max', 0);
+      if (this.#files.text(memory, 'memory.swap.max') !== undefined)
+        settings.push({ directory: memory, name: 'memory.swap.max', value: 0 });
     }
     const quota = cpuQuotaUs(cpu);
-    if (group.cpu !== undefined && quota !== undefined)
-      await files.write(group.cpu, 'cpu.max', `${quota} ${CPU_PERIOD_US}`);
+    if (processor !== undefined && quota !== undefined)
+      settings.push({ directory: processor, name: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
+    return settings;
   }
 
   usage(group: RunGroup): Usage | undefined {

@@ -14,6 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, relative } from 'node:path';
 import { GroupFiles } from '../../../src/runtime/limits/group-files.js';
+import type { Setting } from '../../../src/runtime/limits/hierarchy.js';
 import type { OwnGroup } from '../../../src/runtime/limits/own-groups.js';
 
 const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -75,8 +76,12 @@ export class FakeCgroup2 extends GroupFiles {
   override async write(directory: string, name: string, value: string | number): Promise<void> {
     if (name === 'cgroup.procs') this.#move(directory, Number(value));
     else if (name === 'cgroup.subtree_control') this.#give(directory, String(value));
-    else if (this.text(directory, name) === undefined) throw refused('ENOENT');
-    else this.#put(directory, name, `${value}\n`);
+    else this.set({ directory, name, value });
+  }
+
+  override set({ directory, name, value }: Setting): void {
+    if (this.text(directory, name) === undefined) throw refused('ENOENT');
+    this.#put(directory, name, `${value}\n`);
   }
 
   override async remove(directory: string): Promise<boolean> {
