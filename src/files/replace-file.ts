@@ -24,8 +24,8 @@ interface ReplaceOptions {
 /**
  * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with
  * `keepMode` an existing one keeps its mode, apart from the rights of others. A symbolic link is replaced by a file;
- * with `throughLink` it stays, and the file is replaced to which it leads. Calls may overlap: one of them wins whole. Throws the system's error; then the old content stands and
- * no temporary file is left.
+ * with `throughLink` it stays, and the file to which it leads is replaced. Calls may overlap: one of them wins whole.
+ * Throws the system's error; then the old content stands and no temporary file is left.
  */
 export async function replaceFile(
   name: string,

@@ -125,7 +125,8 @@ export class WriteBehind {
       // Newer values win over those of a failed batch.
       if (!isWritten && !this.#isStopping) this.#waiting = new Map([...batch, ...this.#waiting]);
       for (const resolve of awaitingTry) resolve();
-      if (isWritten || this.#isStopping) continue;
+      // Who has asked during this try waits for the next one.
+      if (isWritten || this.#isStopping || this.#awaitingTry.length > 0) continue;
       await this.#pause(RETRY_MS);
     }
     this.#writing = undefined;
