@@ -341,11 +341,27 @@ export class Fleet {
     const isOpening = daemon?.role !== undefined && daemon.master === undefined;
     // The master that it knows may be the one that is gone.
     const isStranger = this.masters?.isIntroduced(nodeId) === false;
-    if (isAway || isOpening || isStranger) return Number.POSITIVE_INFINITY;
-    // A leader that was cut off itself for a moment is as good as a node that was.
+    if (isAway || isOpening || isStranger || this.#isMisled(nodeId)) return Number.POSITIVE_INFINITY;
+    // A leader that was cut off itself for a moment is as good as a node that was; so is the one that it came from.
     const leaderId = this.masters?.terms.holder?.nodeId;
     const hearsSince = leaderId === undefined ? 0 : this.#deaf.inOrderSince(leaderId);
-    return Math.max(this.troubles.inOrderSince(nodeId), hearsSince);
+    const lastMaster = this.masters && this.network.lastMasterOf(nodeId);
+    const leftSince = lastMaster === undefined ? 0 : this.#deaf.unchangedSince(lastMaster);
+    return Math.max(this.troubles.inOrderSince(nodeId), hearsSince, leftSince);
+  }
+
+  /** What nobody promises to a node when there are several masters. */
+  #isMisled(nodeId: string): boolean {
+    if (this.masters === undefined) return false;
+    // What comes twice or too early ends a connection, and then masters are asked that may be gone.
+    const { repeat, reorder } = this.#options.disorder;
+    if (repeat !== undefined || reorder !== undefined) return true;
+    // It is with a former leader that can hear of the next one neither from etcd nor from that one itself.
+    const followed = this.network.masterOf(nodeId);
+    const leader = this.masters.terms.holder?.nodeId;
+    if (followed === undefined || leader === undefined || followed === leader) return false;
+    const { cut } = this.network.path(followed, leader);
+    return this.masters.paths.get(followed)?.isWhole === false && cut.up + cut.down > 0;
   }
 
   /** Just after a jump of a master's clock, anything may be. */

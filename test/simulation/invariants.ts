@@ -61,8 +61,8 @@ export class Invariants {
   readonly #mostWanted = new Map<string, number>();
   /** Virtual instant at which more of a configuration were wanted than its maximum allows, by configuration. */
   readonly #surplusAt = new Map<string, number>();
-  /** Virtual instants at which clients started what was stopped, by configuration. */
-  readonly #begun = new Map<string, number[]>();
+  /** Virtual instant since which an instance counts towards the maximum that did not before; absent: since it was made. */
+  readonly #countsSince = new Map<string, number>();
   readonly #forgotten = new Set<string>();
   /** Virtual instant since which a node has not been connected, by its record. */
   readonly #awaySince = new Map<string, number>();
@@ -273,8 +273,7 @@ export class Invariants {
     const objection = this.intents.objectionTo(before, after, { isSurplus, mayGo, isAway });
     if (objection !== undefined) this.report(objection);
     this.#judgeOnline(before, after);
-    if (before.desired.goal !== 'run' && after.desired.goal === 'run')
-      this.#begun.set(after.configurationName, [...this.#recentlyBegun(after), this.#around.now()]);
+    if (!this.#counts(before) && this.#counts(after)) this.#countsSince.set(after.id, this.#around.now());
     if (JSON.stringify(before.placement) !== JSON.stringify(after.placement))
       this.#judgePlacement(before, after);
   }
@@ -332,26 +331,15 @@ export class Invariants {
     if (ramMB > capacity) this.report(`${ramMB} MB are given out on ${nodeId}, which has ${capacity} MB`);
   }
 
-  #recentlyBegun({ configurationName }: InstanceRecord): number[] {
-    const now = this.#around.now();
-    return (this.#begun.get(configurationName) ?? []).filter((at) => now - at < DECISION_MS);
-  }
-
   #judgeCreation(record: InstanceRecord): void {
     const { id, configurationName: name } = record;
     this.#fresh.noteRecord(undefined, record);
     if (this.#removedAt.has(id)) this.report(`${id} is recorded again`);
     const maximum = this.#mostAllowed(name);
-    const { instances, replaced } = this.book;
-    const wanted = this.#wantedOf(name, (one) => {
-      const before = replaced.instances.get(one.id) ?? one;
-      return before.desired.goal === 'run' && !this.#isReplaced(one) && !this.#isReplaced(before);
-    });
-    // A client may start one while another is being created: then the youngest is stopped.
-    const begun = this.#recentlyBegun(record).length;
+    const wanted = this.#wantedOf(name, (one) => this.#hasCounted(one));
     // In the place of one that was wanted until this very write it makes none more.
-    const isNeutral = instances.get(record.replaces ?? '')?.desired.goal === 'remove';
-    if (!isNeutral && wanted - begun > maximum)
+    const isNeutral = this.book.instances.get(record.replaces ?? '')?.desired.goal === 'remove';
+    if (!isNeutral && wanted > maximum)
       this.report(`${id} is created as number ${wanted} of ${name}, which allows ${maximum}`);
     const now = this.#around.now();
     const recent = (this.#creations.get(name) ?? []).filter((at) => now - at < STORM_WINDOW_MS);
@@ -361,6 +349,20 @@ export class Invariants {
     const bound = this.#asked + MOST_WHILE_FAILING + (this.#mostWanted.get(name) ?? 0) * (2 + disturbances);
     if (recent.length > bound)
       this.report(`${recent.length} instances of ${name} were created within ${STORM_WINDOW_MS / 1000} s`);
+  }
+
+  /**
+   * Who decides to create one may have counted it. One may be started, or become one that counts although its node is lost,
+   * while another is being created: then the youngest is stopped.
+   */
+  #hasCounted(record: InstanceRecord): boolean {
+    const before = this.book.replaced.instances.get(record.id) ?? record;
+    const since = this.#countsSince.get(record.id) ?? Number.NEGATIVE_INFINITY;
+    return this.#counts(before) && this.#counts(record) && this.#around.now() - since >= DECISION_MS;
+  }
+
+  #counts(record: InstanceRecord): boolean {
+    return record.desired.goal === 'run' && !this.#isReplaced(record);
   }
 
   /** By the configuration as the creation may have found it. */

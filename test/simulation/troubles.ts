@@ -8,6 +8,8 @@ export class Troubles {
   readonly #scheduler: Scheduler;
   /** Virtual time of the end of the last trouble, by node. */
   readonly #overAt = new Map<string, number>();
+  /** Virtual time at which a trouble began or ended last, by node. */
+  readonly #changedAt = new Map<string, number>();
   /** Troubles that last, by node. */
   readonly #lasting = new Map<string, number>();
   readonly #disturbedAt: number[] = [];
@@ -29,6 +31,7 @@ export class Troubles {
   begin(nodeId: string): void {
     this.disturb();
     this.#lasting.set(nodeId, (this.#lasting.get(nodeId) ?? 0) + 1);
+    this.#changedAt.set(nodeId, this.#scheduler.now);
   }
 
   end(nodeId: string): void {
@@ -40,6 +43,12 @@ export class Troubles {
   jolt(nodeId: string): void {
     this.disturb();
     this.#overAt.set(nodeId, this.#scheduler.now);
+    this.#changedAt.set(nodeId, this.#scheduler.now);
+  }
+
+  /** Virtual time since which nothing has become worse or better. */
+  unchangedSince(nodeId: string): number {
+    return this.#changedAt.get(nodeId) ?? 0;
   }
 
   /** Virtual time since which nothing has been wrong; infinite: something is. */

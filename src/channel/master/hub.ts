@@ -240,9 +240,13 @@ export class Hub {
   }
 
   /** Logs one line per node and cause, not per try: a node chooses the rest of the text. */
-  #refuse(transport: Transport, { cause, reason, isFinal }: Objection, peer: Peer | undefined): void {
+  #refuse(
+    transport: Transport,
+    { cause, reason, isFinal, isBehind }: Objection,
+    peer: Peer | undefined,
+  ): void {
     this.#refusals.warn(`${peer?.nodeId} ${cause}`, `refused a connection: ${reason}`);
-    transport.send({ type: 'refused', reason, ...(isFinal && { isFinal }) });
+    transport.send({ type: 'refused', reason, ...(isFinal && { isFinal }), ...(isBehind && { isBehind }) });
     transport.close(reason);
   }
 

@@ -11,6 +11,8 @@ export interface Objection {
   readonly reason: string;
   /** Time does not heal it: somebody must change something. */
   readonly isFinal: boolean;
+  /** The node knows more than this master: another one may lead. */
+  readonly isBehind?: true;
 }
 
 export interface HelloFacts {
@@ -61,6 +63,7 @@ export function objectionTo(
       cause: 'older store',
       reason: `node ${nodeId} has seen revision ${seen} of this master's store, which is older now, such as a restored backup: it keeps what it has. To take the older state, restart Drover there with --accept-older`,
       isFinal: false,
+      isBehind: true,
     };
   if (!isConnected) return undefined;
   return {

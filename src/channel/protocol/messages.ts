@@ -213,6 +213,8 @@ export const messageSchema = z.discriminatedUnion('type', [
     reason: z.string(),
     /** Time does not heal it: somebody must change something. Absent: it may. */
     isFinal: z.boolean().optional(),
+    /** The node has seen more than this master: another one may lead. */
+    isBehind: z.boolean().optional(),
     /** This master does not lead. Null: nobody does at the moment. Absent: there is another reason. */
     leader: masterPeerSchema.nullable().optional(),
     masters: masterPeersSchema.optional(),

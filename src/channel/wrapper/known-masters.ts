@@ -80,7 +80,7 @@ export class KnownMasters {
   }
 
   /**
-   * The master that was asked last refused this node, or took it and told it nothing: it is behind, or cannot write.
+   * The master that was asked last is behind what this node knows, or took it and told it nothing: it cannot write.
    * Another one may lead by now, and the others are asked before it.
    */
   fruitless(): void {

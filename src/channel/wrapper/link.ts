@@ -298,7 +298,7 @@ export class Link {
     if (this.#connection !== connection) return;
     this.#connection = undefined;
     const hasToldNothing = connection.isWelcome && connection.fedSequence === 0;
-    if (hasToldNothing || connection.refusal !== undefined) this.#options.masters?.fruitless();
+    if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
     // Two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
     if (this.#isPointed && !this.#isStopped) {

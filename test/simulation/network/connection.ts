@@ -24,6 +24,11 @@ export class Connection {
     return this.#options.path;
   }
 
+  /** As the node knows it. */
+  get isOpen(): boolean {
+    return this.ends.up.isOpen;
+  }
+
   onEnd(action: () => void): void {
     this.#onEnd.push(action);
   }

@@ -40,6 +40,8 @@ export class Network {
   readonly #options: NetworkOptions;
   readonly #paths = new Map<string, Path>();
   readonly #connections = new Set<Connection>();
+  /** The master that took a node's last connection. */
+  readonly #lastMasters = new Map<string, string>();
 
   constructor(options: NetworkOptions) {
     this.#options = options;
@@ -58,6 +60,15 @@ export class Network {
   /** The paths of a node to all masters. */
   pathsOf(nodeId: string): Path[] {
     return this.#options.masterIds.map((masterId) => this.path(nodeId, masterId));
+  }
+
+  /** The master that a node is connected to; undefined: it was cut short, and `lastMasterOf` it. */
+  masterOf(nodeId: string): string | undefined {
+    return [...this.#connections].find(({ path, isOpen }) => path.nodeId === nodeId && isOpen)?.path.masterId;
+  }
+
+  lastMasterOf(nodeId: string): string | undefined {
+    return this.#lastMasters.get(nodeId);
   }
 
   /** For a node's `connect`. `own`: the master in the same process takes it. Rejects when nobody answers. */
@@ -174,6 +185,7 @@ export class Network {
       isOff: (direction) => this.off.has(direction === 'up' ? masterId : nodeId),
     });
     this.#connections.add(connection);
+    this.#lastMasters.set(nodeId, masterId);
     connection.onEnd(() => this.#connections.delete(connection));
     listener.accept(connection.ends.down, listener.life === node ? undefined : nodeId);
     return connection.ends.up;

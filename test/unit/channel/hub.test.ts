@@ -276,6 +276,7 @@ describe('the hub', () => {
         reason:
           `node alpha has seen revision ${revision + 1} of this master's store, which is older now, such as a restored ` +
           'backup: it keeps what it has. To take the older state, restart Drover there with --accept-older',
+        isBehind: true,
       },
     ]);
     expect(beats.contact('alpha').isConnected).toBe(false);

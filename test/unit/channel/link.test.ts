@@ -305,10 +305,19 @@ describe('the link of a wrapper', () => {
   });
 
   it('asks another master next when one refuses it, which may be behind without knowing', async () => {
-    await join();
-    last().end.send({ type: 'refused', reason: 'its store is older' });
+    link.start();
+    await clock.settle();
+    last().end.send({ type: 'refused', reason: 'its store is older', isBehind: true });
     await clock.settle();
     expect(fruitless).toBe(1);
+  });
+
+  it('stays with the leader that holds its former connection still', async () => {
+    link.start();
+    await clock.settle();
+    last().end.send({ type: 'refused', reason: 'a node with nodeId alpha is connected already' });
+    await clock.settle();
+    expect(fruitless).toBe(0);
   });
 
   it('goes at once where a master points, and waits before the next one when that points on', async () => {
