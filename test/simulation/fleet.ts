@@ -165,7 +165,7 @@ export class Fleet {
   start(machine: Machine): void {
     const { nodeId } = machine;
     if (machine.isGone || this.daemons.has(nodeId) || this.network.off.has(nodeId)) return;
-    this.troubles.disturb();
+    this.troubles.jolt(nodeId);
     this.comebacks.excuse(nodeId);
     const life = this.#newLife(machine);
     const daemon = this.#build(machine, life);
