@@ -24,6 +24,13 @@ describe.skipIf(reason !== undefined)(
     /** A configuration that runs on the wrappers, as many as there are hosts or as said. */
     const spread = (name: string, fields: { command: string; [field: string]: unknown }): void =>
       world.configure(name, { nodes: WRAPPERS, minimumServiceCount: WRAPPERS.length, ...fields });
+    /** Pids by instance, of each host. What is ONLINE may not have begun its program yet, which shows whose it is. */
+    const untilEachRuns = (hosts: readonly string[]): Promise<Map<string, number>[]> =>
+      until(async () => {
+        const running = await Promise.all(hosts.map((host) => world.running(host)));
+        expect(running.map(({ size }) => size)).toEqual(hosts.map(() => 1));
+        return running;
+      });
     afterEach(async () => {
       for (const host of WRAPPERS) world.hosts.join(host);
       await world.untilConnected(['master', ...WRAPPERS]);
@@ -62,7 +69,7 @@ describe.skipIf(reason !== undefined)(
       const before = await world.untilOnline('service', 3);
       const victim = before.find(({ wrapperNodeId }) => wrapperNodeId === 'one');
       expect(victim, 'one of three on each host').toBeDefined();
-      const pids = await world.running('one');
+      const [pids] = await untilEachRuns(['one']);
       world.hosts.cut('one');
       await until(async () => {
         const during = await world.untilOnline('service', 3);
@@ -84,7 +91,7 @@ describe.skipIf(reason !== undefined)(
     it('keeps instances through the death of their wrapper and of the master', async () => {
       spread('steady', { command: 'exec sleep 1000' });
       await world.untilOnline('steady', 3);
-      const before = await Promise.all(WRAPPERS.map((host) => world.running(host)));
+      const before = await untilEachRuns(WRAPPERS);
       await Promise.all([world.end('two', 'SIGKILL'), world.end('master', 'SIGKILL')]);
       world.spawn('master');
       world.spawn('two');
