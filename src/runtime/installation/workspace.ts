@@ -3,7 +3,7 @@
  * removed with their instance. An instance counts as an attacker of its own directory.
  */
 import { randomBytes } from 'node:crypto';
-import { lchownSync, mkdirSync, renameSync } from 'node:fs';
+import { lchownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -248,7 +248,7 @@ export class Workspaces {
   }
 
   /**
-   * Makes an empty directory in the place of the old one. False: that takes more work. It makes two or three system
+   * Makes an empty directory in the place of the old one. False: that takes more work. It makes three or four system
    * calls of some 20 microseconds at once, because a restart after a crash waits for it: the thread pool would take
    * milliseconds on a busy machine.
    */
@@ -265,13 +265,16 @@ export class Workspaces {
       if (systemCodeOf(error) !== 'EEXIST') return false;
     }
     const away = this.#beside(REMOVED, instanceId);
+    const isKept = !removeIfEmpty(directory);
     try {
-      renameSync(directory, away);
-      this.#removeLater(instanceId, away);
+      if (isKept) renameSync(directory, away);
       make();
       return true;
     } catch {
       return false;
+    } finally {
+      // Last: what it does in the pool holds up the other calls. Nothing is there when the renaming failed.
+      if (isKept) this.#removeLater(instanceId, away);
     }
   }
 
@@ -305,6 +308,16 @@ export class Workspaces {
 
   #beside(prefix: string, instanceId: string): string {
     return join(this.#running, `${prefix}${instanceId}-${randomBytes(6).toString('hex')}`);
+  }
+}
+
+/** A run that wrote no file into its directory leaves nothing that a pool would have to look for. */
+function removeIfEmpty(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch {
+    return false;
   }
 }
 
