@@ -41,7 +41,7 @@ export default defineConfig({
     main: 'src/main.ts',
     'owner-main': 'src/runtime/process/owner-main.ts',
     'session-owner-main': 'src/runtime/session/session-owner-main.ts',
-    'copy-thread-main': 'src/runtime/installation/copy-thread-main.ts',
+    'pack-thread-main': 'src/templates/transfer/pack-thread-main.ts',
     'certificate-thread-main': 'src/channel/trust/certificate-thread-main.ts',
   },
   platform: 'node',

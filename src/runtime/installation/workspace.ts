@@ -11,11 +11,11 @@ import { isInstanceId, type UserIds } from '../../model/names.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateCache } from '../../templates/transfer/cache.js';
+import type { PackThreads } from '../../templates/transfer/pack-threads.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../../templates/tree/system-error.js';
 import type { Variables } from '../command/variables.js';
-import type { CopyThreads } from './copy-threads.js';
 import { modifyFiles } from './file-modifications.js';
 import { closeToOthers, give, giveEntries, modeOf, openPassage, PRIVATE, takeOver } from './tree-owner.js';
 import { copyItems } from './workspace-copy.js';
@@ -29,7 +29,7 @@ export interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
   readonly runningDirectory: string;
   readonly cache: Pick<TemplateCache, 'pin' | 'tree' | 'discard'>;
-  readonly copyThreads: CopyThreads;
+  readonly packThreads: PackThreads;
   readonly logger: Logger;
 }
 
@@ -61,15 +61,15 @@ export interface PreparedWorkspace {
 export class Workspaces {
   readonly #running: string;
   readonly #cache: WorkspacesOptions['cache'];
-  readonly #copyThreads: CopyThreads;
+  readonly #packThreads: PackThreads;
   readonly #logger: Logger;
   readonly #removals = new Set<Promise<void>>();
   #isPassage = false;
 
-  constructor({ runningDirectory, cache, copyThreads, logger }: WorkspacesOptions) {
+  constructor({ runningDirectory, cache, packThreads, logger }: WorkspacesOptions) {
     this.#running = runningDirectory;
     this.#cache = cache;
-    this.#copyThreads = copyThreads;
+    this.#packThreads = packThreads;
     this.#logger = logger;
   }
 
@@ -200,7 +200,7 @@ export class Workspaces {
     const staging = this.#beside(STAGING, instanceId);
     try {
       await mkdir(staging, modeOf(request));
-      await copyItems(this.#copyThreads, [...items.values()], staging, signal).catch((error: unknown) =>
+      await copyItems(this.#packThreads, [...items.values()], staging, signal).catch((error: unknown) =>
         this.#onCopyFailed(request, error),
       );
       const warnings = await modifyFiles({ directory: staging, items, files, variables, signal });

@@ -14,6 +14,7 @@ import { removeTree } from '../tree/remove-tree.js';
 import { systemCodeOf } from '../tree/system-error.js';
 import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from './bundle.js';
 import type { Base } from './delta.js';
+import type { PackThreads } from './pack-threads.js';
 import type { PackedItem } from './packs.js';
 import type { TreeOffer } from './tree-fetch.js';
 import { labelOf, TreeIntake } from './tree-intake.js';
@@ -29,6 +30,8 @@ export interface TemplateCacheOptions {
   readonly directory: string;
   readonly logger: Logger;
   readonly clock: Clock;
+  /** They hash what comes. */
+  readonly packThreads: PackThreads;
   /** The most that one template may contain. */
   readonly limits?: BundleLimits;
 }
@@ -68,11 +71,17 @@ export class TemplateCache implements Part {
   readonly #readers = new Map<string, number>();
   readonly #listings = new Map<string, readonly PackedItem[]>();
 
-  constructor({ directory, logger, clock, limits = DEFAULT_BUNDLE_LIMITS }: TemplateCacheOptions) {
+  constructor({
+    directory,
+    logger,
+    clock,
+    packThreads: threads,
+    limits = DEFAULT_BUNDLE_LIMITS,
+  }: TemplateCacheOptions) {
     this.#directory = directory;
     this.#logger = logger;
     this.#clock = clock;
-    this.#intake = new TreeIntake({ directory, limits, logger });
+    this.#intake = new TreeIntake({ directory, limits, logger, threads });
   }
 
   /** Reads which trees are on disk and removes everything else. */

@@ -9,14 +9,13 @@ import {
   copyFileSync,
   mkdirSync,
   openSync,
-  readSync,
   statSync,
   writeSync,
 } from 'node:fs';
-import { MOST_PACKED_BYTES } from '../../templates/transfer/packs.js';
+import { MOST_PACKED_BYTES } from './packs.js';
+import { readPack } from './read-pack.js';
 
 export interface CopyBatch {
-  readonly id: number;
   readonly target: string;
   /** Paths below `target`, parents before children; none exists. */
   readonly directories: readonly string[];
@@ -35,24 +34,8 @@ export interface CopiedFile {
   readonly path: string;
 }
 
-export interface CopyAnswer {
-  readonly id: number;
-  /** What stopped the batch; undefined: all of it is done. */
-  readonly failure: CopyFailure | undefined;
-}
-
-/** A system error without its stack; a message to another thread drops the fields of an error. */
-export interface CopyFailure {
-  readonly message: string;
-  readonly code: string | undefined;
-  readonly syscall: string | undefined;
-  readonly path: string | undefined;
-}
-
-const buffer = Buffer.allocUnsafeSlow(MOST_PACKED_BYTES);
-
-/** Copies, and stops at the first failure. No target may exist. Never throws. */
-export function performCopy({ id, target, directories, files }: CopyBatch): CopyAnswer {
+/** Copies, and stops at the first failure, which it throws. No target may exist. */
+export function performCopy({ target, directories, files }: CopyBatch): void {
   const pack = new OpenPack();
   try {
     for (const path of directories) mkdirSync(`${target}/${path}`);
@@ -60,13 +43,12 @@ export function performCopy({ id, target, directories, files }: CopyBatch): Copy
       if (file.size > MOST_PACKED_BYTES) copyWhole(file, `${target}/${file.path}`);
       else copySmall(pack, file, `${target}/${file.path}`);
     }
-    return { id, failure: undefined };
-  } catch (error) {
-    return { id, failure: failureOf(error) };
   } finally {
     pack.close();
   }
 }
+
+const NOTHING = Buffer.alloc(0);
 
 /** The pack that the last file came from: most files of a batch come from one. */
 class OpenPack {
@@ -74,20 +56,18 @@ class OpenPack {
   #file = -1;
 
   /** The bytes, until the next call. */
-  read({ source, at, size }: CopiedFile): Buffer {
+  read(content: CopiedFile): Buffer {
+    const { source, size } = content;
+    if (size === 0) return NOTHING;
     if (source !== this.#source) {
       this.close();
       this.#file = openSync(source, 'r');
       this.#source = source;
     }
-    let done = 0;
-    while (done < size) {
-      const bytes = readSync(this.#file, buffer, done, size - done, at + done);
-      // Like a pack that is missing: the tree is not complete.
-      if (bytes === 0) throw Object.assign(new Error(`${source} is too short`), { code: 'ENOENT' });
-      done += bytes;
-    }
-    return buffer.subarray(0, size);
+    const bytes = readPack(this.#file, content);
+    // Like a pack that is missing: the tree is not complete.
+    if (bytes.length < size) throw Object.assign(new Error(`${source} is too short`), { code: 'ENOENT' });
+    return bytes;
   }
 
   close(): void {
@@ -97,7 +77,7 @@ class OpenPack {
 }
 
 function copySmall(pack: OpenPack, file: CopiedFile, target: string): void {
-  const content = file.size > 0 ? pack.read(file) : buffer.subarray(0, 0);
+  const content = pack.read(file);
   const copy = openSync(target, 'wx', file.mode);
   try {
     for (let done = 0; done < content.length; ) done += writeSync(copy, content, done);
@@ -115,10 +95,4 @@ function copyWhole({ source, mode }: CopiedFile, target: string): void {
 /** Who may read may execute. The umask is in the mode already. */
 export function executableMode(mode: number): number {
   return mode | ((mode & 0o444) >> 2);
-}
-
-function failureOf(error: unknown): CopyFailure {
-  const { message, code, syscall, path }: NodeJS.ErrnoException =
-    error instanceof Error ? error : new Error(String(error));
-  return { message, code, syscall, path };
 }
