@@ -123,6 +123,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   await running.start(master);
   await running.start(templates);
   running.onStop(() => candidate.stop());
+  if (several !== undefined) await running.start(several.search);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
   metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
   metrics.addNodes(() => master.nodeFigures());
