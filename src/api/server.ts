@@ -22,8 +22,7 @@ import { bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
 import { acceptJsonBodies } from './http/json-body.js';
-import { sendError } from './http/json-reply.js';
-import { refuseOtherMethods } from './http/other-methods.js';
+import { type Endpoint, refuseUnknown } from './http/other-methods.js';
 import { BodyGuard } from './http/request-guard.js';
 import type { Route } from './http/route.js';
 import { requestsEventOf, Upgrades } from './http/upgrades.js';
@@ -271,11 +270,10 @@ export class ApiServer implements Part {
     this.#transport.connections.follow(server.server);
     this.#addHooks(server);
     server.setErrorHandler((error, request, reply) => this.#fail(error, request, reply));
-    server.setNotFoundHandler((_request, reply) => sendError(reply, 404, 'there is no such endpoint'));
-    acceptJsonBodies(server);
     const pages = [...docsRoutes(), ...dashboardRoutes(this.#options.dependencies)];
+    server.setNotFoundHandler(refuseUnknown([...pages, ...this.#endpoints()]));
+    acceptJsonBodies(server);
     for (const route of pages) route.register(server);
-    refuseOtherMethods(server, pages);
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
   }
@@ -334,8 +332,12 @@ export class ApiServer implements Part {
       });
       done();
     });
+  }
+
+  /** All under `/api`, with that prefix. */
+  #endpoints(): Endpoint[] {
     const sockets = this.#socketRoutes.map(({ path }) => ({ path, method: 'GET' as const }));
-    refuseOtherMethods(api, [...this.#routes, ...sockets]);
+    return [...this.#routes, ...sockets].map(({ path, method }) => ({ path: PREFIX + path, method }));
   }
 
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {

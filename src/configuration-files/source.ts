@@ -1,8 +1,9 @@
 /**
- * What the configuration files of one node say, as far as it may be believed. It reads when its caller asks, one
- * call at a time. The controller `configurations` observes it and decides what that means for the records.
+ * What the configuration files of one node say, as far as it may be believed. It reads when a caller asks. The
+ * controller `configurations` observes it and decides what that means for the records.
  */
 import { basename } from 'node:path';
+import PQueue from 'p-queue';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -76,6 +77,8 @@ export class DirectorySource implements ConfigurationSource {
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
+  /** One reading at a time: one that began before a write would be believed after the one that shows the write. */
+  readonly #turns = new PQueue({ concurrency: 1 });
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
@@ -151,7 +154,11 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
-  async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
+  read(options: ReadOptions): Promise<void> {
+    return this.#turns.add(() => this.#read(options));
+  }
+
+  async #read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
     try {
       const reading = await this.#reader.read(canBeReplaced);
       await this.origins.look(reading.files, this.#settled.files);
@@ -168,11 +175,15 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /** Reads these files and the suspects. Reads the whole directory instead where that is not enough. */
-  async readSome(files: readonly string[]): Promise<void> {
+  readSome(files: readonly string[]): Promise<void> {
+    return this.#turns.add(() => this.#readSome(files));
+  }
+
+  async #readSome(files: readonly string[]): Promise<void> {
     const isPossible = this.#hasRead && this.#fault === undefined;
     const names = new Set([...files, ...this.suspects]);
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
-    if (readings === undefined) return this.read({ isFinal: false });
+    if (readings === undefined) return this.#read({ isFinal: false });
     await this.origins.look(readings, this.#settled.files);
     this.#settled.take(readings, false);
     this.#tell();
@@ -182,28 +193,34 @@ export class DirectorySource implements ConfigurationSource {
    * Reads the whole directory when it is not the one that was read last. Called before single files are read or
    * written.
    */
-  async readIfReplaced(): Promise<void> {
-    if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
-      await this.read({ isFinal: false });
+  readIfReplaced(): Promise<void> {
+    return this.#turns.add(async () => {
+      if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
+        await this.#read({ isFinal: false });
+    });
   }
 
   /** Reads one file anew, and believes it. */
-  async readFile(file: string): Promise<Reading | undefined> {
-    const reading = await this.#reader.readFile(file);
-    await this.origins.look([[file, reading]], this.#settled.files);
-    this.#settled.set(file, reading);
-    return reading;
+  readFile(file: string): Promise<Reading | undefined> {
+    return this.#turns.add(async () => {
+      const reading = await this.#reader.readFile(file);
+      await this.origins.look([[file, reading]], this.#settled.files);
+      this.#settled.set(file, reading);
+      return reading;
+    });
   }
 
   /**
    * Reads these files anew and believes all of them at the same moment. Of two that are gone, neither takes the
    * other's name.
    */
-  async readFiles(files: readonly string[]): Promise<void> {
-    const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
-    const readings = files.map((file, index) => [file, found[index]] as const);
-    await this.origins.look(readings, this.#settled.files);
-    for (const [file, reading] of readings) this.#settled.set(file, reading);
+  readFiles(files: readonly string[]): Promise<void> {
+    return this.#turns.add(async () => {
+      const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
+      const readings = files.map((file, index) => [file, found[index]] as const);
+      await this.origins.look(readings, this.#settled.files);
+      for (const [file, reading] of readings) this.#settled.set(file, reading);
+    });
   }
 
   #tell(): void {

@@ -64,12 +64,13 @@ export class SeveralMasters implements Part {
   readonly files: ConfigurationFiles;
   readonly audit: AuditOfMasters;
   readonly templates: TemplateView;
+  /** Started by itself, when the state is open: this one may lose etcd before anybody leads. */
+  readonly search: LeaderSearch;
   readonly #options: SeveralMastersOptions;
   readonly #templateRecords: Mirror<TemplateRecord>;
   readonly #view: ConfigurationView;
   readonly #others: FilesOfMasters;
   readonly #calls: MasterCalls;
-  readonly #search: LeaderSearch;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
   /** What has not started yet, in order. */
@@ -171,7 +172,7 @@ export class SeveralMasters implements Part {
       calls: this.#calls,
       desk,
     });
-    this.#search = new LeaderSearch({
+    this.search = new LeaderSearch({
       leadership,
       nodeId,
       known: options.known,
@@ -201,13 +202,9 @@ export class SeveralMasters implements Part {
   }
 
   *#inOrder(): Generator<() => Promise<void>> {
-    const { known, leadership } = this.#options;
+    const { leadership } = this.#options;
     const running = this.#running;
-    yield async () => {
-      await known.open();
-      running.onStop(() => known.written());
-    };
-    for (const part of [this.#search, this.#templateRecords, this.#view, this.files, this.templates])
+    for (const part of [this.#templateRecords, this.#view, this.files, this.templates])
       yield () => running.start(part);
     yield async () =>
       running.onStop(

@@ -11,7 +11,6 @@ import { capacityOf, thisMachine } from '../node/capacity.js';
 import { Housekeeping } from '../node/housekeeping.js';
 import { NodeUsers } from '../runtime/command/node-users.js';
 import { DockerRuntime } from '../runtime/docker/docker-runtime.js';
-import { CopyThreads } from '../runtime/installation/copy-threads.js';
 import { LocalInstallation } from '../runtime/installation/local-installation.js';
 import { Workspaces } from '../runtime/installation/workspace.js';
 import { openLimits } from '../runtime/limits/open-limits.js';
@@ -22,6 +21,7 @@ import type { RunGroups } from '../runtime/run-groups.js';
 import type { Runtime } from '../runtime/runtime.js';
 import { SessionRuntime } from '../runtime/session/session-runtime.js';
 import { TemplateCache } from '../templates/transfer/cache.js';
+import { PackThreads } from '../templates/transfer/pack-threads.js';
 import { Wrapper, type WrapperOptions } from '../wrapper.js';
 import { type Assembly, openNodeStore } from './assembly.js';
 
@@ -30,7 +30,7 @@ const MB = 1024 * 1024;
 const FED_WAIT_MS = 2000;
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
-const COPY_PROGRAM = fileURLToPath(new URL('../copy-thread-main.js', import.meta.url));
+const PACK_PROGRAM = fileURLToPath(new URL('../pack-thread-main.js', import.meta.url));
 const SESSION_OWNER_PROGRAM = fileURLToPath(new URL('../session-owner-main.js', import.meta.url));
 
 const ROOT_WARNING =
@@ -50,11 +50,11 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
   const { nodeId, clusterName, address } = configuration;
   const { logger, clock } = shared;
   const store = await openNodeStore(assembly, 'node');
-  const cache = new TemplateCache({ directory: paths.templateCache, logger, clock });
+  const packThreads = new PackThreads(PACK_PROGRAM);
+  running.onStop(() => packThreads.stop());
+  const cache = new TemplateCache({ directory: paths.templateCache, packThreads, logger, clock });
   await running.start(cache);
-  const copyThreads = new CopyThreads(COPY_PROGRAM);
-  running.onStop(() => copyThreads.stop());
-  const workspaces = new Workspaces({ runningDirectory: paths.running, cache, copyThreads, logger });
+  const workspaces = new Workspaces({ runningDirectory: paths.running, cache, packThreads, logger });
   await workspaces.removeUnfinished();
   running.onStop(() => workspaces.stop());
   if (process.getuid?.() === 0 && configuration.runAs === undefined) logger.warn(ROOT_WARNING);

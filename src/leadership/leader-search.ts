@@ -15,6 +15,10 @@ const ASK_EVERY_MS = 1000;
 const ANSWER_MS = 2000;
 
 export interface KnownPeers {
+  /** Reads what is kept. Throws DRV_NODE_ROOT_UNUSABLE. */
+  open(): Promise<void>;
+  /** Resolves when what was learned is on disk, or could not be written. */
+  written(): Promise<void>;
   /** All masters, and those that were. */
   readonly peers: readonly MasterPeer[];
   /** These are up. An empty list changes nothing. */
@@ -42,12 +46,14 @@ export class LeaderSearch implements Part {
   }
 
   async start(): Promise<void> {
+    await this.#options.known.open();
     this.#running ??= this.#run(this.#stopping.signal);
   }
 
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
+    await this.#options.known.written();
   }
 
   async #run(signal: AbortSignal): Promise<void> {

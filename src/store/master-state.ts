@@ -15,10 +15,11 @@ import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ContentsInForce } from './contents-in-force.js';
+import { decoderOf } from './decoder.js';
 import { EPOCH_BASE, lineOf, type StoreLine } from './epoch-base.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
-import { Mirror } from './mirror.js';
+import { Mirror, type MirrorOptions } from './mirror.js';
 import type { RecordSet } from './modify.js';
 import type { Store } from './store.js';
 
@@ -66,7 +67,7 @@ export class MasterState {
 
   constructor(store: Store, logger: Logger) {
     this.store = store;
-    const mirror = <T>(prefix: string, decode: (value: unknown) => T): Mirror<T> =>
+    const mirror = <T>(prefix: string, decode: MirrorOptions<T>['decode']): Mirror<T> =>
       new Mirror({
         store,
         prefix,
@@ -78,7 +79,7 @@ export class MasterState {
           ),
         onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
       });
-    this.instances = mirror(PREFIX.instances, (value) => instanceRecordSchema.parse(value));
+    this.instances = mirror(PREFIX.instances, decoderOf(instanceRecordSchema));
     this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));

@@ -57,8 +57,8 @@ export interface MirrorReader<T> {
 export interface MirrorOptions<T> {
   readonly store: Store;
   readonly prefix: string;
-  /** Makes the typed value, for the first list and for every change. Throws when it cannot. */
-  readonly decode: (value: unknown) => T;
+  /** Makes the typed value, for the first list and for every change of `known`. Throws when it cannot. */
+  readonly decode: (value: unknown, known: T | undefined) => T;
   /** Called for each value that is set aside, in the first list and later. Default: an uncaught exception. */
   readonly onSetAside?: (id: string, aside: SetAside) => void;
   /** Called when a listener or the function of a lookup threw; all others still run. Default: an uncaught exception. */
@@ -227,9 +227,10 @@ export class Mirror<T> implements MirrorReader<T> {
       this.#remove(id, revision, events);
       return;
     }
+    const before = this.#entries.get(id);
     let value: T;
     try {
-      value = this.#options.decode(change.value);
+      value = this.#options.decode(change.value, before?.value);
     } catch (error) {
       this.#remove(id, revision, events);
       const aside = { value: change.value, revision, problem: problemOf(error) };
@@ -239,7 +240,6 @@ export class Mirror<T> implements MirrorReader<T> {
       return;
     }
     this.#setAside.delete(id);
-    const before = this.#entries.get(id);
     const after = { value, revision };
     this.#entries.set(id, after);
     this.#index(this.#lookups, id, before?.value, value);

@@ -1,19 +1,27 @@
 /**
  * The bounded history of durable changes, and the subscriptions that read it, for the stores of this folder. All
- * watches share one ring and keep only their place in it. A slow watch costs nothing, and throws when the history
- * has passed it.
+ * watches share one ring and keep only their place in it. A slow watch costs no more than the ring, and throws when the
+ * history has passed it.
  */
 import { DroverError } from '../model/errors.js';
 import type { Change, ChangeBatch } from './store.js';
 
-/** How many changes are held by default. */
+/** How many changes are held at most, by default. */
 const HISTORY_CAPACITY = 16_384;
+/**
+ * How many are held that each watch has read, for one that begins later. More of them would only grow old: the values
+ * of all would outlive two collections of young garbage, and be moved to the old.
+ */
+const KEPT = 256;
 
 export class ChangeHistory {
   readonly #capacity: number;
-  readonly #ring: Change[] = [];
+  readonly #ring: (Change | undefined)[] = [];
   readonly #watches = new Set<Watch>();
+  #start = 0;
   #end = 0;
+  /** The end at the last publishing. */
+  #published = 0;
   #revision: number;
   #forgottenRevision: number;
 
@@ -36,24 +44,21 @@ export class ChangeHistory {
 
   /** The place of the oldest change that is still held. */
   get start(): number {
-    return this.#end - this.#ring.length;
+    return this.#start;
   }
 
   /** Adds one durable change. Watches see it after `publish`. */
   append(change: Change): void {
-    if (this.#ring.length < this.#capacity) {
-      this.#ring.push(change);
-    } else {
-      const slot = this.#end % this.#capacity;
-      this.#forgottenRevision = this.#ring[slot]?.revision ?? this.#forgottenRevision;
-      this.#ring[slot] = change;
-    }
+    if (this.#end - this.#start === this.#capacity) this.#forget();
+    this.#ring[this.#end % this.#capacity] = change;
     this.#end++;
   }
 
   /** Wakes the watches: everything appended so far belongs to revisions up to `revision`. */
   publish(revision: number): void {
     this.#revision = revision;
+    this.#forgetRead();
+    this.#published = this.#end;
     for (const watch of this.#watches) watch.wake();
   }
 
@@ -92,6 +97,20 @@ export class ChangeHistory {
     return changes;
   }
 
+  /** What was appended since the last publishing stays: who has listed before it may be about to watch. */
+  #forgetRead(): void {
+    let place = this.#published - KEPT;
+    for (const watch of this.#watches) place = Math.min(place, watch.place);
+    while (this.#start < place) this.#forget();
+  }
+
+  #forget(): void {
+    const slot = this.#start % this.#capacity;
+    this.#forgottenRevision = this.#ring[slot]?.revision ?? this.#forgottenRevision;
+    this.#ring[slot] = undefined;
+    this.#start++;
+  }
+
   #at(place: number): Change {
     const change = this.#ring[place % this.#capacity];
     if (change === undefined) throw new DroverError('DRV_INTERNAL', `no change is held at ${place}`);
@@ -128,6 +147,11 @@ class Watch implements AsyncIterableIterator<ChangeBatch> {
 
   [Symbol.asyncIterator](): this {
     return this;
+  }
+
+  /** The place of the first change that it has not read. */
+  get place(): number {
+    return this.#place;
   }
 
   async next(): Promise<IteratorResult<ChangeBatch, undefined>> {

@@ -20,7 +20,9 @@ import { StorageDownloads } from '../../src/templates/storage/storage-download.j
 import { StorageLibrary } from '../../src/templates/storage/storage-library.js';
 import { TemplateSources } from '../../src/templates/template-sources.js';
 import { TemplateCache } from '../../src/templates/transfer/cache.js';
+import { PackThreads } from '../../src/templates/transfer/pack-threads.js';
 import type { Row } from './table.js';
+import { REPOSITORY } from './world.js';
 
 const WRAPPERS = 10;
 const FILES = 2000;
@@ -44,9 +46,11 @@ export async function benchTemplateFanOut(): Promise<Row[]> {
     await plainPipes(join(templates, 'bench', 'large'), join(directory, 'warm-up'));
     const plain = await plainPipes(join(templates, 'bench', 'large'), join(directory, 'plain'));
     const master = await startMaster(directory, templates);
+    // One node's threads do the work of all ten.
+    const threads = new PackThreads(join(REPOSITORY, 'dist/pack-thread-main.js'));
     const nodes = await Promise.all(
       Array.from({ length: WRAPPERS }, (_, index) =>
-        startNode(join(directory, `node-${index}`), master.sources),
+        startNode(join(directory, `node-${index}`), master.sources, threads),
       ),
     );
     const digest = await master.digest();
@@ -56,6 +60,7 @@ export async function benchTemplateFanOut(): Promise<Row[]> {
     const changed = await master.digest();
     const delta = await timed(() => Promise.all(nodes.map((node) => fetch(node, changed))));
     await master.stop();
+    await threads.stop();
     return [
       wholeRow(whole.ms, plain),
       unsyncedRow(whole.ms, plain),
@@ -157,8 +162,17 @@ async function startMaster(directory: string, templates: string) {
   };
 }
 
-async function startNode(directory: string, sources: TemplateSources): Promise<Node> {
-  const cache = new TemplateCache({ directory, logger: pino({ level: 'silent' }), clock: new SystemClock() });
+async function startNode(
+  directory: string,
+  sources: TemplateSources,
+  packThreads: PackThreads,
+): Promise<Node> {
+  const cache = new TemplateCache({
+    directory,
+    packThreads,
+    logger: pino({ level: 'silent' }),
+    clock: new SystemClock(),
+  });
   await cache.start();
   const [mine, its] = createInProcessPair();
   const master = new CallPeer(its, templateServices(sources));

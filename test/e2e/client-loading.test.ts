@@ -76,7 +76,7 @@ it('loads the schemas of configurations, and nothing else of the daemon, to judg
 
 it('loads few files for the help, and other programs load none of them', () => {
   expect(filesLoadedWith(MAIN).size).toBeLessThan(6);
-  for (const program of ['owner', 'session-owner', 'copy-thread', 'certificate-thread'])
+  for (const program of ['owner', 'session-owner', 'pack-thread', 'certificate-thread'])
     expect(
       [...filesLoadedWith(join(DIST, `${program}-main.js`))].filter((file) => /\/start-/.test(file)),
       program,

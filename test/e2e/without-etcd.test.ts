@@ -27,6 +27,14 @@ describe.skipIf(!hasEtcd)('a master that starts while etcd is away', () => {
         .map(({ instanceId, pid }) => [instanceId, pid]),
     );
 
+  /** What is ONLINE may not have begun its program yet, which shows whose it is. */
+  const untilRunning = (count: number): Promise<ReadonlyMap<string, number>> =>
+    until(async () => {
+      const now = await running();
+      expect(now.size).toBe(count);
+      return now;
+    });
+
   /** Resolves when each of `ids` has another process than in `before`. */
   const untilReplaced = (
     ids: readonly string[],
@@ -44,7 +52,7 @@ describe.skipIf(!hasEtcd)('a master that starts while etcd is away', () => {
     await world.start();
     const online = await world.untilOnline('web', 2);
     const [ended = '', kept = ''] = online.map(({ id }) => id);
-    const first = await running();
+    const first = await untilRunning(2);
     await etcd.members[0]?.kill();
     await world.kill();
 
@@ -90,7 +98,7 @@ describe.skipIf(!hasEtcd)('a master that starts while etcd is away', () => {
     world.configure('web', { command: 'sleep 1000', minimumServiceCount: 1 });
     await world.start();
     await world.untilOnline('web', 1);
-    const before = await running();
+    const before = await untilRunning(1);
     await etcd.members[0]?.kill();
     await world.kill();
     const waiting = world.spawn();

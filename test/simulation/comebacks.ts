@@ -74,13 +74,19 @@ export class Comebacks {
       if (this.#unkept.has(spec) && !knowsItsInstall(handle)) return;
       const delayMs = handle.streak <= 1 ? 0 : Math.min(1000 * 2 ** (handle.streak - 2), 60_000);
       scheduler.after(delayMs + GRACE_MS, () => {
-        if (isVoid() || !isFit(machine) || !isWanted(machine, id, handle.restartToken)) return;
+        if (isVoid() || !isFit(machine) || !this.#isWanted(machine, id, handle.restartToken)) return;
         if (spec.port != null && machine.isPortTaken(spec.port)) return;
         this.#options.report(
           `${id} crashed ${scheduler.now - now} ms ago, and ${machine.nodeId} has not started it again`,
         );
       });
     });
+  }
+
+  /** As far as the node knows. A policy holds at once, also for what waits for a restart. */
+  #isWanted(machine: Machine, id: string, restartToken: number): boolean {
+    const { goal, restartToken: asked, revision = '' } = assignmentOf(machine, id) ?? {};
+    return goal === 'run' && asked === restartToken && this.#options.isAlways(revision);
   }
 
   #isExcused({ nodeId }: Machine, since: number): boolean {
@@ -99,12 +105,6 @@ function handleOf({ disk }: Machine, id: string): Handle | undefined {
 
 function knowsItsInstall({ installed, restartToken }: Handle): boolean {
   return installed?.restartToken === restartToken;
-}
-
-/** As far as the node knows. */
-function isWanted(machine: Machine, id: string, restartToken: number): boolean {
-  const assignment = assignmentOf(machine, id);
-  return assignment?.goal === 'run' && assignment.restartToken === restartToken;
 }
 
 function assignmentOf({ disk }: Machine, id: string): z.infer<typeof assignmentSchema> | undefined {

@@ -35,6 +35,8 @@ const STOP_PATIENCE_MS = 90_000;
 /** A write of one of several masters without an answer may still take effect for so long. */
 const UNKNOWN_FOR_MS = 20_000;
 const APPLY_AGAIN_MS = 1000;
+/** A write of one of several masters waits so long for an answer (`WRITE_MS` of term-writer.ts), and the next one waits for it. */
+const UNANSWERED_MS = 2000;
 
 export interface FleetOptions {
   readonly seed: string;
@@ -96,6 +98,7 @@ export class Fleet {
       mayBePast: (at) => this.#mayBePast(at),
       whenGivenUp: (error, close) => this.#whenGivenUp(error, close),
       disturbances: (withinMs) => this.troubles.disturbances(withinMs),
+      unansweredMs: this.masters === undefined ? 0 : UNANSWERED_MS,
     });
     this.comebacks = new Comebacks({
       scheduler: this.scheduler,

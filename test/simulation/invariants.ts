@@ -39,6 +39,8 @@ export interface Surroundings {
   readonly whenGivenUp: (error: unknown, close: () => void) => void;
   /** Things that happened to the fleet within the last so many ms. */
   readonly disturbances: (withinMs: number) => number;
+  /** What was decided may wait so long for the write before it, whose answer is lost. */
+  readonly unansweredMs: number;
 }
 
 interface LiveProcess {
@@ -353,12 +355,14 @@ export class Invariants {
 
   /**
    * Who decides to create one may have counted it. One may be started, or become one that counts although its node is lost,
-   * while another is being created: then the youngest is stopped.
+   * while another is being created: then the youngest is stopped. Who has started it may be without an answer.
    */
   #hasCounted(record: InstanceRecord): boolean {
     const before = this.book.replaced.instances.get(record.id) ?? record;
     const since = this.#countsSince.get(record.id) ?? Number.NEGATIVE_INFINITY;
-    return this.#counts(before) && this.#counts(record) && this.#around.now() - since >= DECISION_MS;
+    const heldForMs = this.#around.now() - since;
+    const isKnown = heldForMs >= DECISION_MS + this.#around.unansweredMs;
+    return this.#counts(before) && this.#counts(record) && isKnown;
   }
 
   #counts(record: InstanceRecord): boolean {

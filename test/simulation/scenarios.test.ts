@@ -165,6 +165,26 @@ describe('a fleet at a single moment', () => {
     expect([machine.runtime.starts.length, fleet.invariants.violation]).toEqual([2, undefined]);
   });
 
+  it('brings a master to the next leader when it loses etcd before anybody leads', async () => {
+    const { fleet, machine } = await begin({ node: 0 }, 3);
+    const { masters } = fleet;
+    const path = masters?.paths.get(machine.nodeId);
+    if (masters === undefined || path === undefined) expect.fail('there is one master');
+    // Nobody can be elected.
+    masters.etcd.isFull = true;
+    for (const each of fleet.machines.values()) fleet.kill(each, 0);
+    await fleet.scheduler.advance(10_000);
+    for (const each of fleet.machines.values()) fleet.start(each);
+    await fleet.scheduler.advance(2000);
+    path.cut(['up', 'down']);
+    masters.etcd.isFull = false;
+    await fleet.scheduler.advance(60_000);
+    expect(masters.leader).toBeDefined();
+    expect(masters.terms.holder?.nodeId).not.toBe(machine.nodeId);
+    expect(fleet.invariants.book.nodes.get(machine.nodeId)?.condition).toBe('connected');
+    expect(fleet.invariants.violation).toBeUndefined();
+  });
+
   it('says that an instance is stopped only when a daemon that is killed would still know of it', async () => {
     const { fleet, machine, id, perform } = await begin();
     machine.disk.latencyMs = 200;

@@ -4,7 +4,7 @@
  * earlier in the order, so it is looked at when it would be chosen. A port, too, is looked for only there; a node
  * without one is parked until a port may be free.
  */
-import { Heap, type HeapItem } from '../../../src/loop/heap.js';
+import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { candidateOf, type FleetSources, type Question, withPort } from './candidates.js';
@@ -18,7 +18,8 @@ import {
   summarise,
 } from './conditions.js';
 import type { FleetChange, FleetChanges } from './fleet-changes.js';
-import { isBefore, type Rank, rankOf } from './order.js';
+import { isBefore, rankOf } from './order.js';
+import { type Entry, newEntry } from './shortlist-entry.js';
 
 export interface ShortlistSources extends FleetSources {
   readonly changes: FleetChanges;
@@ -37,13 +38,6 @@ export interface Refusal {
   readonly hasBusyPorts: boolean;
 }
 
-interface Entry extends HeapItem {
-  candidate: Candidate;
-  rank: Rank;
-  failed: Condition | undefined;
-  isListed: boolean;
-}
-
 /** More changes than so many per node: then all nodes are looked at. */
 const MOST_CHANGES_PER_NODE = 2;
 
@@ -55,8 +49,8 @@ export class Shortlist {
   readonly #entries = new Map<string, Entry>();
   /** Those that pass every condition, but for parked ones. */
   readonly #listed: Heap<Entry>;
-  /** Those with less free than they show. */
-  readonly #outdated = new Set<Entry>();
+  /** How many are outdated. */
+  #outdated = 0;
   /** Those without a free port, by host address. */
   readonly #parked = new Map<string, Set<Entry>>();
   /** When (monotonic ms) a busy port of a parked node comes free. */
@@ -72,14 +66,14 @@ export class Shortlist {
     this.#question = question;
     this.#needs = { ...question, home: null };
     this.#order = question.configuration.placement ?? 'spread';
-    this.#listed = new Heap((a, b) => isBefore(a.rank, b.rank));
+    this.#listed = new Heap<Entry>(isBefore);
   }
 
   /** The node that comes first, with a port; undefined: no node fits. */
   best(): Candidate | undefined {
     this.#catchUp();
     for (let entry = this.#first(); entry !== undefined; entry = this.#first()) {
-      const candidate = this.#withPort(entry, null);
+      const candidate = this.#withPort(this.#candidateOf(entry), null);
       if (candidate.port !== undefined) return candidate;
       this.#park(entry, candidate);
     }
@@ -89,10 +83,10 @@ export class Shortlist {
   /** The node with a port, if possible `oldPort`; undefined: it does not fit. */
   at(nodeId: string, oldPort: number | null): Candidate | undefined {
     this.#catchUp();
-    this.#update(this.#entries.get(nodeId));
     const entry = this.#entries.get(nodeId);
+    if (entry?.isOutdated === true) this.#judge(entry);
     if (entry === undefined || (entry.failed !== undefined && entry.failed !== PORT)) return undefined;
-    const candidate = this.#withPort(entry, oldPort);
+    const candidate = this.#withPort(this.#candidateOf(entry), oldPort);
     return candidate.port === undefined ? undefined : candidate;
   }
 
@@ -123,11 +117,11 @@ export class Shortlist {
     const { configuration, ramMB, cpu, ports } = this.#question;
     const portsLeft = new Map<string, number>();
     let room = 0;
-    for (const { candidate, isListed } of this.#entries.values()) {
+    for (const [nodeId, entry] of this.#entries) {
       if (room >= most) return most;
-      const { nodeId, freeRamMB, freeCpu } = candidate;
       const node = nodes.get(nodeId)?.value;
-      if (!isListed || node === undefined) continue;
+      if (!entry.isListed || node === undefined) continue;
+      const { freeRamMB, freeCpu } = this.#candidateOf(entry);
       let here = Math.min(Math.floor(freeRamMB / ramMB), cpu === 0 ? most : Math.floor(freeCpu / cpu));
       if (ports !== undefined) {
         const host = hostAddressOf(configuration, node);
@@ -148,12 +142,13 @@ export class Shortlist {
     const entries = [...this.#sources.nodes.entries()].flatMap(([id]) => this.#entries.get(id) ?? []);
     const fits =
       home === null
-        ? entries.map(({ candidate, failed }) => ({ node: candidate, failed }))
+        ? entries.map((entry) => ({ node: this.#candidateOf(entry), failed: entry.failed }))
         : checkConditions(
             asked,
-            entries.map((entry) =>
-              entry.candidate.nodeId === home ? this.#withPort(entry, null) : entry.candidate,
-            ),
+            entries.map((entry) => {
+              const candidate = this.#candidateOf(entry);
+              return entry.nodeId === home ? this.#withPort(candidate, null) : candidate;
+            }),
           );
     if (fits.length === 0) return NO_NODES;
     const { message, conditions } = summarise(asked, fits);
@@ -164,7 +159,12 @@ export class Shortlist {
     };
   }
 
-  #withPort({ candidate }: Entry, old: number | null): Candidate {
+  /** The facts of a node. Of a parked one, as they were when it was parked. */
+  #candidateOf({ parked, node }: Entry): Candidate {
+    return parked ?? candidateOf(this.#sources, this.#question, node);
+  }
+
+  #withPort(candidate: Candidate, old: number | null): Candidate {
     return withPort(this.#sources, this.#question, candidate, { port: old });
   }
 
@@ -197,7 +197,7 @@ export class Shortlist {
     for (const { what, of } of changes) {
       // A fuller node comes no earlier in this order.
       const entry = what === 'less' && this.#order === 'spread' ? this.#entries.get(of) : undefined;
-      if (entry !== undefined) this.#outdated.add(entry);
+      if (entry !== undefined) this.#noteOutdated(entry, true);
       else if (what === 'ports') this.#unpark(of);
       else changed.add(of);
     }
@@ -207,45 +207,65 @@ export class Shortlist {
   /** The first in the order, as it is now; undefined: none is listed. */
   #first(): Entry | undefined {
     for (let entry = this.#listed.peek(); ; entry = this.#listed.peek()) {
-      if (entry !== undefined && !this.#outdated.has(entry)) return entry;
-      if (entry !== undefined) this.#update(entry);
-      else if (this.#outdated.size > 0) this.#updateAll();
+      if (entry !== undefined && !entry.isOutdated) return entry;
+      if (entry !== undefined) this.#judge(entry);
+      else if (this.#outdated > 0) this.#updateAll();
       else return undefined;
     }
   }
 
-  #update(entry: Entry | undefined): void {
-    if (entry !== undefined && this.#outdated.has(entry)) this.#evaluate(entry.candidate.nodeId);
-  }
-
   #updateAll(): void {
-    for (const entry of this.#outdated) this.#update(entry);
+    if (this.#outdated === 0) return;
+    for (const entry of this.#entries.values()) if (entry.isOutdated) this.#judge(entry);
   }
 
   #evaluate(nodeId: string): void {
     const node = this.#sources.nodes.get(nodeId)?.value;
     const known = this.#entries.get(nodeId);
-    if (known?.failed === PORT) this.#parked.get(known.candidate.hostAddress)?.delete(known);
-    if (known !== undefined) this.#outdated.delete(known);
-    this.#awaited.delete(nodeId);
     if (node === undefined) {
-      if (known?.isListed === true) this.#listed.remove(known);
-      this.#entries.delete(nodeId);
+      if (known !== undefined) this.#drop(known);
       return;
     }
-    const candidate = candidateOf(this.#sources, this.#question, node);
-    const rank = rankOf(candidate, this.#question.ramMB, this.#order);
-    const entry = known ?? { candidate, rank, failed: undefined, isListed: false, slot: -1 };
-    entry.candidate = candidate;
-    entry.rank = rank;
-    entry.failed = this.#failedBy(candidate);
+    const entry = known ?? newEntry(node);
+    entry.node = node;
     this.#entries.set(nodeId, entry);
+    this.#judge(entry);
+  }
+
+  /** Looks at a node as it is now, and lists it where it belongs. */
+  #judge(entry: Entry): void {
+    this.#forget(entry);
+    const { node } = entry;
+    const candidate = candidateOf(this.#sources, this.#question, node);
+    const { first, second } = rankOf(candidate, this.#question.ramMB, this.#order);
+    entry.first = first;
+    entry.second = second;
+    entry.failed = this.#failedBy(candidate);
     this.#list(entry, entry.failed === undefined);
     if (
       this.#sources.isAwaited(node) &&
       this.#failedBy({ ...candidate, condition: 'connected' }) === undefined
     )
-      this.#awaited.add(nodeId);
+      this.#awaited.add(entry.nodeId);
+  }
+
+  #drop(entry: Entry): void {
+    this.#forget(entry);
+    this.#list(entry, false);
+    this.#entries.delete(entry.nodeId);
+  }
+
+  /** Forgets what was found out about a node, all but its place in the order. */
+  #forget(entry: Entry): void {
+    if (entry.parked !== undefined) this.#parked.get(entry.parked.hostAddress)?.delete(entry);
+    entry.parked = undefined;
+    this.#noteOutdated(entry, false);
+    this.#awaited.delete(entry.nodeId);
+  }
+
+  #noteOutdated(entry: Entry, isOutdated: boolean): void {
+    this.#outdated += Number(isOutdated) - Number(entry.isOutdated);
+    entry.isOutdated = isOutdated;
   }
 
   #failedBy(candidate: Candidate): Condition | undefined {
@@ -264,7 +284,7 @@ export class Shortlist {
     const { ports } = this.#question;
     const { nodeId, hostAddress } = candidate;
     this.#list(entry, false);
-    entry.candidate = candidate;
+    entry.parked = candidate;
     entry.failed = PORT;
     const parked = this.#parked.get(hostAddress) ?? new Set();
     this.#parked.set(hostAddress, parked.add(entry));
@@ -277,7 +297,7 @@ export class Shortlist {
     const parked = this.#parked.get(host);
     this.#parked.delete(host);
     for (const entry of parked ?? []) {
-      entry.candidate = { ...entry.candidate, port: null, busyPorts: 0 };
+      entry.parked = undefined;
       entry.failed = undefined;
       this.#list(entry, true);
     }

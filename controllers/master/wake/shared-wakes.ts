@@ -17,6 +17,7 @@ export function* wakesOfCount(name: string, facts: WakeFacts, when: When): Gener
 export function* wakesOfNewPlace(facts: WakeFacts): Generator<Wake> {
   yield* wakesOfPlaces(facts);
   yield* wakesOfNewRoom(facts);
+  yield* wakesOfContents(facts);
 }
 
 /** The wakes when more or less is free than before: what waits may fit, or is told something else. */
@@ -31,8 +32,26 @@ export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
     for (const key of facts.awaitingPlace.get(group))
       yield { controller: 'placement', key, when: LOOK_AGAIN_MS };
   yield* wakesOfNewRoom(facts);
+  yield* wakesOfContents(facts);
   for (const key of facts.followingTemplates.get(true))
     yield { controller: 'rollout', key, when: LOOK_AGAIN_MS };
+}
+
+/** The wakes when a node may be able to hold an instance with the content in force that could not before. */
+function* wakesOfContents({
+  awaitingContent,
+  instances,
+  configurations,
+  rollingOut,
+}: WakeFacts): Generator<Wake> {
+  for (const revision of awaitingContent.keys()) {
+    const ids = awaitingContent.get(revision);
+    const [one = ''] = ids;
+    const name = instances.get(one)?.value.configurationName ?? '';
+    // Most have it. While a rollout tries another content, what is in force is what was good before.
+    const hasIt = configurations.get(name)?.value.hash === revision && !rollingOut.get(true).has(name);
+    if (!hasIt) for (const key of ids) yield { controller: 'content', key, when: LOOK_AGAIN_MS };
+  }
 }
 
 /** The wakes when a configuration may have one more instance. Drains and rollouts wait for that and then make one. */

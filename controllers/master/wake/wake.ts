@@ -3,7 +3,7 @@
  * change concerns; it decides nothing else. `register.ts` carries wakes out.
  */
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { awaitsFirstStart, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { hasEnded, type RolloutRecord } from '../../../src/model/rollout.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
@@ -56,6 +56,8 @@ export interface WakeFacts {
   readonly endedByConfiguration: LookupReader<string>;
   /** The instances that wait for a node or another port, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;
+  /** The instances that may wait until their node can hold them with the content in force, by what they have. */
+  readonly awaitingContent: LookupReader<string>;
   /** Under `true`: nodes that are being drained; their instances wait for places, too. */
   readonly draining: LookupReader<true>;
   /** Under `true`: configurations whose rollouts move instances, or may. */
@@ -70,6 +72,13 @@ function waitingGroupsOf(record: InstanceRecord): readonly string[] {
   return group === undefined ? [] : [group];
 }
 
+/** One at most. Only what its node holds needs a place there for another content. */
+function revisionsToLeave(record: InstanceRecord): readonly string[] {
+  if (record.placement === null || isAtRest(record)) return [];
+  const isDue = record.desired.updateWhenEmpty === true || awaitsFirstStart(record);
+  return isDue ? [record.revision] : [];
+}
+
 /** Follows the state until `until` aborts. */
 export function wakeFactsOf(state: MasterState, until?: AbortSignal): WakeFacts {
   return {
@@ -82,6 +91,7 @@ export function wakeFactsOf(state: MasterState, until?: AbortSignal): WakeFacts 
     replacements: state.replacements,
     endedByConfiguration: state.endedByConfiguration,
     awaitingPlace: state.instances.lookup(waitingGroupsOf, until),
+    awaitingContent: state.instances.lookup(revisionsToLeave, until),
     draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true]), until),
     rollingOut: state.rollouts.lookup(
       (rollout) => (hasEnded(rollout) && rollout.state !== 'failed' ? [] : [true]),

@@ -1,25 +1,38 @@
-/** Answers 405 with `Allow` to methods that a known path does not take. The gate comes first, as everywhere. */
-import type { FastifyInstance } from 'fastify';
+/** Answers what no route takes: 405 with `Allow` where the path takes other methods, else 404. The gate comes first, as everywhere. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendError } from './json-reply.js';
 import type { Method } from './route.js';
 
-/** `routes`: all routes of the server under the prefix of `api`. */
-export function refuseOtherMethods(
-  api: FastifyInstance,
-  routes: readonly { readonly path: string; readonly method: Method }[],
-): void {
-  for (const url of new Set(routes.map(({ path }) => path))) {
-    const offered = new Set<string>(routes.filter(({ path }) => path === url).map(({ method }) => method));
+export interface Endpoint {
+  /** With its prefix, as the router has it: `/api/instances/:id`. */
+  readonly path: string;
+  readonly method: Method;
+}
+
+/**
+ * Makes the handler of a server's unknown endpoints. A route for each path and method that is refused would be five times
+ * as many as there are endpoints, and a tenth of a start.
+ */
+export function refuseUnknown(
+  endpoints: readonly Endpoint[],
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const known = endpoints.map(({ path, method }) => ({ pattern: patternOf(path), method }));
+  return (request, reply) => {
+    const offered = new Set<string>(
+      known.filter(({ pattern }) => pattern.test(request.url)).map(({ method }) => method),
+    );
     if (offered.has('GET')) offered.add('HEAD');
+    if (offered.size === 0 || offered.has(request.method)) {
+      sendError(reply, 404, 'there is no such endpoint');
+      return;
+    }
     const allow = [...offered].join(', ');
-    api.route({
-      method: api.supportedMethods.filter((method) => !offered.has(method)),
-      url,
-      config: { scope: 'READ', reach: 'filtered' },
-      handler: (_request, reply) => {
-        reply.header('allow', allow);
-        sendError(reply, 405, `this endpoint takes only ${allow}`);
-      },
-    });
-  }
+    sendError(reply.header('allow', allow), 405, `this endpoint takes only ${allow}`);
+  };
+}
+
+/** Matches the URLs that the router would give to this path, a slash at the end or a query included. */
+export function patternOf(path: string): RegExp {
+  const text = path.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll(/:\w+/g, '[^/?]+');
+  return new RegExp(`^${text}/?(?:\\?|$)`);
 }

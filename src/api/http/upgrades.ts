@@ -9,6 +9,7 @@ import { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { patternOf } from './other-methods.js';
 import { hasBody } from './request-guard.js';
 
 /** The first version of Node that hands over the body of such a request as a stream. */
@@ -38,9 +39,7 @@ export class Upgrades {
     this.#before = before ?? ((_request, _socket, _rest, here) => here());
     this.#server = server;
     this.#sockets = sockets;
-    this.#paths = patterns.map(
-      (pattern) => new RegExp(`^${pattern.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/?]+')}/?(?:\\?|$)`),
-    );
+    this.#paths = patterns.map(patternOf);
     const [major] = process.versions.node.split('.', 1);
     if (Number(major) >= FIRST_WITH_BODY_STREAMS) {
       // This Node can ignore an offer by itself. It then forgets requests that are pipelined behind this one, so it

@@ -308,11 +308,13 @@ export class Link {
     this.#reconnectLater(reason, connection.refusal);
   }
 
-  #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal'>): void {
+  #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal' | 'isBehind'>): void {
     if (this.#isStopped) return;
     if (refusal?.isFinal === true && this.#options.onRefused?.(reason) === true) return;
     const isRefused = refusal !== undefined;
-    const delayMs = (isRefused ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
+    // One that is behind may know better in a moment, and another master may lead: that one waits for its nodes.
+    const isLasting = isRefused && refusal.isBehind !== true;
+    const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';
     this.#trouble.warn(
       `${what}: ${reason}`,

@@ -6,10 +6,10 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { modeOf } from '../../templates/transfer/bundle.js';
+import { type CopiedFile, executableMode } from '../../templates/transfer/copy-batch.js';
+import { PACK_THREADS, type PackThreads } from '../../templates/transfer/pack-threads.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { systemCodeOf } from '../../templates/tree/system-error.js';
-import { type CopiedFile, executableMode } from './copy-batch.js';
-import { COPY_THREADS, type CopyThreads } from './copy-threads.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
 /** Larger files are copied in steps, so that an abort is heeded and no thread is held for long. */
@@ -20,12 +20,12 @@ const BATCH_FILES = 64;
 const BATCH_BYTES = 16 * 1024 * 1024;
 const BATCH_DIRECTORIES = 1000;
 /** A thread that ends a batch finds the next one there. */
-const BATCHES_UNDER_WAY = 2 * COPY_THREADS;
+const BATCHES_UNDER_WAY = 2 * PACK_THREADS;
 const NO_REFLINK = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOTTY', 'ENOSYS']);
 
 /** Copies `items` (parents before children) into the empty directory `target`, which nobody else writes. */
 export async function copyItems(
-  threads: CopyThreads,
+  threads: PackThreads,
   items: readonly WorkspaceItem[],
   target: string,
   signal: AbortSignal,
@@ -34,12 +34,12 @@ export async function copyItems(
   for (let start = 0; start < directories.length; start += BATCH_DIRECTORIES) {
     signal.throwIfAborted();
     const some = directories.slice(start, start + BATCH_DIRECTORIES);
-    await threads.run(() => ({ target, directories: some, files: [] }));
+    await threads.copy(() => ({ target, directories: some, files: [] }));
   }
   const files = items.filter(({ kind }) => kind === 'file');
   const batches = [...smallFiles(files)];
   await eachBounded([...batches.keys()], BATCHES_UNDER_WAY, signal, () =>
-    threads.run((thread) => {
+    threads.copy((thread) => {
       // From both ends, because threads that make files in one directory wait for each other.
       const batch = (thread === 0 ? batches.shift() : batches.pop()) ?? [];
       return { target, directories: [], files: batch.map(copied) };

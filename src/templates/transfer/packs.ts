@@ -81,6 +81,8 @@ export class Pack {
   readonly #name: string;
   readonly #file: FileHandle;
   #size = 0;
+  /** -1: not even its name. */
+  #flushedBytes = -1;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
   /** The writes under way, one after the other. After a failure none begins. */
@@ -110,11 +112,19 @@ export class Pack {
     await before;
   }
 
-  /** Resolves when everything that was added is on the disk. */
-  async flush(): Promise<void> {
+  /** Resolves when everything that was added so far can be read. */
+  async written(): Promise<void> {
     this.#beginWrite();
     await this.#writing;
+  }
+
+  /** Resolves when everything that was added is on the disk. */
+  async flush(): Promise<void> {
+    await this.written();
+    if (this.#flushedBytes === this.#size) return;
+    const bytes = this.#size;
     await this.#file.sync();
+    this.#flushedBytes = bytes;
   }
 
   async close(): Promise<void> {

@@ -3,14 +3,16 @@
  * because no process changes a pack; from another one the wanted contents are copied. So what no tree wants does not
  * stay on the disk for long. Each content is read and hashed all the same.
  */
-import { createHash } from 'node:crypto';
+import { hash as hashOf } from 'node:crypto';
 import { constants, copyFile, type FileHandle, link, open, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { syncPath } from '../../files/sync-path.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
 import { systemCodeOf } from '../tree/system-error.js';
+import { ContentHashes } from './content-hashes.js';
 import type { Source } from './delta.js';
+import type { PackThreads } from './pack-threads.js';
 import { MOST_PACKED_BYTES, type Packs, type Place } from './packs.js';
 
 const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
@@ -28,6 +30,7 @@ export interface SharedContentsOptions {
   readonly wanted: readonly HashedItem[];
   /** Of the new tree. */
   readonly packs: Packs;
+  readonly threads: PackThreads;
   readonly signal: AbortSignal;
 }
 
@@ -74,7 +77,7 @@ export class SharedContents {
         // Several items may have one content.
         const lengths = new Map(fitting.map(({ item, place }) => [place.at, item.size]));
         const bytes = [...lengths.values()].reduce((sum, length) => sum + length, 0);
-        if (bytes >= size * SHARED_PART) await this.#share(path, file, fitting);
+        if (bytes >= size * SHARED_PART) await this.#share(path, fitting);
         else await this.#copy(file, fitting);
       } finally {
         await file.close();
@@ -93,17 +96,25 @@ export class SharedContents {
     return fits;
   }
 
-  async #share(path: string, file: FileHandle, contents: readonly Content[]): Promise<void> {
-    const { packs, signal } = this.#options;
+  async #share(path: string, contents: readonly Content[]): Promise<void> {
+    const { packs, threads, signal } = this.#options;
     const target = `${packs.directory}/${basename(path)}`;
     await linkOrCopy(path, target);
     let isUsed = false;
-    await eachBounded(contents, FILE_PARALLELISM, signal, async ({ index, item, place }) => {
-      if (await isSound(file, item, place)) {
-        this.#places.set(index, place);
-        isUsed = true;
-      } else this.#damaged.add(index);
-    });
+    const hashes = new ContentHashes(threads, signal);
+    for (const { index, item, place } of contents)
+      hashes.add({
+        pack: target,
+        at: place.at,
+        size: item.size,
+        take: (actual) => {
+          if (item.hash?.equals(actual) === true) {
+            this.#places.set(index, place);
+            isUsed = true;
+          } else this.#damaged.add(index);
+        },
+      });
+    await hashes.done();
     if (!isUsed) await unlink(target);
   }
 
@@ -133,18 +144,6 @@ async function linkOrCopy(path: string, target: string): Promise<void> {
   }
 }
 
-async function isSound(file: FileHandle, { size, hash }: HashedItem, { at }: Place): Promise<boolean> {
-  const actual = createHash('sha256');
-  const buffer = Buffer.allocUnsafe(Math.min(MOST_PACKED_BYTES, size));
-  for (let done = 0; done < size; ) {
-    const { bytesRead } = await file.read(buffer, 0, Math.min(buffer.length, size - done), at + done);
-    if (bytesRead === 0) return false;
-    actual.update(buffer.subarray(0, bytesRead));
-    done += bytesRead;
-  }
-  return hash !== undefined && actual.digest().equals(hash);
-}
-
 /** Undefined when it is damaged. */
 async function readSound(
   file: FileHandle,
@@ -153,6 +152,6 @@ async function readSound(
 ): Promise<Buffer | undefined> {
   const buffer = Buffer.allocUnsafe(size);
   const { bytesRead } = await file.read(buffer, 0, size, at);
-  const isRight = bytesRead === size && hash?.equals(createHash('sha256').update(buffer).digest()) === true;
+  const isRight = bytesRead === size && hash?.equals(hashOf('sha256', buffer, 'buffer')) === true;
   return isRight ? buffer : undefined;
 }

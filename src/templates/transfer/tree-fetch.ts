@@ -7,6 +7,7 @@ import { digestOf, type HashedItem } from '../tree/digest.js';
 import { type BundleLimits, corrupt } from './bundle.js';
 import { type Base, checkReceived, chooseSources, missingRanges } from './delta.js';
 import { checkStructure, decodeManifest } from './manifest.js';
+import type { PackThreads } from './pack-threads.js';
 import type { HashedPackedItem, Packs, Place } from './packs.js';
 import { receiveTree } from './receive.js';
 import { SharedContents } from './shared-contents.js';
@@ -29,6 +30,7 @@ export interface TreeRequest {
   readonly offer: TreeOffer;
   /** Of an empty directory. The caller flushes and closes them. */
   readonly packs: Packs;
+  readonly threads: PackThreads;
   readonly limits: BundleLimits;
   readonly signal: AbortSignal;
 }
@@ -40,9 +42,9 @@ export interface FetchedTree extends FetchCost {
 
 /** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when it is another tree. */
 export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
-  const { digest, offer, packs, limits, signal } = request;
+  const { digest, offer } = request;
   const traffic = new Traffic();
-  const items = await receiveTree(traffic.count(offer.whole()), packs, limits, signal);
+  const items = await receiveTree(traffic.count(offer.whole()), request);
   checkStructure(items);
   const actual = await digestOf(items);
   if (actual !== digest)
@@ -59,13 +61,13 @@ export async function fetchMissing(
   request: TreeRequest,
   { bases, onDamaged }: { readonly bases: AsyncIterable<Base>; onDamaged: (digest: string) => void },
 ): Promise<FetchedTree | undefined> {
-  const { digest, offer, packs, limits, signal } = request;
+  const { digest, offer, packs, threads, signal } = request;
   if (offer.parts === undefined) return undefined;
   const traffic = new Traffic();
   const wanted = await decodeManifest(traffic.count(offer.parts.manifest()), digest);
   const sources = await chooseSources(wanted, bases);
   if (sources.size === 0) return undefined;
-  const shared = new SharedContents({ wanted, packs, signal });
+  const shared = new SharedContents({ wanted, packs, threads, signal });
   await shared.take(sources);
   for (const tree of new Set([...shared.damaged].map((index) => sources.get(index)?.digest))) {
     if (tree !== undefined) onDamaged(tree);
@@ -75,7 +77,7 @@ export async function fetchMissing(
   if (ranges.length > MAX_FILE_RANGES) return undefined;
   if (files > 0) {
     const stream = traffic.count(offer.parts.files(ranges));
-    const received = await receiveTree(stream, packs, limits, signal);
+    const received = await receiveTree(stream, request);
     for (const [index, place] of checkReceived(received, wanted, ranges)) places.set(index, place);
   }
   const items = wanted.map((item, index) => ({ ...item, place: places.get(index) }));

@@ -12,6 +12,7 @@ import { removeTree } from '../tree/remove-tree.js';
 import { toWriteError } from '../tree/system-error.js';
 import type { BundleLimits } from './bundle.js';
 import type { Base } from './delta.js';
+import type { PackThreads } from './pack-threads.js';
 import { Packs } from './packs.js';
 import { type FetchedTree, fetchMissing, fetchWhole, type TreeOffer } from './tree-fetch.js';
 import { nameOfTree, writeRecord } from './tree-record.js';
@@ -21,6 +22,7 @@ const UNFINISHED = '.unfinished-';
 
 export interface TreeIntakeOptions {
   readonly directory: string;
+  readonly threads: PackThreads;
   readonly limits: BundleLimits;
   readonly logger: Logger;
 }
@@ -48,7 +50,8 @@ export class TreeIntake {
     signal: AbortSignal,
   ): Promise<TakenTree> {
     const damaged = new Set<string>();
-    const request = { digest, offer, limits: this.#options.limits, signal };
+    const { limits, threads } = this.#options;
+    const request = { digest, offer, limits, threads, signal };
     const onDamaged = (base: string): void => {
       damaged.add(base);
     };

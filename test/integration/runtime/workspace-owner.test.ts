@@ -14,7 +14,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type PrepareRequest, Workspaces } from '../../../src/runtime/installation/workspace.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { copyThreads } from '../../support/runtime/copy-threads.js';
+import { packThreads } from '../../support/templates/pack-threads.js';
 import { addTree, forever, quietLogger, temporaryDirectory } from '../../support/templates/template-trees.js';
 
 const ID = 'abc123';
@@ -33,12 +33,13 @@ describe.runIf(process.getuid?.() === 0)('the owner of a working directory', () 
     running = join(root, 'running');
     directory = join(running, ID);
     cache = new TemplateCache({
+      packThreads,
       directory: join(root, 'cache'),
       logger: quietLogger,
       clock: new FakeClock(),
     });
     await cache.start();
-    workspaces = new Workspaces({ runningDirectory: running, cache, copyThreads, logger: quietLogger });
+    workspaces = new Workspaces({ runningDirectory: running, cache, packThreads, logger: quietLogger });
     await workspaces.removeUnfinished();
   });
 

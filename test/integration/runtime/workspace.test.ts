@@ -24,7 +24,7 @@ import {
 import { WorkspaceMerge } from '../../../src/runtime/installation/workspace-merge.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { copyThreads } from '../../support/runtime/copy-threads.js';
+import { packThreads } from '../../support/templates/pack-threads.js';
 import {
   addTree,
   forever,
@@ -49,9 +49,14 @@ beforeEach(async () => {
   root = temporaryDirectory();
   running = join(root, 'running');
   directory = join(running, ID);
-  cache = new TemplateCache({ directory: join(root, 'cache'), logger: quietLogger, clock: new FakeClock() });
+  cache = new TemplateCache({
+    directory: join(root, 'cache'),
+    packThreads,
+    logger: quietLogger,
+    clock: new FakeClock(),
+  });
   await cache.start();
-  workspaces = new Workspaces({ runningDirectory: running, cache, copyThreads, logger: quietLogger });
+  workspaces = new Workspaces({ runningDirectory: running, cache, packThreads, logger: quietLogger });
   await workspaces.removeUnfinished();
 });
 
@@ -434,7 +439,7 @@ describe('all or nothing', () => {
     try {
       running = disk.directory;
       directory = join(running, ID);
-      workspaces = new Workspaces({ runningDirectory: running, cache, copyThreads, logger: quietLogger });
+      workspaces = new Workspaces({ runningDirectory: running, cache, packThreads, logger: quietLogger });
       const list = await templates({ 'g/a': { small: 'new', big: Buffer.alloc(3 * 1024 * 1024, 'x') } });
       const filler = join(running, 'filler');
       for (const keep of [false, true]) {
@@ -514,7 +519,7 @@ describe('removing', () => {
       chmodSync(join(own, ID, 'locked/deep'), 0o555);
       chmodSync(join(own, ID, 'locked'), 0o555);
       chmodSync(join(own, ID, 'sealed'), 0o000);
-      await new Workspaces({ runningDirectory: own, cache, copyThreads, logger: quietLogger }).remove(ID);
+      await new Workspaces({ runningDirectory: own, cache, packThreads, logger: quietLogger }).remove(ID);
       expect(readdirSync(own)).toEqual([]);
     } finally {
       process.seteuid?.(0);

@@ -1,10 +1,12 @@
 /** The master's copies of templates from storages, with a provider that does what the test says. */
+
 import { mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { messageOf } from '../../../src/model/errors.js';
 import type { StoredTemplate } from '../../../src/templates/storage/storage-provider.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
+import { packThreads } from '../../support/templates/pack-threads.js';
 import { StorageWorld } from '../../support/templates/storage-world.js';
 import { forever, quietLogger, readCached, readTree } from '../../support/templates/template-trees.js';
 import { until } from '../../support/until.js';
@@ -49,6 +51,7 @@ describe('a template of a storage', () => {
     expect(world.main.calls).toEqual(['version world/lobby', 'download world/lobby']);
     expect(world.told).toContain('world/lobby');
     const cache = new TemplateCache({
+      packThreads,
       directory: join(world.root, 'cache'),
       logger: quietLogger,
       clock: world.clock,

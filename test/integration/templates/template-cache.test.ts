@@ -7,6 +7,7 @@ import { TemplateLibrary } from '../../../src/templates/library/library.js';
 import { TemplateCache, type TemplateCacheOptions } from '../../../src/templates/transfer/cache.js';
 import { nameOfTree } from '../../../src/templates/transfer/tree-record.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { packThreads } from '../../support/templates/pack-threads.js';
 import {
   addTree,
   forever,
@@ -34,7 +35,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
 async function startCache(options: Partial<TemplateCacheOptions> = {}): Promise<TemplateCache> {
-  const cache = new TemplateCache({ directory, logger: quietLogger, clock, ...options });
+  const cache = new TemplateCache({ directory, packThreads, logger: quietLogger, clock, ...options });
   await cache.start();
   return cache;
 }
@@ -153,7 +154,12 @@ describe('adding', () => {
   });
 
   it('shares one transfer between concurrent adds of one digest', async () => {
-    const other = new TemplateCache({ directory: join(root, 'other'), logger: quietLogger, clock });
+    const other = new TemplateCache({
+      directory: join(root, 'other'),
+      packThreads,
+      logger: quietLogger,
+      clock,
+    });
     await other.start();
     const digest = await addTree(other, { f: 'x' });
     const cache = await startCache();
@@ -169,7 +175,12 @@ describe('adding', () => {
   });
 
   it('lets the next one try when the first of several fails', async () => {
-    const other = new TemplateCache({ directory: join(root, 'other'), logger: quietLogger, clock });
+    const other = new TemplateCache({
+      directory: join(root, 'other'),
+      packThreads,
+      logger: quietLogger,
+      clock,
+    });
     await other.start();
     const digest = await addTree(other, { f: 'x' });
     const cache = await startCache();

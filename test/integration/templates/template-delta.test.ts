@@ -28,8 +28,8 @@ import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { decodeManifest } from '../../../src/templates/transfer/manifest.js';
 import { TreeManifests } from '../../../src/templates/transfer/tree-manifests.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { copyThreads } from '../../support/runtime/copy-threads.js';
 import { cachedTrees } from '../../support/templates/cached-trees.js';
+import { packThreads } from '../../support/templates/pack-threads.js';
 import {
   forever,
   quietLogger,
@@ -97,7 +97,7 @@ async function* tampered(
 }
 
 async function newCache(name: string): Promise<TemplateCache> {
-  const made = new TemplateCache({ directory: join(root, name), logger: quietLogger, clock });
+  const made = new TemplateCache({ directory: join(root, name), packThreads, logger: quietLogger, clock });
   await made.start();
   return made;
 }
@@ -327,7 +327,7 @@ describe('what instances do', () => {
     const layer = { label: 'g/a', ...(await cache.tree(digest, forever)) };
     const working = join(root, 'working');
     writeTree(working, {});
-    await copyItems(copyThreads, [...mergeLayers([layer]).values()], working, forever);
+    await copyItems(packThreads, [...mergeLayers([layer]).values()], working, forever);
     appendFileSync(join(working, 'keep/a'), 'written by an instance');
     await expectHeld(digest);
     expect(statSync(join(working, 'keep/a')).nlink).toBe(1);

@@ -55,6 +55,7 @@ interface Opened {
   readonly candidate: ElectedLeadership;
   readonly master: Master;
   readonly work: MasterWork;
+  readonly search: LeaderSearch;
 }
 
 export class ElectedMaster implements MasterRole {
@@ -100,9 +101,10 @@ export class ElectedMaster implements MasterRole {
     const opened = await this.#open();
     this.#opened = opened;
     this.#place.onOpen();
-    const { candidate, master, work } = opened;
+    const { candidate, master, work, search } = opened;
     await this.#running.start(master);
     this.#running.onStop(() => candidate.stop());
+    await this.#running.start(search);
     candidate.onChange(() => {
       if (!work.isReady || candidate.term()?.epoch === this.#served) return;
       this.#served = candidate.term()?.epoch;
@@ -201,15 +203,12 @@ export class ElectedMaster implements MasterRole {
     const search = new LeaderSearch({ leadership: candidate, nodeId, known, ask, clock });
     const work = new MasterWork({
       master,
-      startFiles: async () => {
-        await known.open();
-        await this.#running.start(search);
-      },
+      startFiles: async () => undefined,
       ensureAdminKey: async () => undefined,
       openDoor: async () => this.#openDoor(),
       untilAnswered: async () => undefined,
     });
-    return { store, candidate, master, work };
+    return { store, candidate, master, work, search };
   }
 
   #buildMaster(store: EtcdStore, candidate: ElectedLeadership): Master {

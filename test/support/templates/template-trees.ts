@@ -12,7 +12,7 @@ import { packTree } from '../../../src/templates/transfer/bundle.js';
 import type { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { digestTree } from '../../../src/templates/tree/digest.js';
 import { walkTree } from '../../../src/templates/tree/tree.js';
-import { copyThreads } from '../runtime/copy-threads.js';
+import { packThreads } from './pack-threads.js';
 
 /** Path to content; a path ending in `/` is a directory, one starting with `*` an executable file. */
 export type Tree = Readonly<Record<string, string | Buffer>>;
@@ -68,7 +68,7 @@ export async function readCached(cache: TemplateCache, digest: string): Promise<
   const root = temporaryDirectory();
   try {
     const layer = { label: 'test/tree', ...(await cache.tree(digest, forever)) };
-    await copyItems(copyThreads, [...mergeLayers([layer]).values()], root, forever);
+    await copyItems(packThreads, [...mergeLayers([layer]).values()], root, forever);
     return await readTree(root);
   } finally {
     rmSync(root, { recursive: true });

@@ -312,6 +312,13 @@ describe('the link of a wrapper', () => {
     expect(fruitless).toBe(1);
   });
 
+  it('asks soon again while masters are behind: the one that is not calls it lost after nodeTimeoutMs', async () => {
+    link.start();
+    await clock.settle();
+    const refuse = () => last().end.send({ type: 'refused', reason: 'its store is older', isBehind: true });
+    expect(await waitsAfter(8, refuse)).toEqual([75, 150, 300, 600, 1200, 2250, 2250, 2250]);
+  });
+
   it('stays with the leader that holds its former connection still', async () => {
     link.start();
     await clock.settle();

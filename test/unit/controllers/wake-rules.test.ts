@@ -399,6 +399,16 @@ describe('a change of anything else wakes', () => {
     expect(textOf(wakesOfTemplates(facts)).toSorted()).toEqual(['drain beta +50', 'placement wait1a +50']);
   });
 
+  it('a place that is free, and templates: what has not been ready and lacks the content in force', async () => {
+    const starting = (revision: string): Fields =>
+      up('alpha', { revision, status: { state: 'CREATING', pid: null, hasBeenReady: false } });
+    await wakesOf(putInstance('has1aa', starting('f00')), putInstance('lacks1', starting('f09')));
+    const contents = (wakes: readonly string[]) => wakes.filter((wake) => wake.startsWith('content'));
+    expect(contents(await wakesOf(remove(instanceKey('up1aaa'))))).toEqual(['content lacks1 +50']);
+    expect(contents(await wakesOf(putNode('delta')))).toEqual(['content lacks1 +50']);
+    expect(contents(textOf(wakesOfTemplates(facts)))).toEqual(['content lacks1 +50']);
+  });
+
   it('an instance that is placed: what waits, because less is free', async () => {
     await wakesOf(putInstance('wait2a'));
     expect(await wakesOf(putInstance('wait2a', { placement: placedOn('alpha') }))).toContain(

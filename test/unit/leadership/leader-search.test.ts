@@ -73,7 +73,6 @@ async function add(nodeId: string): Promise<Member> {
     file: fileOf(nodeId),
     logger,
   });
-  await known.open();
   const search = new LeaderSearch({
     leadership,
     nodeId,

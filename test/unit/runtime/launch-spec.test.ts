@@ -8,7 +8,7 @@ import { Workspaces } from '../../../src/runtime/installation/workspace.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { TemplateCache } from '../../../src/templates/transfer/cache.js';
 import { FakeClock } from '../../support/fake-clock.js';
-import { copyThreads } from '../../support/runtime/copy-threads.js';
+import { packThreads } from '../../support/templates/pack-threads.js';
 import { quietLogger } from '../../support/templates/template-trees.js';
 
 const users = new NodeUsers(undefined, {
@@ -21,7 +21,12 @@ const users = new NodeUsers(undefined, {
   hasBash: () => true,
 });
 
-const cache = new TemplateCache({ directory: '/nowhere/cache', logger: quietLogger, clock: new FakeClock() });
+const cache = new TemplateCache({
+  directory: '/nowhere/cache',
+  packThreads,
+  logger: quietLogger,
+  clock: new FakeClock(),
+});
 const installation = new LocalInstallation({
   nodeId: 'node-a',
   address: '127.0.0.1',
@@ -32,7 +37,7 @@ const installation = new LocalInstallation({
   workspaces: new Workspaces({
     runningDirectory: '/nowhere/running',
     cache,
-    copyThreads,
+    packThreads,
     logger: quietLogger,
   }),
   clock: new FakeClock(),

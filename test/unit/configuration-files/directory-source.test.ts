@@ -1,0 +1,48 @@
+/** What a master believes of its configuration files while it writes them itself. */
+import { mkdtempSync, rmSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { DirectorySource } from '../../../src/configuration-files/source.js';
+import { SystemClock } from '../../../src/loop/system-clock.js';
+
+const FILE = 'a.json';
+/** Read after the first file, in many steps. */
+const OTHERS = Array.from({ length: 128 }, (_, number) => `b${number}.json`);
+const said = (name: string, command: string) => JSON.stringify({ name, command });
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'drover-source-'));
+  writeFileSync(join(directory, FILE), said('a', 'old'));
+  for (const file of OTHERS) writeFileSync(join(directory, file), said(file.slice(0, -5), 'run'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+it.each([
+  ['written', () => writeFileSync(join(directory, FILE), said('a', 'new')), 'new'],
+  ['removed', () => unlinkSync(join(directory, FILE)), undefined],
+])(
+  'believes what it was told after a file was %s, also while the directory was being read',
+  async (_, change, expected) => {
+    let reads = 0;
+    let reading: Promise<unknown> | undefined;
+    const clock = Object.assign(new SystemClock(), {
+      // Asked once for each file that is read: the first one has been by now.
+      now: () => {
+        if (++reads === 64) {
+          change();
+          reading = source.readFile(FILE);
+        }
+        return Date.now();
+      },
+    });
+    const source = new DirectorySource({ nodeId: 'n', directory, logger: pino({ enabled: false }), clock });
+    await source.read({ isFinal: false });
+    expect(reading).toBeDefined();
+    await reading;
+    const found = source.files?.get(FILE);
+    expect(found?.kind === 'valid' ? found.parsed.configuration.command : undefined).toBe(expected);
+  },
+);
