@@ -30,7 +30,7 @@ import type { Assembly } from './assembly.js';
 import { connectionTo } from './connect-to-leader.js';
 import { MasterWork } from './master-work.js';
 import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-store.js';
-import { SeveralMasters } from './several-masters.js';
+import type { SeveralMasters } from './several-masters.js';
 import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
 import type { WithoutState } from './start-without-state.js';
@@ -138,6 +138,9 @@ async function lay(
 ): Promise<Foundation> {
   const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
+  const isShared = configuration.store.kind === 'etcd';
+  // A master alone does not load it.
+  const ofSeveral = isShared ? await import('./several-masters.js') : undefined;
   const { store, candidate } = await openMasterStore(assembly, waitFor);
   await untilFounded({ store, candidate }, ending);
   const audit = new AuditLog({ path: paths.auditLog, now: () => clock.now(), logger });
@@ -163,7 +166,6 @@ async function lay(
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
-  const isShared = configuration.store.kind === 'etcd';
   const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
     ...shared,
@@ -185,8 +187,8 @@ async function lay(
     revokeNode: (id, options) => cluster.members.revoke(id, options),
     hostAddressOf,
   });
-  const several = isShared
-    ? new SeveralMasters({
+  const several = ofSeveral
+    ? new ofSeveral.SeveralMasters({
         nodeId,
         paths,
         store,

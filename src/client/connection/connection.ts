@@ -52,6 +52,7 @@ export interface ApiConnection {
   /**
    * Resolves when the socket is open. Add listeners right after the `await`: messages begin in the next turn of the
    * event loop. Refusals of the API are thrown as by `refusalOf`, and the reason of `signal` when it aborts before that.
+   * `sayWaits`: told that it waits for the masters to elect a leader, where it does. Default: as for requests.
    */
-  openSocket(path: string, signal?: AbortSignal): Promise<WebSocket>;
+  openSocket(path: string, signal?: AbortSignal, sayWaits?: (line: string) => void): Promise<WebSocket>;
 }

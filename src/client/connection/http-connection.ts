@@ -137,7 +137,11 @@ export class HttpConnection implements ApiConnection {
     }
   }
 
-  async openSocket(path: string, signal?: AbortSignal): Promise<WebSocket> {
+  async openSocket(
+    path: string,
+    signal?: AbortSignal,
+    sayWaits = this.#options.sayWaits,
+  ): Promise<WebSocket> {
     try {
       signal?.throwIfAborted();
       const [{ tls }, key] = await Promise.all([this.#prepare(), this.#readKey()]);
@@ -151,7 +155,7 @@ export class HttpConnection implements ApiConnection {
         answerMs,
         signal,
       };
-      const patience = new ElectionPatience(this.#options.sayWaits);
+      const patience = new ElectionPatience(this.#options.sayWaits && sayWaits);
       for (;;) {
         const opened = await openApiSocket(call).catch((error: unknown) => {
           if (error instanceof NotTakenError) return error;

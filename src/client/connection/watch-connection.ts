@@ -84,9 +84,11 @@ export class WatchConnection {
   /** Tries until it succeeds, once it had succeeded before. Undefined: `signal` aborted. */
   async #open(signal: AbortSignal, isAgain: boolean): Promise<WebSocket | undefined> {
     let said = '';
+    // What draws over the terminal says it there, once it has drawn.
+    const sayWaits = isAgain ? this.#options.say : undefined;
     for (let waitMs = FIRST_RETRY_MS; !signal.aborted; waitMs = Math.min(MAX_RETRY_MS, waitMs * 2)) {
       try {
-        return await this.#connection.openSocket('/watch', signal);
+        return await this.#connection.openSocket('/watch', signal, sayWaits);
       } catch (error) {
         if (signal.aborted) return undefined;
         if (!(error instanceof ClientError)) throw error;

@@ -1,10 +1,11 @@
 /**
  * The working directories, `running/<instance id>/`: made from templates before a start, wholly or not at all, and
- * removed with their instance. An instance counts as an attacker of its own directory.
+ * removed with their instance. An instance counts as an attacker of its own directory. Single calls that change a name are
+ * made at once: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
  */
 import { randomBytes } from 'node:crypto';
-import { lchownSync, mkdirSync, renameSync } from 'node:fs';
-import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
+import { existsSync, lchownSync, mkdirSync, renameSync } from 'node:fs';
+import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
@@ -118,7 +119,7 @@ export class Workspaces {
     const digests = request.templates.map(digestOf);
     const releases = digests.map((digest) => this.#cache.pin(digest));
     try {
-      await mkdir(this.#running, { recursive: true, mode: PRIVATE });
+      mkdirSync(this.#running, { recursive: true, mode: PRIVATE });
       const items = mergeLayers(await this.#layersOf(request));
       const warnings = await this.#build(request, directory, items);
       return { directory, warnings };
@@ -132,7 +133,7 @@ export class Workspaces {
 
   /** Deletes the working directory; resolves when nothing is left of it. A missing one is no error. */
   async remove(instanceId: string): Promise<void> {
-    const away = await this.#moveAway(instanceId);
+    const away = this.#moveAway(instanceId);
     if (away !== null) await removeTree(away);
   }
 
@@ -150,7 +151,7 @@ export class Workspaces {
         request.signal.throwIfAborted();
         await this.#replace(request.instanceId, async () => {
           await give(staging, request.owner);
-          await rename(staging, directory);
+          renameSync(staging, directory);
         });
       });
     }
@@ -199,7 +200,7 @@ export class Workspaces {
     const { instanceId, fileModifications: files, variables, owner, signal } = request;
     const staging = this.#beside(STAGING, instanceId);
     try {
-      await mkdir(staging, modeOf(request));
+      mkdirSync(staging, modeOf(request));
       await copyItems(this.#packThreads, [...items.values()], staging, signal).catch((error: unknown) =>
         this.#onCopyFailed(request, error),
       );
@@ -208,9 +209,11 @@ export class Workspaces {
       await place(staging);
       return warnings;
     } finally {
-      await removeTree(staging).catch((error: unknown) => {
-        this.#logger.warn({ instanceId, reason: messageOf(error) }, 'a staging directory is left over');
-      });
+      // It was renamed into place, or is still here.
+      if (existsSync(staging))
+        await removeTree(staging).catch((error: unknown) => {
+          this.#logger.warn({ instanceId, reason: messageOf(error) }, 'a staging directory is left over');
+        });
     }
   }
 
@@ -237,20 +240,19 @@ export class Workspaces {
 
   /** Puts a new directory in the place of the old one, which is deleted in the background. */
   async #replace(instanceId: string, place: () => Promise<void>): Promise<void> {
-    const away = await this.#moveAway(instanceId);
+    const away = this.#moveAway(instanceId);
     try {
       await place();
     } catch (error) {
-      if (away !== null) await rename(away, this.#directoryOf(instanceId));
+      if (away !== null) renameSync(away, this.#directoryOf(instanceId));
       throw error;
     }
     if (away !== null) this.#removeLater(instanceId, away);
   }
 
   /**
-   * Makes an empty directory in the place of the old one. False: that takes more work. It makes two or three system
-   * calls of some 20 microseconds at once, because a restart after a crash waits for it: the thread pool would take
-   * milliseconds on a busy machine.
+   * Makes an empty directory in the place of the old one, at once, because a restart after a crash waits for it. False:
+   * that takes more work.
    */
   #makeEmpty(request: PrepareRequest, directory: string): boolean {
     const { instanceId, owner } = request;
@@ -285,10 +287,10 @@ export class Workspaces {
   }
 
   /** Renames the working directory for its removal; null when there is none. A link itself is moved, not its target. */
-  async #moveAway(instanceId: string): Promise<string | null> {
+  #moveAway(instanceId: string): string | null {
     const away = this.#beside(REMOVED, instanceId);
     try {
-      await rename(this.#directoryOf(instanceId), away);
+      renameSync(this.#directoryOf(instanceId), away);
       return away;
     } catch (error) {
       if (systemCodeOf(error) === 'ENOENT') return null;

@@ -7,6 +7,7 @@ import { type Entry, getFileNameLowLevel } from 'yauzl';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { objectionTo } from '../tree/path-objection.js';
+import { invalid } from './invalid-archive.js';
 
 const KIND_MASK = 0o170_000;
 const REGULAR = 0o100_000;
@@ -157,13 +158,6 @@ function checkEntry(entry: Entry): CheckedEntry {
   if (isDirectory && entry.uncompressedSize > 0)
     throw invalid(`${quoteText(path)} is a directory with content`);
   return { path, isDirectory, executable: !isDirectory && (mode & EXECUTABLE) !== 0 };
-}
-
-/** DRV_ARCHIVE_INVALID with one reason. */
-export function invalid(what: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_ARCHIVE_INVALID', `the zip was refused and nothing was changed: ${what}`, {
-    cause,
-  });
 }
 
 function tooLarge(what: string): DroverError {

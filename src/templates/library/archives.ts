@@ -16,11 +16,10 @@ import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
 import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import { readSteadily, type TreeEntry, walkTree } from '../tree/tree.js';
-import { type ArchiveLimits, invalid } from './archive-check.js';
+import type { ArchiveLimits } from './archive-check.js';
 import { unknownFile } from './files.js';
-import { packZip } from './pack-zip.js';
+import { invalid } from './invalid-archive.js';
 import type { TemplateDirectory } from './template-directory.js';
-import { unpackZip } from './unpack-zip.js';
 
 const IMPORT = 'import~';
 
@@ -82,6 +81,7 @@ export class TemplateArchives {
       (entry) => path === undefined || entry.path === path || entry.path.startsWith(`${path}/`),
     );
     if (place !== undefined && entries.length === 0) throw unknownFile(place);
+    const { packZip } = await import('./pack-zip.js');
     return packZip(
       { root: this.#options.directory.pathOf(group, name), label: `template ${group}/${name}` },
       entries,
@@ -92,6 +92,7 @@ export class TemplateArchives {
   async import(group: string, name: string, content: Readable): Promise<ImportedTree> {
     checkTemplateName(group, name);
     const { uploads, limits, directory, maxUploadBytes } = this.#options;
+    const { unpackZip } = await import('./unpack-zip.js');
     const zip = join(uploads, `${randomBytes(8).toString('hex')}.zip`);
     try {
       await spool(zip, content, maxUploadBytes);

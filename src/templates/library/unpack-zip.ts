@@ -9,7 +9,8 @@ import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { isSystemError } from '../tree/system-error.js';
-import { ArchiveCheck, type ArchiveLimits, type CheckedEntry, invalid } from './archive-check.js';
+import { ArchiveCheck, type ArchiveLimits, type CheckedEntry } from './archive-check.js';
+import { invalid } from './invalid-archive.js';
 
 /**
  * Unpacks the file `zip` into the empty directory `directory`; no other process may write either of them. Every entry

@@ -2,7 +2,8 @@
  * The wrapper's template trees, `data/template-cache/<digest>.packs/`: complete, verified and never changed. Working
  * directories are copied from them. A start removes what a killed process left unfinished, and trees of another form.
  */
-import { lstat, mkdir, readdir, rename, utimes } from 'node:fs/promises';
+import { utimesSync } from 'node:fs';
+import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
@@ -131,7 +132,7 @@ export class TemplateCache implements Part {
   async tree(digest: string, signal: AbortSignal): Promise<CachedTree> {
     const directory = this.directoryOf(digest);
     if (!this.has(digest)) throw gone(digest);
-    await this.#touch(digest);
+    this.#touch(digest);
     const known = this.#listings.get(digest);
     if (known !== undefined) return { directory, items: known };
     try {
@@ -258,9 +259,13 @@ export class TemplateCache implements Part {
   }
 
   /** Keeps the time of the last use in the tree's own modification time, so that it outlives the process. */
-  async #touch(digest: string): Promise<void> {
+  #touch(digest: string): void {
     const now = this.#clock.now() / 1000;
-    await utimes(this.directoryOf(digest), now, now).catch(() => {});
+    try {
+      utimesSync(this.directoryOf(digest), now, now);
+    } catch {
+      // It is gone, which its reader finds out.
+    }
   }
 
   async #measure(digest: string, signal: AbortSignal): Promise<MeasuredTree> {

@@ -39,12 +39,56 @@ export function performCopy({ target, directories, files }: CopyBatch): void {
   const pack = new OpenPack();
   try {
     for (const path of directories) mkdirSync(`${target}/${path}`);
-    for (const file of files) {
-      if (file.size > MOST_PACKED_BYTES) copyWhole(file, `${target}/${file.path}`);
-      else copySmall(pack, file, `${target}/${file.path}`);
+    for (let next = 0; next < files.length; ) {
+      const run = runOf(files, next);
+      next += run.length;
+      copyRun(pack, run, target);
     }
   } finally {
     pack.close();
+  }
+}
+
+/** The file and those after it whose contents follow in the same pack: as many as are read at once. */
+function runOf(files: readonly CopiedFile[], first: number): CopiedFile[] {
+  const run = files.slice(first, first + 1);
+  let bytes = run[0]?.size ?? 0;
+  for (let next = first + 1; next < files.length; next++) {
+    const [last, file] = [run.at(-1), files[next]];
+    if (file === undefined || file.source !== last?.source || file.at !== last.at + last.size) break;
+    if (bytes + file.size > MOST_PACKED_BYTES) break;
+    run.push(file);
+    bytes += file.size;
+  }
+  return run;
+}
+
+function copyRun(pack: OpenPack, run: readonly CopiedFile[], target: string): void {
+  const [first] = run;
+  if (first === undefined) return;
+  if (first.size > MOST_PACKED_BYTES) {
+    copyWhole(first, `${target}/${first.path}`);
+    return;
+  }
+  const bytes = pack.read(
+    first,
+    run.reduce((sum, { size }) => sum + size, 0),
+  );
+  for (const { at, size, mode, path } of run) {
+    const start = at - first.at;
+    // Like a pack that is missing: the tree is not complete.
+    if (bytes.length < start + size)
+      throw Object.assign(new Error(`${first.source} is too short`), { code: 'ENOENT' });
+    writeNew(`${target}/${path}`, mode, bytes.subarray(start, start + size));
+  }
+}
+
+function writeNew(target: string, mode: number, content: Buffer): void {
+  const copy = openSync(target, 'wx', mode);
+  try {
+    for (let done = 0; done < content.length; ) done += writeSync(copy, content, done);
+  } finally {
+    closeSync(copy);
   }
 }
 
@@ -55,34 +99,20 @@ class OpenPack {
   #source: string | undefined;
   #file = -1;
 
-  /** The bytes, until the next call. */
-  read(content: CopiedFile): Buffer {
-    const { source, size } = content;
+  /** At most so many bytes from the place of this file on, until the next call; fewer at the end of the pack. */
+  read({ source, at }: CopiedFile, size: number): Buffer {
     if (size === 0) return NOTHING;
     if (source !== this.#source) {
       this.close();
       this.#file = openSync(source, 'r');
       this.#source = source;
     }
-    const bytes = readPack(this.#file, content);
-    // Like a pack that is missing: the tree is not complete.
-    if (bytes.length < size) throw Object.assign(new Error(`${source} is too short`), { code: 'ENOENT' });
-    return bytes;
+    return readPack(this.#file, { at, size });
   }
 
   close(): void {
     if (this.#source !== undefined) closeSync(this.#file);
     this.#source = undefined;
-  }
-}
-
-function copySmall(pack: OpenPack, file: CopiedFile, target: string): void {
-  const content = pack.read(file);
-  const copy = openSync(target, 'wx', file.mode);
-  try {
-    for (let done = 0; done < content.length; ) done += writeSync(copy, content, done);
-  } finally {
-    closeSync(copy);
   }
 }
 

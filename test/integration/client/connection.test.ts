@@ -12,6 +12,7 @@ import {
   type HttpConnectionOptions,
 } from '../../../src/client/connection/http-connection.js';
 import type { Target } from '../../../src/client/connection/target.js';
+import { WatchConnection } from '../../../src/client/connection/watch-connection.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { freePorts } from '../../support/free-ports.js';
 import { until } from '../../support/until.js';
@@ -88,8 +89,8 @@ describe('while no master leads', () => {
   const NOT_TAKEN = { 'retry-after': '0', 'drover-not-taken': '1' };
   const WAITS = 'no master leads at this moment: trying again for 15 s';
 
-  /** Refuses twice with these headers, then answers with what it got. */
-  async function elect(headers: Record<string, string>, isPatient = true) {
+  /** Refuses twice with these headers, then answers with what it got. `before`: so many sockets open and end first. */
+  async function elect(headers: Record<string, string>, isPatient = true, before = 0) {
     const said: string[] = [];
     let asked = 0;
     const server = createServer((request, response) => {
@@ -103,7 +104,9 @@ describe('while no master leads', () => {
     server.on('upgrade', (request, socket, head) => {
       asked++;
       const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
-      if (asked > 2) sockets.handleUpgrade(request, socket, head, (opened) => opened.send('hello'));
+      if (asked <= before) sockets.handleUpgrade(request, socket, head, (opened) => opened.terminate());
+      else if (asked > before + 2)
+        sockets.handleUpgrade(request, socket, head, (opened) => opened.send('hello'));
       else
         socket.end(
           `HTTP/1.1 503 Service Unavailable\r\n${lines.join('')}Content-Type: application/json\r\nContent-Length: ${NOBODY.length}\r\n\r\n${NOBODY}`,
@@ -127,6 +130,21 @@ describe('while no master leads', () => {
     expect(String((await once(socket, 'message'))[0])).toBe('hello');
     socket.terminate();
     expect(said).toEqual([WAITS]);
+  });
+
+  it('tells those who follow the change stream, which may draw over the terminal, once they have begun', async () => {
+    const { connection, said } = await elect(NOT_TAKEN, true, 1);
+    const told: string[] = [];
+    const ending = new AbortController();
+    const watch = new WatchConnection(connection, { say: (line) => told.push(line) });
+    for await (const message of watch.messages(ending.signal))
+      if (message.type === 'open' && message.isAgain) ending.abort();
+    expect(told).toEqual([
+      expect.stringContaining('was lost'),
+      WAITS,
+      expect.stringContaining('again after'),
+    ]);
+    expect(said).toEqual([]);
   });
 
   it.each<[string, Record<string, string>, boolean]>([

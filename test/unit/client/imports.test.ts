@@ -12,7 +12,7 @@ const SHARED = new RegExp(
     '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
     '^src/(?:explain/render|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',
     '^src/configuration-files/(?:file-warnings|nearest-name)\\.ts$',
-    '^src/templates/library/(?:archive-check|pack-zip|unpack-zip)\\.ts$',
+    '^src/templates/library/(?:archive-check|invalid-archive|pack-zip|unpack-zip)\\.ts$',
     '^src/templates/sync/(?:node-sync-text|pattern)\\.ts$',
     '^src/templates/tree/(?:byte-stream|digest|each-bounded|open-directory|path-objection|remove-tree|system-error|tree)\\.ts$',
   ].join('|'),

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { refuseForeign } from '../../../src/daemon/open-master-store.js';
+import { refuseForeign } from '../../../src/daemon/open-on-etcd.js';
 import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 
 let root: string;
