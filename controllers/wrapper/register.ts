@@ -6,17 +6,10 @@ import type { DesiredCopy } from '../../src/node/desired-copy.js';
 import type { Handle, HandleBook } from '../../src/node/handle-book.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { SupervisorFacts } from './process-supervisor/goal.js';
-import {
-  ProcessSupervisor,
-  type ProcessSupervisorOptions,
-  type SupervisorRoundStep,
-} from './process-supervisor/reconciler.js';
-import type { InstallerFacts } from './template-installer/plan.js';
-import {
-  type InstallerRoundStep,
-  TemplateInstaller,
-  type TemplateInstallerOptions,
-} from './template-installer/reconciler.js';
+import { ProcessSupervisor, type ProcessSupervisorOptions } from './process-supervisor/reconciler.js';
+import type { SupervisorStep } from './process-supervisor/steps.js';
+import type { InstallerFacts, InstallerStep } from './template-installer/plan.js';
+import { TemplateInstaller, type TemplateInstallerOptions } from './template-installer/reconciler.js';
 
 /** How many installs run at once: each copies files. */
 const INSTALLS_AT_ONCE = 4;
@@ -24,8 +17,8 @@ const INSTALLS_AT_ONCE = 4;
 const STARTS_AT_ONCE = 32;
 
 export interface WrapperControllers {
-  readonly installer: Controller<InstallerFacts, InstallerRoundStep>;
-  readonly supervisor: Controller<SupervisorFacts, SupervisorRoundStep>;
+  readonly installer: Controller<InstallerFacts, InstallerStep>;
+  readonly supervisor: Controller<SupervisorFacts, SupervisorStep>;
   readonly processSupervisor: ProcessSupervisor;
   readonly templateInstaller: TemplateInstaller;
   /** Looks at every instance again, for example when the whole node begins to stop. */

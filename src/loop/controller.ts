@@ -2,7 +2,6 @@
  * Runs one reconciler over its keys: takes due keys from the queue, runs a bounded number of rounds at once, and
  * queues each key again as the end of its round asks. All reconcilers of master and wrapper run in this.
  */
-import PQueue from 'p-queue';
 import { DroverError } from '../model/errors.js';
 import type { BackoffOptions } from './backoff.js';
 import type { Clock } from './clock.js';
@@ -48,7 +47,8 @@ export class Controller<Facts, Step> implements Part {
   readonly #concurrency: number;
   readonly #queue: WorkQueue;
   readonly #history: KeyHistory;
-  readonly #places: PQueue;
+  /** The rounds that wait for something. */
+  readonly #waiting = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   readonly #resync: Resync | undefined;
   #isStarted = false;
@@ -67,8 +67,6 @@ export class Controller<Facts, Step> implements Part {
     this.#queue = new WorkQueue(clock);
     this.#queue.onReady(() => this.#wake());
     this.#history = new KeyHistory(options.random, options.backoff);
-    this.#places = new PQueue({ concurrency: this.#concurrency });
-    this.#places.on('next', () => this.#wake());
     this.#resync =
       resync &&
       new Resync({
@@ -115,7 +113,7 @@ export class Controller<Facts, Step> implements Part {
     this.#abort.abort();
     this.#resync?.stop();
     this.#queue.stop();
-    await this.#places.onIdle();
+    await Promise.all(this.#waiting);
     this.#tellIdle();
   }
 
@@ -156,7 +154,7 @@ export class Controller<Facts, Step> implements Part {
 
   /** Runs due keys while places are free. Returns true when it stopped early to give the event loop its turn. */
   #runDue(): boolean {
-    while (!this.#isStopped && this.#places.pending < this.#concurrency) {
+    while (!this.#isStopped && this.#waiting.size < this.#concurrency) {
       if (this.#roundsThisTurn >= TURN_ROUNDS || this.#busyMsThisTurn >= TURN_MS) return true;
       const key = this.#queue.take();
       if (key === undefined) return false;
@@ -168,14 +166,21 @@ export class Controller<Facts, Step> implements Part {
   #runRound(key: string): void {
     const { clock } = this.#context;
     const startedAt = clock.monotonic();
-    const end = new Round(this.#context, key).run();
+    const end = new Round(this.#context, key).run(startedAt);
     const busyMs = clock.monotonic() - startedAt;
     this.#roundsThisTurn++;
     this.#busyMsThisTurn += busyMs;
     // A round that answered at once is over: only one that waits needs a place.
-    if (end instanceof Promise)
-      void this.#places.add(async () => this.#finish(key, await end, clock.monotonic() - startedAt));
-    else this.#finish(key, end, busyMs);
+    if (!(end instanceof Promise)) {
+      this.#finish(key, end, busyMs);
+      return;
+    }
+    const waiting = end.then((roundEnd) => {
+      this.#waiting.delete(waiting);
+      this.#finish(key, roundEnd, clock.monotonic() - startedAt);
+      this.#wake();
+    });
+    this.#waiting.add(waiting);
   }
 
   #finish(key: string, roundEnd: RoundEnd, durationMs: number): void {

@@ -26,10 +26,10 @@ export interface Reconciler<Facts, Step> {
   plan(facts: Facts, now: number): Plan<Step>;
 
   /**
-   * Carries out one small, repeatable effect. Throws `Conflict` when the facts have changed since; the key is then
+   * Carries out one small, repeatable effect of a plan for `key`. Throws `Conflict` when the facts have changed since; the key is then
    * tried again shortly, which counts as no error.
    */
-  perform(step: Step, signal: AbortSignal): MaybePromise<void>;
+  perform(step: Step, signal: AbortSignal, key: string): MaybePromise<void>;
 }
 
 /** The facts changed between observe and perform. */

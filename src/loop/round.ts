@@ -34,13 +34,13 @@ export class Round<Facts, Step> {
   }
 
   /**
-   * Runs the round. Returns without a promise when all of its steps do. Up to the first promise everything happens
+   * Runs the round; `now` is monotonic ms. Returns without a promise when all of its steps do. Up to the first promise everything happens
    * in this call: no other round sees the world between observing and the first effect.
    */
-  run(): MaybePromise<RoundEnd> {
+  run(now: number): MaybePromise<RoundEnd> {
     try {
       const facts = this.#context.reconciler.observe(this.#key, this.#context.signal);
-      return facts instanceof Promise ? this.#actLater(facts) : this.#act(facts);
+      return facts instanceof Promise ? this.#actLater(facts) : this.#act(facts, now);
     } catch (error) {
       return this.#broken(error);
     }
@@ -48,21 +48,21 @@ export class Round<Facts, Step> {
 
   async #actLater(facts: Promise<Facts | undefined>): Promise<RoundEnd> {
     try {
-      return await this.#act(await facts);
+      return await this.#act(await facts, this.#context.clock.monotonic());
     } catch (error) {
       return this.#broken(error);
     }
   }
 
-  #act(facts: Facts | undefined): MaybePromise<RoundEnd> {
-    const { reconciler, clock, signal } = this.#context;
+  #act(facts: Facts | undefined, now: number): MaybePromise<RoundEnd> {
+    const { reconciler, signal } = this.#context;
     if (signal.aborted) return ABORTED;
     if (facts === undefined) return GONE;
-    const plan = reconciler.plan(facts, clock.monotonic());
+    const plan = reconciler.plan(facts, now);
     let started = 0;
     for (const step of plan.steps) {
       if (signal.aborted) return ABORTED;
-      const done = reconciler.perform(step, signal);
+      const done = reconciler.perform(step, signal, this.#key);
       started++;
       if (done instanceof Promise) return this.#performRest(plan, started, done);
       this.#traceStep(step);
@@ -77,7 +77,7 @@ export class Round<Facts, Step> {
       for (const step of plan.steps.slice(started - 1, started)) this.#traceStep(step);
       for (const step of plan.steps.slice(started)) {
         if (signal.aborted) return ABORTED;
-        await reconciler.perform(step, signal);
+        await reconciler.perform(step, signal, this.#key);
         this.#traceStep(step);
       }
       return endOf(plan);

@@ -111,10 +111,10 @@ function standsOnLostNode({ desired, placement, status }: InstanceRecord, { node
 }
 
 /** The draining nodes that hold the instance, its original of now or of before, or a replacement of it. */
-function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Set<string> {
+function drainsOf(change: Change<InstanceRecord>, facts: WakeFacts): Iterable<string> {
   const draining = facts.draining.get(true);
+  if (draining.size === 0) return draining;
   const concerned = new Set<string>();
-  if (draining.size === 0) return concerned;
   const { id, before, after } = change;
   const nodeOf = (other: string | undefined): string | undefined =>
     facts.instances.get(other ?? '')?.value.placement?.nodeId;

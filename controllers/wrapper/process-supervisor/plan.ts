@@ -3,7 +3,7 @@
  * small step at a time. A start needs a working directory, which the template installer prepares. Nothing is
  * started while anything of the last run may live.
  */
-import { isDeepStrictEqual } from 'node:util';
+import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Handle } from '../../../src/node/handle-book.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
@@ -122,5 +122,5 @@ function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
   // What is restarted for another content is ended as its own content says.
   if (isRestartAsked(facts, handle)) return false;
   if (handle.static !== configuration.static) return true;
-  return handle.stopping === null && !isDeepStrictEqual(handle.stop, stopSettingsOf(configuration));
+  return handle.stopping === null && !isSameValue(handle.stop, stopSettingsOf(configuration));
 }

@@ -27,10 +27,9 @@ export interface ProcessSupervisorOptions extends Omit<StarterOptions, 'recordEx
   readonly left: Pick<LeftDirectories, 'note' | 'end'>;
 }
 
-export type SupervisorRoundStep = SupervisorStep & { readonly id: string };
-
-export class ProcessSupervisor implements Reconciler<SupervisorFacts, SupervisorRoundStep> {
+export class ProcessSupervisor implements Reconciler<SupervisorFacts, SupervisorStep> {
   readonly name = 'process-supervisor';
+  readonly plan = plan;
   readonly #options: ProcessSupervisorOptions;
   readonly #starter: Starter;
   readonly #stopper: Stopper;
@@ -70,14 +69,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     };
   }
 
-  plan(facts: SupervisorFacts, now: number) {
-    const planned = plan(facts, now);
-    return { ...planned, steps: planned.steps.map((step) => ({ ...step, id: facts.id })) };
-  }
-
-  perform(step: SupervisorRoundStep): Promise<void> | void {
+  perform(step: SupervisorStep, _signal: AbortSignal, id: string): Promise<void> | void {
     const { handles, outbox } = this.#options;
-    const { id } = step;
     switch (step.do) {
       case 'open':
         return this.#open(id);

@@ -146,7 +146,9 @@ export class Starter {
     const { desired, handles, launchSpec, clock } = this.#options;
     const { id } = handle;
     const { run, cancel } = starting;
-    handles.change(id, {
+    // Written out here and below: a handle is copied fast where all that follows it is named.
+    handles.put({
+      ...handle,
       run,
       port: wanted.assignment.port,
       begunAt: clock.now(),
@@ -160,7 +162,10 @@ export class Starter {
     const process = await runtime.start({
       ...spec,
       controlGroups,
-      signal: cancel.signal,
+      // Made when it is asked for, because most runtimes do not look at it.
+      get signal() {
+        return cancel.signal;
+      },
       onProgress: (progress) => {
         if (this.#starting.get(id) !== starting) return;
         handles.change(id, { progress });
@@ -168,18 +173,24 @@ export class Starter {
       },
     });
     const restarts = handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0);
-    handles.change(id, {
-      ...ANSWERED,
-      process,
-      upSince: clock.monotonic(),
-      problem: null,
-      notBefore: null,
-      restarts,
-      // A check that is asked for later is for later runs.
-      ...(wanted.configuration.readiness === undefined && {
-        readiness: { run, isReady: true, problem: null },
-      }),
-    });
+    const started = handles.get(id);
+    if (started !== undefined)
+      handles.put({
+        ...started,
+        isStarting: false,
+        progress: null,
+        isStartCancelled: false,
+        process,
+        upSince: clock.monotonic(),
+        problem: null,
+        notBefore: null,
+        restarts,
+        // A check that is asked for later is for later runs.
+        readiness:
+          wanted.configuration.readiness === undefined
+            ? { run, isReady: true, problem: null }
+            : started.readiness,
+      });
     this.#sayStarted(handle, run, process, wanted.assignment.port);
   }
 

@@ -32,11 +32,11 @@ export interface TemplateInstallerOptions {
   readonly logger: Logger;
 }
 
-export type InstallerRoundStep = InstallerStep & { readonly id: string };
-type InstallStep = InstallerRoundStep & { readonly do: 'install' };
+type InstallStep = InstallerStep & { readonly do: 'install' };
 
-export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRoundStep> {
+export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerStep> {
   readonly name = 'template-installer';
+  readonly plan = plan;
   readonly #options: TemplateInstallerOptions;
   readonly #fetches: Fetches;
   readonly #installing = new Map<string, Promise<readonly string[]>>();
@@ -65,24 +65,19 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     };
   }
 
-  plan(facts: InstallerFacts, now: number) {
-    const planned = plan(facts, now);
-    return { ...planned, steps: planned.steps.map((step) => ({ ...step, id: facts.id })) };
-  }
-
-  perform(step: InstallerRoundStep, signal: AbortSignal): Promise<void> | void {
+  perform(step: InstallerStep, signal: AbortSignal, id: string): Promise<void> | void {
     switch (step.do) {
       case 'note-missing':
-        this.#noteMissing(step);
+        this.#noteMissing(id, step);
         return;
       case 'fetch':
-        this.#fetch(step.id, step.digest);
+        this.#fetch(id, step.digest);
         return;
       case 'discard-install':
-        this.#options.handles.change(step.id, { isPrepared: false });
+        this.#options.handles.change(id, { isPrepared: false });
         return;
       case 'install':
-        return this.#install(step, signal);
+        return this.#install(id, step, signal);
       default:
         return step satisfies never;
     }
@@ -98,7 +93,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     return this.#fetches.stop();
   }
 
-  #noteMissing({ id, templates, message }: InstallerRoundStep & { do: 'note-missing' }): void {
+  #noteMissing(id: string, { templates, message }: InstallerStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#options.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
     // No delay: the master, or the connection to it, says when the template is there.
@@ -114,9 +109,8 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     });
   }
 
-  async #install(step: InstallStep, signal: AbortSignal): Promise<void> {
+  async #install(id: string, { templates, behind }: InstallStep, signal: AbortSignal): Promise<void> {
     const { desired, handles, install, logger } = this.#options;
-    const { id, templates, behind } = step;
     const wanted = desired.get(id);
     const handle = handles.get(id);
     if (wanted === undefined || handle === undefined || handle.process !== null)
@@ -132,7 +126,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     try {
       const warnings = await installing;
       for (const warning of warnings) logger.warn({ instance: id }, `installing ${id}: ${warning}`);
-      this.#installed({ ...step, warning: warningText(warnings) }, wanted, handle);
+      this.#installed({ templates, behind, warning: warningText(warnings) }, wanted, handle);
     } catch (error) {
       if (signal.aborted) throw error;
       this.#failed(id, error);
@@ -143,7 +137,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
 
   /** Notes the install, unless something else was asked for meanwhile. */
   #installed(
-    { templates, behind, warning }: InstallStep & { readonly warning: string | null },
+    { templates, behind, warning }: Omit<InstallStep, 'do'> & { readonly warning: string | null },
     wanted: Desired,
     handle: Handle,
   ): void {
@@ -153,12 +147,14 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerRo
     const isSame = desired.get(id)?.assignment.revision === wanted.assignment.revision;
     if (!isSame || now?.run !== run || now.restartToken !== restartToken) return;
     const isPortProblem = now.problem?.reason === 'port-busy';
-    handles.change(id, {
+    handles.put({
+      ...now,
       isPrepared: true,
       isCleared: false,
       warning,
       installed: templates.length === 0 ? null : { restartToken, templates: [...templates], behind },
-      ...(isPortProblem ? {} : { problem: null, notBefore: null }),
+      problem: isPortProblem ? now.problem : null,
+      notBefore: isPortProblem ? now.notBefore : null,
     });
   }
 

@@ -2,6 +2,9 @@
 import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 
+/** Only the type counts, not what follows it, such as the charset. */
+const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
+
 /**
  * Replaces the server's parsers. Clients in use send `application/json` with an empty body; a body without a
  * Content-Type counts as JSON too.
@@ -22,9 +25,6 @@ export function acceptJsonBodies(server: FastifyInstance): void {
   );
 }
 
-/** Only the type counts, not what follows it, such as the charset. */
 function isJson(contentType: string | undefined): boolean {
-  if (contentType === undefined) return true;
-  const [type = ''] = contentType.split(';', 1);
-  return type.trim().toLowerCase() === 'application/json';
+  return contentType === undefined || JSON_TYPE.test(contentType);
 }

@@ -21,12 +21,14 @@ export function withFirstReadiness(
   { now, isChecked }: ReadinessFacts,
 ): InstanceStatus {
   if (before.hasBeenReady !== false) return after;
-  const { upAt: _upAt, ...rest } = after;
   const isUp = after.state === 'ONLINE' && after.pid !== null;
   const wasUpForLong = before.upAt !== undefined && now - before.upAt >= READY_AFTER_MS;
-  if ((isUp && isChecked) || wasUpForLong) return { ...rest, hasBeenReady: true };
+  const isReady = (isUp && isChecked) || wasUpForLong;
   const isSameRun = before.pid !== null && before.pid === after.pid && before.restarts === after.restarts;
-  const upAt = isSameRun ? before.upAt : undefined;
-  if (upAt !== undefined) return { ...rest, upAt };
-  return isUp ? { ...rest, upAt: now } : rest;
+  const upAt = (isSameRun ? before.upAt : undefined) ?? (isUp ? now : undefined);
+  const status = { ...after };
+  if (isReady) status.hasBeenReady = true;
+  if (!isReady && upAt !== undefined) status.upAt = upAt;
+  else if (status.upAt !== undefined) delete status.upAt;
+  return status;
 }

@@ -2,10 +2,10 @@
  * Pushes to one node what it should hold: a snapshot first, then numbered deltas. An assignment is composed from the
  * master's mirrors when it is sent, so several changes of one instance travel as one.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Configuration } from '../../model/configuration.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { InstanceRecord, PlacedTemplate } from '../../model/instance.js';
+import { isSameValue } from '../../model/plain/same-value.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { ResolvedTemplate } from '../../model/template.js';
 import type { StoreLine } from '../../store/epoch-base.js';
@@ -271,11 +271,7 @@ export class NodeFeed {
 export function isSameWish(before: InstanceRecord | undefined, after: InstanceRecord | undefined): boolean {
   if (before === undefined || after === undefined) return false;
   if (before.createdAt !== after.createdAt || before.revision !== after.revision) return false;
-  return isSame(before.desired, after.desired) && isSame(before.placement, after.placement);
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  return a === b || isDeepStrictEqual(a, b);
+  return isSameValue(before.desired, after.desired) && isSameValue(before.placement, after.placement);
 }
 
 /** Errors of Drover's own name the template themselves. */

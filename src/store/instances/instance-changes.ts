@@ -40,18 +40,26 @@ export function newInstance(
   content: InstanceContent,
   { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
 ): InstanceRecord {
-  return {
+  const { configuration, hash: revision, generation = 0 } = content;
+  const { name: configurationName, runtime, static: isStatic, ramMB, cpu } = configuration;
+  // One literal, and no spreads: those make a record several times dearer, to write as text too.
+  const record: InstanceRecord = {
     id,
-    configurationName: content.configuration.name,
-    ...contentFields(content),
-    ...generationField(content),
+    configurationName,
+    revision,
+    runtime,
+    static: isStatic,
+    ramMB,
+    cpu,
     createdAt: now,
-    ...(madeBy !== undefined && { madeBy }),
     desired: { goal: 'run', restartToken: 0 },
     placement: null,
     home: null,
     status: { ...NEW_STATUS, lastHeartbeat: now },
   };
+  if (generation > 0) record.generation = generation;
+  if (madeBy !== undefined) record.madeBy = madeBy;
+  return record;
 }
 
 function contentFields({ configuration, hash }: InstanceContent) {
