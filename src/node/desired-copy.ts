@@ -75,8 +75,7 @@ export class DesiredCopy {
    */
   async keep(id: string): Promise<void> {
     const { revision } = this.#assignments.get(id) ?? {};
-    const keys = [ASSIGNMENTS + id, REVISIONS + revision];
-    if (keys.some((key) => this.#disk.isUnkept(key))) await this.#disk.tryToWrite();
+    await this.#disk.tryToWrite([ASSIGNMENTS + id, REVISIONS + revision]);
   }
 
   /** True when the node should hold this instance, even while its assignment or the content of its revision is missing. */

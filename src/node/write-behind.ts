@@ -34,8 +34,9 @@ export interface WriteBehindOptions {
 export class WriteBehind {
   readonly #options: WriteBehindOptions;
   #waiting = new Map<string, unknown>();
-  /** The batch on its way to the disk. */
+  /** The batch on its way to the disk, and the end of this try. */
   #batch: ReadonlyMap<string, unknown> = new Map();
+  #trying: Promise<unknown> = Promise.resolve();
   #writing: Promise<void> | undefined;
   #isFailing = false;
   #isStopping = false;
@@ -77,11 +78,6 @@ export class WriteBehind {
     this.#writing ??= this.#writeLater();
   }
 
-  /** Whether the newest value of a key may be lost with this daemon. */
-  isUnkept(key: string): boolean {
-    return this.#waiting.has(key) || this.#batch.has(key);
-  }
-
   /** Resolves when everything put so far is on disk. Waits for the next batch; `flush` does not. */
   async written(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
@@ -89,19 +85,22 @@ export class WriteBehind {
 
   /** Writes all waiting changes now, and resolves when they are on disk. */
   async flush(): Promise<void> {
-    this.#goOn?.();
+    await this.tryToWrite();
     await this.written();
   }
 
   /**
-   * Writes all waiting changes now. Resolves when they are on disk, or when this try has failed and the next one is put
-   * off.
+   * Writes now what waits. Resolves when the newest values of `keys` (default: of all) are on disk, or when their try has
+   * failed and the next one is put off. Those that are on their way need no other try.
    */
-  async tryToWrite(): Promise<void> {
-    if (this.#writing === undefined) return;
-    const tried = new Promise<void>((resolve) => this.#awaitingTry.push(resolve));
-    this.#goOn?.();
-    await tried;
+  async tryToWrite(
+    keys: readonly string[] = [...this.#batch.keys(), ...this.#waiting.keys()],
+  ): Promise<void> {
+    if (keys.some((key) => this.#waiting.has(key))) {
+      const tried = new Promise<void>((resolve) => this.#awaitingTry.push(resolve));
+      this.#goOn?.();
+      await tried;
+    } else if (keys.some((key) => this.#batch.has(key))) await this.#trying;
   }
 
   /**
@@ -120,14 +119,16 @@ export class WriteBehind {
       this.#batch = batch;
       const awaitingTry = this.#awaitingTry.splice(0);
       this.#waiting = new Map();
-      const isWritten = await this.#write(batch);
+      const trying = this.#write(batch);
+      this.#trying = trying;
+      const isWritten = await trying;
       this.#batch = new Map();
       // Newer values win over those of a failed batch.
       if (!isWritten && !this.#isStopping) this.#waiting = new Map([...batch, ...this.#waiting]);
       for (const resolve of awaitingTry) resolve();
       // Who has asked during this try waits for the next one.
-      if (isWritten || this.#isStopping || this.#awaitingTry.length > 0) continue;
-      await this.#pause(RETRY_MS);
+      if (this.#waiting.size === 0 || this.#awaitingTry.length > 0) continue;
+      await this.#pause(isWritten ? GATHER_MS : RETRY_MS);
     }
     this.#writing = undefined;
     for (const resolve of this.#awaitingTry.splice(0)) resolve();

@@ -4,7 +4,7 @@
  * made at once: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, lchownSync, mkdirSync, renameSync } from 'node:fs';
+import { existsSync, lchownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -267,13 +267,16 @@ export class Workspaces {
       if (systemCodeOf(error) !== 'EEXIST') return false;
     }
     const away = this.#beside(REMOVED, instanceId);
+    const isKept = !removeIfEmpty(directory);
     try {
-      renameSync(directory, away);
-      this.#removeLater(instanceId, away);
+      if (isKept) renameSync(directory, away);
       make();
       return true;
     } catch {
       return false;
+    } finally {
+      // Last: what it does in the pool holds up the other calls. Nothing is there when the renaming failed.
+      if (isKept) this.#removeLater(instanceId, away);
     }
   }
 
@@ -307,6 +310,16 @@ export class Workspaces {
 
   #beside(prefix: string, instanceId: string): string {
     return join(this.#running, `${prefix}${instanceId}-${randomBytes(6).toString('hex')}`);
+  }
+}
+
+/** A run that wrote no file into its directory leaves nothing that a pool would have to look for. */
+function removeIfEmpty(directory: string): boolean {
+  try {
+    rmdirSync(directory);
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -1,7 +1,9 @@
 import {
   chmodSync,
+  closeSync,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -126,6 +128,23 @@ describe('a fresh directory', () => {
     await prepare();
     expect(await readTree(directory)).toEqual({});
     writeTree(directory, { f: 'old' });
+    await prepare();
+    expect(await readTree(directory)).toEqual({});
+    expect(await names()).toEqual([ID]);
+  });
+
+  it('is another one also where the old one had nothing in it, and leaves nothing of either', async () => {
+    await prepare();
+    const { ino, mode } = statSync(directory);
+    // Held, so that its number is not given out again.
+    const held = openSync(directory, 'r');
+    chmodSync(directory, 0o777);
+    await prepare();
+    closeSync(held);
+    expect(statSync(directory).ino).not.toBe(ino);
+    expect(statSync(directory).mode).toBe(mode);
+    expect(await names()).toEqual([ID]);
+    writeFileSync(join(directory, 'f'), 'old');
     await prepare();
     expect(await readTree(directory)).toEqual({});
     expect(await names()).toEqual([ID]);

@@ -149,6 +149,35 @@ describe('write-behind', () => {
     expect(await kept()).toEqual({ a: 2 });
   });
 
+  it('waits for the try under way where that has what is asked for, and gathers what came meanwhile', async () => {
+    store.latencyMs = 10;
+    disk.put('a', 1);
+    void disk.tryToWrite();
+    await clock.advance(5);
+    disk.put('b', 1);
+    const ended: string[] = [];
+    void disk.tryToWrite(['a']).then(() => ended.push('a'));
+    void disk.tryToWrite(['none']).then(() => ended.push('none'));
+    await clock.advance(6);
+    expect(ended).toEqual(['none', 'a']);
+    expect(await kept()).toEqual({ a: 1 });
+    await clock.advance(30);
+    expect(await kept()).toEqual({ a: 1 });
+    await clock.advance(30);
+    expect(await kept()).toEqual({ a: 1, b: 1 });
+  });
+
+  it('goes on at once with what was asked for during a try', async () => {
+    store.latencyMs = 10;
+    disk.put('a', 1);
+    void disk.tryToWrite();
+    await clock.advance(5);
+    disk.put('b', 1);
+    void disk.tryToWrite(['b']);
+    await clock.advance(20);
+    expect(await kept()).toEqual({ a: 1, b: 1 });
+  });
+
   it('stops with everything written, also when it waits to try again', async () => {
     store.isFull = true;
     disk.put('a', 1);
