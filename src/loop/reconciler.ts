@@ -26,8 +26,8 @@ export interface Reconciler<Facts, Step> {
   plan(facts: Facts, now: number): Plan<Step>;
 
   /**
-   * Carries out one small, repeatable effect of a plan for `key`. Throws `Conflict` when the facts have changed since; the key is then
-   * tried again shortly, which counts as no error.
+   * Carries out one small, repeatable effect of a plan for `key`. Throws `Conflict` when the facts have changed since;
+   * the key is then tried again shortly, which counts as no error.
    */
   perform(step: Step, signal: AbortSignal, key: string): MaybePromise<void>;
 }

@@ -34,8 +34,8 @@ export class Round<Facts, Step> {
   }
 
   /**
-   * Runs the round; `now` is monotonic ms. Returns without a promise when all of its steps do. Up to the first promise everything happens
-   * in this call: no other round sees the world between observing and the first effect.
+   * Runs the round; `now` is monotonic ms. Returns without a promise when all of its steps do. Up to the first promise
+   * everything happens in this call: no other round sees the world between observing and the first effect.
    */
   run(now: number): MaybePromise<RoundEnd> {
     try {

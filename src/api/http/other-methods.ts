@@ -1,4 +1,7 @@
-/** Answers what no route takes: 405 with `Allow` where the path takes other methods, else 404. The gate comes first, as everywhere. */
+/**
+ * Answers what no route takes: 405 with `Allow` where the path takes other methods, else 404. The gate comes first, as
+ * everywhere.
+ */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendError } from './json-reply.js';
 import type { Method } from './route.js';

@@ -94,7 +94,8 @@ export class Live {
   readonly #onOffline = (): void => this.connection.lose();
 }
 
-function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents): WatchSocket {
+function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents): WatchSocket | null {
+  if (session.state.value.phase !== 'in') return null;
   const socket = openSocket(session);
   socket.onopen = onOpen;
   socket.onmessage = ({ data }: MessageEvent<string>) => onText(data);

@@ -38,7 +38,8 @@ export interface WatchSocket {
 
 /** What the connection needs of the browser; tests hand in others. */
 export interface WatchPlatform {
-  open(events: SocketEvents): WatchSocket;
+  /** Null: nobody is signed in any more. */
+  open(events: SocketEvents): WatchSocket | null;
   now(): number;
   /** The server has closed the socket for good reasons, or refused it: is the session still good? */
   checkSession(): Promise<void>;
@@ -148,6 +149,8 @@ export class WatchConnection {
       onClosed: (code) => ifHeld(() => this.#onLost(code)),
     });
     this.#socket = socket;
+    // `stop` follows when the page has heard of it.
+    if (socket === null) this.#goToRest();
   }
 
   #onOpened(): void {

@@ -26,9 +26,11 @@ afterEach(() => {
 /** A connection over sockets that the test plays. `random`: the longest delay there is. */
 function makeConnection({ random = 1 }: { readonly random?: number } = {}) {
   const sockets: FakeSocket[] = [];
+  const session = { isOver: false };
   const checkSession = vi.fn(() => Promise.resolve());
   const connection = new WatchConnection({
     open: (events) => {
+      if (session.isOver) return null;
       const socket: FakeSocket = { events, sent: [], isClosed: false };
       sockets.push(socket);
       return {
@@ -54,7 +56,7 @@ function makeConnection({ random = 1 }: { readonly random?: number } = {}) {
   };
   const beat = (): void => newest().events.onText('[{"type":"beat"}]');
   const phase = (): string => connection.state.value.phase;
-  return { connection, sockets, newest, answer, beat, phase, checkSession };
+  return { connection, sockets, session, newest, answer, beat, phase, checkSession };
 }
 
 function pets(received: unknown[] = [], revision = { value: 0 }): Subscriber {
@@ -259,6 +261,20 @@ describe('the end of a session', () => {
     vi.advanceTimersByTime(60_000);
     connection.wake();
     expect([phase(), sockets.length]).toEqual(['idle', 1]);
+  });
+
+  it('may be known before the connection is stopped: the next try rests', () => {
+    const { connection, sockets, session, newest, answer, phase } = makeConnection();
+    connection.start();
+    answer();
+    newest().events.onClosed(REVOKED);
+    session.isOver = true;
+    vi.advanceTimersByTime(60_000);
+    expect([phase(), sockets.length]).toEqual(['idle', 1]);
+    connection.stop();
+    session.isOver = false;
+    connection.start();
+    expect([phase(), sockets.length]).toEqual(['connecting', 2]);
   });
 
   it('while the tab rests leaves nothing behind: the next session connects, and knows of no old figures', () => {
