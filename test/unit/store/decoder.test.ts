@@ -17,6 +17,8 @@ const schema = z.object({
 });
 
 const some = fc.nat({ max: 4 });
+/** The store gives no object without a prototype. */
+const plain = { noNullPrototype: true } as const;
 /** Sound records, and records with fields that are missing, unknown or wrong. */
 const stored = fc.record(
   {
@@ -26,13 +28,16 @@ const stored = fc.record(
     storage: fc.constantFrom('local', 'far', null),
     place: fc.oneof(
       fc.constantFrom(null, 'x', []),
-      fc.record({ port: some, tags: fc.array(fc.constantFrom('t', 1), { maxLength: 1 }) }),
-      fc.record({ port: some, tags: fc.constant([]), more: some }, { requiredKeys: ['port', 'tags'] }),
+      fc.record({ port: some, tags: fc.array(fc.constantFrom('t', 1), { maxLength: 1 }) }, plain),
+      fc.record(
+        { port: some, tags: fc.constant([]), more: some },
+        { ...plain, requiredKeys: ['port', 'tags'] },
+      ),
     ),
-    range: fc.oneof(fc.constant(undefined), fc.record({ min: some, max: some })),
+    range: fc.oneof(fc.constant(undefined), fc.record({ min: some, max: some }, plain)),
     unknown: some,
   },
-  { requiredKeys: ['name', 'size', 'place'] },
+  { ...plain, requiredKeys: ['name', 'size', 'place'] },
 );
 
 it('gives, and refuses, what the schema does, whatever the value was before', () => {
