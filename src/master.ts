@@ -29,7 +29,6 @@ import type { KeptDirectory } from './model/run/left-directory.js';
 import type { TreeResult } from './model/template.js';
 import type { Forecaster } from './operations/plan/forecast.js';
 import { InstanceWriter } from './store/instance-writes.js';
-import { InstanceCounts } from './store/instances/instance-counts.js';
 import { MasterState } from './store/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './store/node-writes.js';
 import { RolloutWriter } from './store/rollout-writes.js';
@@ -56,7 +55,6 @@ export class Master implements Part {
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
   readonly #options: MasterOptions;
-  readonly #counts: InstanceCounts;
   readonly #usage = new UsageBook();
   readonly #holdings: Holdings;
   /** Undefined: this master does not lead. */
@@ -79,7 +77,6 @@ export class Master implements Part {
       placeAgain: (update) => this.#led().controllers.placeAgain(update),
       ...(newInstanceId !== undefined && { newInstanceId }),
     });
-    this.#counts = new InstanceCounts(this.state.instances);
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));
@@ -239,11 +236,13 @@ export class Master implements Part {
 
   /** The figures of instances and services in `/metrics`. */
   metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
-    const { configurations, rollouts } = this.state;
+    const { configurations, rollouts, instanceStates } = this.state;
     const usage = this.#usage;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),
-      instances: () => this.#counts.entries(),
+      *instances() {
+        for (const { word: state, ...counted } of instanceStates.entries()) yield { state, ...counted };
+      },
       *minimums() {
         for (const [name, { value }] of configurations.entries())
           yield { configuration: name, minimum: value.configuration.minimumServiceCount };

@@ -253,7 +253,17 @@ function buildDependencies(
   }: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> & CommandDependencies {
-  const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;
+  const {
+    instances,
+    instanceRevisions,
+    configurations,
+    revisions,
+    histories,
+    rollouts,
+    nodes,
+    keys,
+    sessions,
+  } = master.state;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
@@ -261,6 +271,7 @@ function buildDependencies(
     version,
     dashboard,
     instances,
+    instanceRevisions,
     configurations,
     revisions,
     histories,

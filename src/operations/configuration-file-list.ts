@@ -10,16 +10,15 @@ import {
 import { gitOriginsOf } from '../git/origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
-import type { InstanceRecord } from '../model/instance.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import type { InstanceCountsReader } from '../store/instances/instance-counts.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { FileFigures } from '../telemetry/file-gauges.js';
-import { visibleInstances } from './instance-details.js';
 
 export interface ConfigurationFileListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly instanceRevisions: Pick<InstanceCountsReader<string>, 'of'>;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
   readonly configurationFiles: Pick<
     ConfigurationFiles,
@@ -124,19 +123,14 @@ export function fileFigures(needs: ConfigurationFileListNeeds): FileFigures {
 /** By configuration in force, how many instances have its content and how many an older one. */
 export function instancesByAge({
   configurations,
-  instances,
-}: Pick<ConfigurationFileListNeeds, 'configurations' | 'instances'>): ReadonlyMap<string, Counts> {
+  instanceRevisions,
+}: Pick<ConfigurationFileListNeeds, 'configurations' | 'instanceRevisions'>): ReadonlyMap<string, Counts> {
   const counts = new Map<string, Counts>();
-  const hashes = new Map<string, string>();
   for (const [name, { value }] of configurations.entries()) {
-    hashes.set(name, value.hash);
-    counts.set(name, NO_INSTANCES);
-  }
-  for (const { configurationName: name, revision } of visibleInstances({ instances })) {
-    const { current, outdated } = counts.get(name) ?? NO_INSTANCES;
-    const hash = hashes.get(name);
-    if (hash === revision) counts.set(name, { current: current + 1, outdated });
-    else if (hash !== undefined) counts.set(name, { current, outdated: outdated + 1 });
+    const revisions = instanceRevisions.of(name);
+    const current = revisions.get(value.hash) ?? 0;
+    const all = [...revisions.values()].reduce((sum, count) => sum + count, 0);
+    counts.set(name, { current, outdated: all - current });
   }
   return counts;
 }

@@ -10,13 +10,19 @@ import {
   configurationSchema,
 } from '../model/configuration.js';
 import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
-import { hasEndedByItself, type InstanceRecord, instanceRecordSchema } from '../model/instance.js';
+import {
+  hasEndedByItself,
+  type InstanceRecord,
+  type InstanceState,
+  instanceRecordSchema,
+} from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ContentsInForce } from './contents-in-force.js';
 import { decoderOf } from './decoder.js';
 import { EPOCH_BASE, lineOf, type StoreLine } from './epoch-base.js';
+import { InstanceCounts } from './instances/instance-counts.js';
 import { instanceKey, nodeKey, PREFIX, rolloutKey } from './keys.js';
 import type { LookupReader } from './lookup.js';
 import { Mirror, type MirrorOptions } from './mirror.js';
@@ -51,6 +57,8 @@ export class MasterState {
   readonly replacements: LookupReader<string>;
   /** By configuration, the instances that ended by themselves. */
   readonly endedByConfiguration: LookupReader<string>;
+  readonly instanceStates: InstanceCounts<InstanceState>;
+  readonly instanceRevisions: InstanceCounts<string>;
   readonly configurationsByHash: LookupReader<string>;
   /** By revision, the configurations in whose history it stands. */
   readonly historiesByRevision: LookupReader<string>;
@@ -103,6 +111,8 @@ export class MasterState {
     this.endedByConfiguration = this.instances.lookup((record) =>
       record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
     );
+    this.instanceStates = new InstanceCounts(this.instances, ({ status }) => status.state);
+    this.instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
     this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
     this.historiesByRevision = this.histories.lookup(({ contents }) => [
       ...new Set(contents.map(({ revision }) => revision)),

@@ -11,11 +11,10 @@ import {
 } from '../../model/configuration-history.js';
 import { DroverError } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
-import type { InstanceRecord } from '../../model/instance.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
+import type { InstanceCountsReader } from '../../store/instances/instance-counts.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { visibleInstances } from '../instance-details.js';
 import { withoutSecrets } from '../shown-differences.js';
 
 export interface ConfigurationHistoryNeeds {
@@ -23,7 +22,7 @@ export interface ConfigurationHistoryNeeds {
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly instanceRevisions: Pick<InstanceCountsReader<string>, 'of'>;
 }
 
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
@@ -57,7 +56,7 @@ export function configurationHistory(needs: ConfigurationHistoryNeeds, name: str
   const rollout = needs.rollouts.get(name)?.value;
   const current = rollout === undefined ? contents.at(-1)?.revision : revisionForNew(rollout);
   const inForce = contents.findLast(({ revision }) => revision === current);
-  const counts = countByRevision(needs, name);
+  const counts = needs.instanceRevisions.of(name);
   return contents
     .map((content) => {
       const { end, ...rest } = content;
@@ -145,13 +144,3 @@ function outcomeOf(
 }
 
 const IN_FORCE = { outcome: 'in-force', reason: null } as const;
-
-function countByRevision(
-  { instances }: Pick<ConfigurationHistoryNeeds, 'instances'>,
-  name: string,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const { configurationName, revision } of visibleInstances({ instances }))
-    if (configurationName === name) counts.set(revision, (counts.get(revision) ?? 0) + 1);
-  return counts;
-}

@@ -58,6 +58,7 @@ import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/roll
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { Forecaster } from '../../../src/operations/plan/forecast.js';
 import type { StateReport } from '../../../src/store/instances/instance-changes.js';
+import { InstanceCounts } from '../../../src/store/instances/instance-counts.js';
 import {
   apiKeyKey,
   configurationKey,
@@ -172,6 +173,7 @@ export class ApiWorld {
     prefix: PREFIX.nodes,
     decode: (value) => nodeRecordSchema.parse(value),
   });
+  readonly #instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
   readonly tokens = new InstanceTokens({
     secret: Buffer.alloc(32, 7),
     createdAtOf: (id) => creationOfKept(this.instances)(id),
@@ -398,6 +400,7 @@ export class ApiWorld {
       configuration,
       version: '0.0.0-test',
       instances: this.instances,
+      instanceRevisions: this.#instanceRevisions,
       unreadable: () => [],
       configurations: this.configurations,
       nodes: this.#nodes,

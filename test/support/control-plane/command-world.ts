@@ -178,7 +178,17 @@ export class CommandWorld {
 
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
-    const { instances, configurations, revisions, histories, rollouts, nodes, keys, sessions } = master.state;
+    const {
+      instances,
+      instanceRevisions,
+      configurations,
+      revisions,
+      histories,
+      rollouts,
+      nodes,
+      keys,
+      sessions,
+    } = master.state;
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
@@ -186,6 +196,7 @@ export class CommandWorld {
       apiCertificate: undefined,
       unreadable: () => master.state.unreadable(),
       instances,
+      instanceRevisions,
       configurations,
       revisions,
       histories,
