@@ -11,14 +11,14 @@ import { gitOriginsOf } from '../git/origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
-import type { InstanceCountsReader } from '../store/instances/instance-counts.js';
+import type { InstanceCounts } from '../store/instances/instance-counts.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { FileFigures } from '../telemetry/file-gauges.js';
 
 export interface ConfigurationFileListNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  readonly instanceRevisions: Pick<InstanceCountsReader<string>, 'of'>;
+  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
   readonly configurationFiles: Pick<
     ConfigurationFiles,

@@ -13,7 +13,7 @@ import { DroverError } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import type { InstanceCountsReader } from '../../store/instances/instance-counts.js';
+import type { InstanceCounts } from '../../store/instances/instance-counts.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { withoutSecrets } from '../shown-differences.js';
 
@@ -22,7 +22,7 @@ export interface ConfigurationHistoryNeeds {
   readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
-  readonly instanceRevisions: Pick<InstanceCountsReader<string>, 'of'>;
+  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
 }
 
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({

@@ -8,8 +8,6 @@ export interface InstanceCount<W extends string> {
   readonly count: number;
 }
 
-export type InstanceCountsReader<W extends string> = Pick<InstanceCounts<W>, 'entries' | 'of'>;
-
 /** Those that are being removed are not counted. */
 export class InstanceCounts<W extends string> {
   readonly #counts = new Map<string, Map<W, number>>();
