@@ -57,6 +57,7 @@ export class MasterState {
   readonly replacements: LookupReader<string>;
   /** By configuration, the instances that ended by themselves. */
   readonly endedByConfiguration: LookupReader<string>;
+  /** How many instances each configuration has, by their state and by the revision that they were made from. */
   readonly instanceStates: InstanceCounts<InstanceState>;
   readonly instanceRevisions: InstanceCounts<string>;
   readonly configurationsByHash: LookupReader<string>;

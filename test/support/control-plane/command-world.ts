@@ -178,32 +178,22 @@ export class CommandWorld {
 
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
-    const {
-      instances,
-      instanceRevisions,
-      configurations,
-      revisions,
-      histories,
-      rollouts,
-      nodes,
-      keys,
-      sessions,
-    } = master.state;
+    const { state } = master;
     return {
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       apiCertificate: undefined,
       unreadable: () => master.state.unreadable(),
-      instances,
-      instanceRevisions,
-      configurations,
-      revisions,
-      histories,
-      rollouts,
-      nodes,
-      keys,
-      sessions,
+      instances: state.instances,
+      instanceRevisions: state.instanceRevisions,
+      configurations: state.configurations,
+      revisions: state.revisions,
+      histories: state.histories,
+      rollouts: state.rollouts,
+      nodes: state.nodes,
+      keys: state.keys,
+      sessions: state.sessions,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       rolloutWrites: master.rolloutWriter,
@@ -252,12 +242,17 @@ export class CommandWorld {
       },
       keyWrites: new KeyWriter({
         store: this.plane.store,
-        keys,
+        keys: state.keys,
         clock: this.clock,
         adminKeyPath: join(this.root, 'admin.key'),
         logger,
       }),
-      sessionWrites: new SessionWriter({ store: this.plane.store, keys, sessions, clock: this.clock }),
+      sessionWrites: new SessionWriter({
+        store: this.plane.store,
+        keys: state.keys,
+        sessions: state.sessions,
+        clock: this.clock,
+      }),
       explainer: master.explainer({
         errors: () => this.files.errors(),
         warnings: () => this.files.warnings(),
