@@ -104,7 +104,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
       leavingOf: (name) => {
-        const { now, waiting } = leavingIn(minimumService.leavers.observe(name) ?? { name, leaving: [] });
+        const { now, waiting } = leavingIn(minimumService.leavers.factsOf(name) ?? { name, leaving: [] });
         return { going: now.length, waiting: waiting.length };
       },
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),

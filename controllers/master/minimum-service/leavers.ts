@@ -31,20 +31,26 @@ export class Leavers {
   }
 
   /**
-   * Undefined: nothing is to end, or the configuration is there. Players are waited for from the first look on. A master
-   * that takes over begins anew.
+   * The facts of a round; undefined: nothing is to end, or the configuration is there. Players are waited for from the
+   * first round on that found somebody to end. A master that takes over begins anew.
    */
   observe(name: string): LeavingFacts | undefined {
+    const facts = this.factsOf(name);
+    if (facts === undefined) this.#since.delete(name);
+    else if (!this.#since.has(name)) this.#since.set(name, this.#options.clock.monotonic());
+    return facts;
+  }
+
+  /** As `observe`, for `why`: no time begins to count. */
+  factsOf(name: string): LeavingFacts | undefined {
     const facts = this.#isGone(name) ? this.without(name) : undefined;
-    if (facts === undefined || facts.leaving.length === 0) {
-      this.#since.delete(name);
-      return undefined;
-    }
+    if (facts === undefined || facts.leaving.length === 0) return undefined;
     const now = this.#options.clock.monotonic();
-    const since = this.#since.get(name) ?? now;
-    this.#since.set(name, since);
-    const leaving = facts.leaving.map((one) => ({ ...one, patience: after(one.patience, now - since) }));
-    return { name, leaving };
+    const passedMs = now - (this.#since.get(name) ?? now);
+    return {
+      name,
+      leaving: facts.leaving.map((one) => ({ ...one, patience: after(one.patience, passedMs) })),
+    };
   }
 
   /** What would end if there were no such configuration. */

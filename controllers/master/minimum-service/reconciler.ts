@@ -64,9 +64,14 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   observe(name: string): Facts | undefined {
-    // Asked first: it forgets since when players were waited for, where the configuration is back.
+    // Called first: it forgets since when players were waited for, where the configuration is back.
     const leaving = this.leavers.observe(name);
-    return this.#observeService(name) ?? leaving;
+    const facts = this.#factsOf(name);
+    if (facts === undefined) this.#history.delete(name);
+    if (facts === undefined || !hasSurplus(facts)) this.#surplusSince.delete(name);
+    else if (!this.#surplusSince.has(name))
+      this.#surplusSince.set(name, this.#options.clock.monotonic());
+    return facts ?? leaving;
   }
 
   plan(facts: Facts, now: number): Plan<Step> {
@@ -148,7 +153,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
 
   /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
   viewOf(name: string): ServiceView | undefined {
-    const facts = this.#observeService(name);
+    const facts = this.#factsOf(name);
     if (facts === undefined) return undefined;
     const now = this.#options.clock.monotonic();
     const { steps, recheckInMs } = plan(facts, now);
@@ -179,28 +184,17 @@ export class MinimumService implements Reconciler<Facts, Step> {
     return this.actual(name) - Math.min(minimum, maximum);
   }
 
-  #observeService(name: string): ServiceFacts | undefined {
+  /**
+   * The facts of a configuration now; undefined: there is none. Players are waited for from the first round on that found
+   * something left. A master that takes over begins anew.
+   */
+  #factsOf(name: string): ServiceFacts | undefined {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
-    if (configuration === undefined) {
-      this.#history.delete(name);
-      this.#surplusSince.delete(name);
-      return undefined;
-    }
-    return this.#withPatience(this.factsUnder(configuration));
-  }
-
-  /** Players are waited for from the first look on that found something left. A master that takes over begins anew. */
-  #withPatience(facts: ServiceFacts): ServiceFacts {
-    const { name, surplus } = facts;
-    const { now: going, waiting } = surplusIn(facts);
-    if (surplus === undefined || going.length + waiting.length === 0) {
-      this.#surplusSince.delete(name);
-      return facts;
-    }
-    const now = this.#options.clock.monotonic();
-    const since = this.#surplusSince.get(name) ?? now;
-    this.#surplusSince.set(name, since);
-    return { ...facts, surplus: after(surplus, now - since) };
+    if (configuration === undefined) return undefined;
+    const facts = this.factsUnder(configuration);
+    const since = this.#surplusSince.get(name);
+    if (since === undefined || facts.surplus === undefined || !hasSurplus(facts)) return facts;
+    return { ...facts, surplus: after(facts.surplus, this.#options.clock.monotonic() - since) };
   }
 
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
@@ -227,6 +221,12 @@ export class MinimumService implements Reconciler<Facts, Step> {
   #creationsOf(name: string): CreationFacts {
     return { history: this.#history.get(name), instances: this.#counted.unusual(name) };
   }
+}
+
+/** True when something is left of a lowered minimum, now or once its players have gone. */
+function hasSurplus(facts: ServiceFacts): boolean {
+  const { now, waiting } = surplusIn(facts);
+  return now.length + waiting.length > 0;
 }
 
 /** Whether one that is left of a lowered minimum still goes, judged by its newest record. */

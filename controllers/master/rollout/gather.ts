@@ -52,14 +52,14 @@ export class Members {
     this.#runs.delete(name);
   }
 
-  /** In order of age. `now`: monotonic ms. */
+  /** The members of a round, in order of age. Notes their runs. `now`: monotonic ms. */
   gather(name: string, target: Target, now: number): Member[] {
     const { members, runs } = this.#gather(name, target, now);
     this.#runs.set(name, runs);
     return members;
   }
 
-  /** The same for a plan: nothing is remembered of it. */
+  /** As `gather`, and notes nothing. */
   look(name: string, target: Target, now: number): Member[] {
     return this.#gather(name, target, now).members;
   }

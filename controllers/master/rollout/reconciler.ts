@@ -57,14 +57,25 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     if (record === undefined) return this.#observeGone(name);
     const update = updateOf(record);
     if (rollout === undefined && update.strategy === 'manual') return undefined;
-    return update.templates ? this.#withTemplates(record, rollout) : this.factsOf(record, rollout);
+    return update.templates ? this.#withTemplates(record, rollout) : this.#round(record, rollout);
   }
 
-  /** The facts, for the plan of a change too: `record` and `rollout` need not be what is stored. */
-  factsOf(
+  /** The facts of a round. Notes the runs that it finds, when the rollout began, and when it last got on. */
+  #round(
     record: ConfigurationRecord,
     rollout: RolloutRecord | undefined,
     templates: RolloutFacts['templates'] = {},
+  ): RolloutFacts {
+    const { name } = record.configuration;
+    if (rollout !== undefined) this.#ages.note(name, 'begin', rollout.since);
+    if (rollout?.progressAt != null) this.#ages.note(name, 'progress', rollout.progressAt);
+    return { ...this.#factsOf(record, rollout, 'gather'), templates };
+  }
+
+  #factsOf(
+    record: ConfigurationRecord,
+    rollout: RolloutRecord | undefined,
+    how: 'gather' | 'look',
   ): RolloutFacts {
     const { contents, victims, clock } = this.#options;
     const { hash } = record;
@@ -72,8 +83,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const update = updateOf(record);
     const target = this.#targetOf(record, rollout);
     const isAsleep = rollout !== undefined && hasEnded(rollout) && rollout.state !== 'failed';
-    const members =
-      isAsleep && !update.templates ? [] : this.#members.gather(name, target, clock.monotonic());
+    const members = isAsleep && !update.templates ? [] : this.#members[how](name, target, clock.monotonic());
     return {
       kind: 'rollout',
       name,
@@ -86,7 +96,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       outlook: victims.lookAround(name, target.content),
       agedMs: rollout === undefined ? 0 : this.#ages.since(name, 'begin', rollout.since),
       stalledMs: rollout?.progressAt == null ? 0 : this.#ages.since(name, 'progress', rollout.progressAt),
-      templates,
+      templates: {},
     };
   }
 
@@ -167,7 +177,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
         // One that cannot be had now is no other content.
         if (digest !== null) digests.set(key, digest);
       }
-    return this.factsOf(
+    return this.#round(
       record,
       rollout ?? this.#rolloutOf(record.configuration.name),
       Object.fromEntries(digests),
@@ -248,7 +258,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const configuration = this.#options.configurations.get(name)?.value;
     const rollout = this.#rolloutOf(name);
     if (configuration === undefined || rollout === undefined || rollout.state === 'paused') return false;
-    const facts = this.factsOf(configuration, rollout);
+    const facts = this.#factsOf(configuration, rollout, 'look');
     const member = facts.members.find(({ id }) => id === record.id);
     if (member === undefined || member.isCurrent) return false;
     return isKept || !member.isUp || !hasGuests(facts, member);

@@ -134,7 +134,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** What is known and decided of an instance, for `why`; undefined: the node has no handle for it. */
   describe(id: string): RunDescription | undefined {
-    const facts = this.observe(id);
+    // `observe` would forget an instance without a handle.
+    const facts = this.#options.handles.get(id) === undefined ? undefined : this.observe(id);
     return facts === undefined ? undefined : describeRun(facts, this.#options.clock.monotonic());
   }
 
