@@ -69,8 +69,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     const facts = this.#factsOf(name);
     if (facts === undefined) this.#history.delete(name);
     if (facts === undefined || !hasSurplus(facts)) this.#surplusSince.delete(name);
-    else if (!this.#surplusSince.has(name))
-      this.#surplusSince.set(name, this.#options.clock.monotonic());
+    else if (!this.#surplusSince.has(name)) this.#surplusSince.set(name, this.#options.clock.monotonic());
     return facts ?? leaving;
   }
 
