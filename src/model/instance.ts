@@ -158,6 +158,26 @@ export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' 
   return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
 }
 
+/**
+ * What an instance says of its players. `some`: it has some. `none`: it has none. `unsaid`: it is up, and has said how
+ * many before but does not say it now. `unknown`: it has never said how many, or is not up.
+ */
+export type Players = 'some' | 'none' | 'unsaid' | 'unknown';
+
+export function playersOf({ status }: Pick<InstanceRecord, 'status'>): Players {
+  if (status.players !== null) return status.players > 0 ? 'some' : 'none';
+  return status.countsPlayers === true && status.state === 'ONLINE' ? 'unsaid' : 'unknown';
+}
+
+/** True where somebody may be playing: an unsaid number is not none before the process has ended. */
+export function mayBeUsed(players: Players): boolean {
+  return players === 'some' || players === 'unsaid';
+}
+
+export function hasPlayers(record: Pick<InstanceRecord, 'status'>): boolean {
+  return mayBeUsed(playersOf(record));
+}
+
 /** Who wanted the instance. Where a record does not say, it counts as a client's: no controller ends it for another. */
 export function makerOf({ madeBy }: Pick<InstanceRecord, 'madeBy'>): Maker {
   return madeBy ?? 'client';

@@ -2,12 +2,11 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { hasPlayers, type InstanceRecord, playersOf } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { hasPlayers } from '../rollout/gather.js';
 import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
 import { after, patienceOf } from './surplus.js';
 
@@ -62,7 +61,7 @@ export class Leavers {
       if (record === undefined || !isStanding(record)) continue;
       const content = revisions.get(record.revision)?.value;
       if (content?.onDelete !== 'stop') continue;
-      leaving.push({ id, isUsed: hasPlayers(record), patience: patienceOf(content) });
+      leaving.push({ id, players: playersOf(record), patience: patienceOf(content) });
     }
     return { name, leaving };
   }

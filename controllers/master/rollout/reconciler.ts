@@ -18,7 +18,7 @@ import { Ages } from './ages.js';
 import type { GoneFacts, Member, RolloutFacts } from './facts.js';
 import { type Foretold, foretell } from './foretell.js';
 import { Members, type MembersOptions, type Target } from './gather.js';
-import { hasGuests } from './members.js';
+import { hasGuests, isCurrent } from './members.js';
 import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
 import { sentenceOf } from './words.js';
@@ -260,8 +260,8 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     if (configuration === undefined || rollout === undefined || rollout.state === 'paused') return false;
     const facts = this.#factsOf(configuration, rollout, 'look');
     const member = facts.members.find(({ id }) => id === record.id);
-    if (member === undefined || member.isCurrent) return false;
-    return isKept || !member.isUp || !hasGuests(facts, member);
+    if (member === undefined || isCurrent(member)) return false;
+    return isKept || member.up === null || !hasGuests(facts, member);
   }
 
   #rolloutOf(name: string): RolloutRecord | undefined {
