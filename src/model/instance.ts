@@ -76,7 +76,8 @@ export const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
-export const instanceStatusSchema = z.object({
+/** The status in the form that records have on disk. */
+export const storedStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
@@ -93,10 +94,9 @@ export const instanceStatusSchema = z.object({
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
   /**
-   * Whether it has been ready with the content that it has (`src/channel/master/first-readiness.ts`). Absent: not known,
-   * as in older records; it counts as ready.
+   * Whether the instance has been ready with the content that it has (`src/channel/master/first-readiness.ts`).
    */
-  hasBeenReady: z.boolean().optional(),
+  hasBeenReady: z.boolean(),
   /** While that is false: when its run was first reported ONLINE, Unix milliseconds. */
   upAt: z.number().optional(),
   /** It has said how many players it has: since then unknown players are not none. Absent: never. */
@@ -114,8 +114,22 @@ export const instanceStatusSchema = z.object({
   endedAt: z.number().optional(),
 });
 
+/** A process, or none. Only an instance without a process has ended, or is gone from its node. */
+type ProcessStatus =
+  | { pid: number; gone: false; endedAt?: never }
+  | { pid: null; gone: boolean; endedAt?: number };
+
+/** Until the instance has been ready with its content, its first moment ONLINE counts. */
+type FirstReadiness = { hasBeenReady: true; upAt?: never } | { hasBeenReady: false; upAt?: number };
+
+export type StoredStatus = z.output<typeof storedStatusSchema>;
+export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof FirstReadiness> &
+  ProcessStatus &
+  FirstReadiness;
+
 const homeSchema = z.object({ nodeId: nameSchema, port: z.int().min(1).max(65_535).nullable() });
 
+/** The record in the form that it has on disk. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({
   id: instanceIdSchema,
   configurationName: nameSchema,
@@ -140,12 +154,34 @@ export const instanceRecordSchema = z.object({
   placement: placementSchema.nullable(),
   /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
-  status: instanceStatusSchema,
+  status: storedStatusSchema,
 });
 
-export type InstanceRecord = z.output<typeof instanceRecordSchema>;
+type StoredInstance = z.output<typeof instanceRecordSchema>;
+export type InstanceRecord = Omit<StoredInstance, 'status'> & { status: InstanceStatus };
+
+/** A stored record as its readers have it. */
+export function instanceOf(stored: StoredInstance): InstanceRecord {
+  return isInLine(stored) ? stored : { ...stored, status: statusOf(stored.status) };
+}
+
+function isInLine(stored: StoredInstance): stored is InstanceRecord {
+  const { pid, gone, endedAt, hasBeenReady, upAt } = stored.status;
+  return (pid === null || (!gone && endedAt === undefined)) && (!hasBeenReady || upAt === undefined);
+}
+
+/** What cannot be together is brought in line: a process outweighs an end, and readiness a wait for it. */
+export function statusOf(stored: StoredStatus): InstanceStatus {
+  const { pid, gone, endedAt, hasBeenReady, upAt, ...common } = stored;
+  const process: ProcessStatus =
+    pid === null ? { pid, gone, ...(endedAt !== undefined && { endedAt }) } : { pid, gone: false };
+  const readiness: FirstReadiness = hasBeenReady
+    ? { hasBeenReady }
+    : { hasBeenReady, ...(upAt !== undefined && { upAt }) };
+  return { ...common, ...process, ...readiness };
+}
+
 export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
-export type InstanceStatus = InstanceRecord['status'];
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
 
 /**
@@ -203,7 +239,7 @@ export function isAtRest(record: InstanceRecord): boolean {
  */
 export function withRest(record: InstanceRecord): InstanceRecord {
   const { status } = record;
-  if (!isAtRest(record) || status.endedAt !== undefined) return record;
+  if (!isAtRest(record) || status.pid !== null || status.endedAt !== undefined) return record;
   return { ...record, status: { ...status, endedAt: status.lastHeartbeat } };
 }
 
@@ -219,7 +255,8 @@ export function hasEndedByItself(record: InstanceRecord): boolean {
 /** Notes the end of an instance that has ended by itself, and gives its port back. Any other record stays as it is. */
 export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
   const { placement, status } = record;
-  if (!hasEndedByItself(record) || (status.endedAt !== undefined && placement?.port == null)) return record;
+  if (!hasEndedByItself(record) || status.pid !== null) return record;
+  if (status.endedAt !== undefined && placement?.port == null) return record;
   return {
     ...record,
     placement: placement === null ? null : { ...placement, port: null },
@@ -235,7 +272,7 @@ export function awaitsFirstStart({ desired, placement, status }: InstanceRecord)
   if (desired.goal !== 'run') return false;
   // Until placement has answered, what is started again goes home with the content that it had.
   if (placement === null) return status.message !== null;
-  if (status.hasBeenReady !== false || status.state === 'ONLINE') return false;
+  if (status.hasBeenReady || status.state === 'ONLINE') return false;
   return status.pid === null || status.reason === 'not-ready';
 }
 

@@ -8,9 +8,9 @@ import { configurationSchema } from '../../model/configuration.js';
 import {
   desiredSchema,
   goalSchema,
-  instanceStatusSchema,
   placementSchema,
   reasonSchema,
+  storedStatusSchema,
 } from '../../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
@@ -113,7 +113,7 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-const { state, pid, restarts, exitCode, gone } = instanceStatusSchema.shape;
+const { state, pid, restarts, exitCode, gone } = storedStatusSchema.shape;
 
 /**
  * What a wrapper knows of one instance. Always complete, so that only the latest matters. The fields that become part
