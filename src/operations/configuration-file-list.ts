@@ -7,7 +7,7 @@ import {
   statedFileSchema,
   statedFiles,
 } from '../configuration-files/file-states.js';
-import { gitOriginsOf } from '../git/origins.js';
+import { gitOriginsOf } from '../configuration-files/history/git-origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';

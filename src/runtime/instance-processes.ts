@@ -2,6 +2,8 @@
  * All processes of a run, wherever they went: the leader, its session and process group, what is in its control
  * group, and other processes that carry the mark. Signals go out by kill(2), after a check of identity, so that a reused pid is never hit.
  */
+
+import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { readProcess } from './process-table.js';
 import { NO_GROUPS, type RunGroups } from './run-groups.js';
@@ -59,7 +61,7 @@ export class InstanceProcesses {
       process.kill(-sessionOf(leader).pid, 0);
       return false;
     } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+      return hasFileCode(error, 'ESRCH');
     }
   }
 
@@ -148,7 +150,7 @@ function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCodeOf(error);
     // ESRCH: gone meanwhile. EPERM: it took another user's rights, and we cannot signal it.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

@@ -1,8 +1,8 @@
 /** Which working directories there are, and how large they are, for the list of those that nothing uses. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../../files/system-error.js';
 import { isInstanceId } from '../../model/names.js';
-import { systemCodeOf } from '../../templates/tree/system-error.js';
 
 /** Entries that one call looks at: about two seconds of work. */
 const MOST_ENTRIES = 200_000;
@@ -13,7 +13,7 @@ export async function instanceDirectories(running: string): Promise<string[]> {
     const entries = await readdir(running, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory() && isInstanceId(entry.name)).map(({ name }) => name);
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

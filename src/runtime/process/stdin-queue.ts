@@ -3,6 +3,7 @@
  * descriptor itself, non-blocking, because libuv would block the whole owner on a full terminal.
  */
 import { writeSync } from 'node:fs';
+import { hasFileCode } from '../../files/system-error.js';
 
 export const STDIN_QUEUE_BYTES = 64 * 1024;
 const FIRST_RETRY_MS = 2;
@@ -63,7 +64,7 @@ export class StdinQueue {
     try {
       return writeSync(this.#fd, bytes);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
+      if (hasFileCode(error, 'EAGAIN')) return 0;
       // The terminal is hung up: there is no reader any more, and the exit is on its way.
       this.close();
       return 0;

@@ -6,8 +6,8 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
-import { systemCodeOf } from '../tree/system-error.js';
 
 /** All templates together: the system has a limit for each user, 8,192 on older ones. */
 const MAX_DIRECTORIES = 4000;
@@ -107,7 +107,7 @@ export class ContentWatch {
     const failed = (error: unknown): void => {
       if (this.#watches.get(key) !== begun) return;
       // A directory that has gone is no reason against the watch: the next look knows better.
-      if (systemCodeOf(error) === 'ENOENT') begun.isBroken = true;
+      if (isMissing(error)) begun.isBroken = true;
       else this.#refuse(key, `it cannot be watched (${systemCodeOf(error)})`);
     };
     try {

@@ -100,7 +100,6 @@ const ROOMS: readonly string[] = [
   'src/store/memory/',
   'src/store/',
   'src/telemetry/',
-  'src/git/',
   'src/files/',
   'src/loop/',
   'src/model/',

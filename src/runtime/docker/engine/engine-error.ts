@@ -20,7 +20,7 @@ export class EngineRefusal extends Error {
 }
 
 /** True when the engine says that there is no such thing. */
-export function isMissing(error: unknown): boolean {
+export function isUnknown(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 404;
 }
 
