@@ -2,12 +2,13 @@
  * Bytes for a terminal that does not take them yet: bounded, in order, retried with a growing delay. Writes the
  * descriptor itself, non-blocking, because libuv would block the whole owner on a full terminal.
  */
+
 import { writeSync } from 'node:fs';
 import { hasFileCode } from '../../files/system-error.js';
+import { backoffMs } from '../../loop/backoff.js';
 
 export const STDIN_QUEUE_BYTES = 64 * 1024;
-const FIRST_RETRY_MS = 2;
-const LONGEST_RETRY_MS = 500;
+const RETRY = { baseMs: 2, maxMs: 500 };
 
 export class StdinQueue {
   readonly #fd: number;
@@ -15,7 +16,7 @@ export class StdinQueue {
   #waitingBytes = 0;
   #isOpen = false;
   #isClosed = false;
-  #retryMs = FIRST_RETRY_MS;
+  #failures = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fd: number) {
@@ -50,7 +51,7 @@ export class StdinQueue {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const written = this.#write(next);
       this.#waitingBytes -= written;
-      if (written > 0) this.#retryMs = FIRST_RETRY_MS;
+      if (written > 0) this.#failures = 0;
       if (written < next.length) {
         this.#waiting[0] = next.subarray(written);
         this.#retryLater();
@@ -73,7 +74,6 @@ export class StdinQueue {
 
   #retryLater(): void {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => this.#flush(), this.#retryMs);
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#timer = setTimeout(() => this.#flush(), backoffMs(this.#failures++, RETRY));
   }
 }
