@@ -34,7 +34,7 @@ export interface FileState {
 /** True for a revision that may be replaced or removed. */
 export type ExpectedRevision = (revision: string) => boolean;
 
-export interface TemplateFilesOptions {
+export interface LibraryFilesOptions {
   readonly directory: TemplateDirectory;
   readonly maxFileBytes: number;
 }
@@ -46,10 +46,10 @@ interface Upload {
   readonly bytes: number;
 }
 
-export class TemplateFiles {
-  readonly #options: TemplateFilesOptions;
+export class LibraryFiles {
+  readonly #options: LibraryFilesOptions;
 
-  constructor(options: TemplateFilesOptions) {
+  constructor(options: LibraryFilesOptions) {
     this.#options = options;
   }
 
