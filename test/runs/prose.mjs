@@ -32,7 +32,7 @@ const sentencesOf = ({ lines }) => {
 const split = (block) =>
   block
     .replace(/`[^`]*`/g, (code) => code.replaceAll(' ', '\0'))
-    .split(/(?<=[.!?]['")\]]?)\s+(?=[A-Z0-9`'"({[])/)
+    .split(/(?<=[.!?]['")\]]?)(?<!\b(?:e\.g|i\.e|etc|vs)\.)\s+(?=[\p{L}\p{N}`'"({[])/u)
     .filter((sentence) => sentence !== '');
 
 const wordsIn = (sentence) => sentence.split(/\s+/).filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
