@@ -143,7 +143,10 @@ export class UsageSampler {
       const usages = (await runtime.usage?.(runs)) ?? new Map<string, Usage>();
       return [...usages].map(([key, usage]) => [key.replace('/', '.'), usage]);
     } catch (error) {
-      this.#options.logger.debug({ err: error, runtime: runtime.key }, 'a runtime did not tell what is used');
+      this.#options.logger.debug(
+        { err: error, runtime: runtime.key },
+        'a runtime could not tell the usage of its instances',
+      );
       return [];
     }
   }

@@ -222,7 +222,7 @@ export class PseudoTerminal {
     try {
       this.#order.write(orderText(order));
     } catch (error) {
-      onOutput(Buffer.from(`drover: the start could not be handed on: ${publicMessage(error)}\n`));
+      onOutput(Buffer.from(`drover: the shell could not be given its command: ${publicMessage(error)}\n`));
       this.close();
       return;
     }
