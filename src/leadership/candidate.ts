@@ -17,7 +17,7 @@ export interface TermWork {
   end(): Promise<void>;
 }
 
-/** A leadership that the other masters help when etcd is silent (`LeaderSearch`). */
+/** A leadership that also listens to the other masters while etcd is silent (`LeaderSearch`). */
 export interface AskingLeadership extends Leadership {
   /** True while this master's knowledge of the leadership is up to date. False while etcd is silent. */
   readonly isInTouch: boolean;

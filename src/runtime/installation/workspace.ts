@@ -286,7 +286,8 @@ export class Workspaces {
     } catch {
       return false;
     } finally {
-      // Last, because its work in the thread pool would delay the other calls. Nothing is there when the rename failed.
+      // Remove the old directory last, because the work in the thread pool would delay the other calls. Nothing is
+      // there when the rename failed.
       if (isKept) this.#removeLater(instanceId, away);
     }
   }

@@ -143,10 +143,7 @@ export class UsageSampler {
       const usages = (await runtime.usage?.(runs)) ?? new Map<string, Usage>();
       return [...usages].map(([key, usage]) => [key.replace('/', '.'), usage]);
     } catch (error) {
-      this.#options.logger.debug(
-        { err: error, runtime: runtime.key },
-        'a runtime could not tell the usage of its instances',
-      );
+      this.#options.logger.debug({ err: error, runtime: runtime.key }, 'a runtime did not tell its usage');
       return [];
     }
   }

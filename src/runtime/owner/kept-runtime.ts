@@ -209,15 +209,12 @@ export class KeptRuntime implements Runtime {
     this.#hasConnected = true;
     for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#tellExit(run, exit);
     if (isNews) setImmediate(() => this.#tellLost());
-    // Later, because the caller gets the link only after this method returns.
+    // Acknowledge in a later turn, because the caller gets the link only after this method returns.
     for (const run of acknowledged)
       setImmediate(() => {
         if (this.#isReleased) return;
         this.acknowledge(run).catch((error: unknown) =>
-          logger.warn(
-            { reason: messageOf(error) },
-            `${this.#kind.title} could not be told that an exit is recorded`,
-          ),
+          logger.warn({ reason: messageOf(error) }, `${this.#kind.title} still keeps a recorded exit`),
         );
       });
   }

@@ -14,7 +14,7 @@ import { OrderFile } from './order-file.js';
 import { type OrderOptions, orderText, READY_BYTE, type ShellCall } from './shell-prelude.js';
 import { StdinQueue } from './stdin-queue.js';
 
-/** So wide that programs which ask for the width do not wrap their lines. */
+/** The size of a terminal without viewers, so wide that programs which ask for the width do not wrap their lines. */
 const SIZE: TerminalSize = { columns: 512, rows: 50 };
 /**
  * The most bytes read at an exit: more than the kernel buffers. The bound ends the read when surviving processes of the

@@ -24,7 +24,7 @@ import { SessionViews } from './view/session-views.js';
 /** How long a session may take to begin: usually milliseconds, more on a very busy machine. */
 const START_PATIENCE_MS = 30_000;
 const TAKE_UP_PATIENCE_MS = 5000;
-/** Longer than the closing words of any tool. */
+/** The room for a tool's closing words: longer than those of any tool. */
 const LONGEST_WORDS_BYTES = 512;
 /** After this many looks (every 2 s) at a dead program whose shell reports no end, the session counts as killed. */
 const PATIENT_LOOKS = 2;

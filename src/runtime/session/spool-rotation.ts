@@ -23,9 +23,7 @@ export class SpoolRotation {
     this.#asked = { after: spoolFile, looks: 0 };
     this.#tool
       .rotate(this.#directory, spoolFile + 1)
-      .catch((error: unknown) =>
-        process.stderr.write(`${this.#directory.name} cannot go on in a new spool file: ${error}\n`),
-      );
+      .catch((error: unknown) => process.stderr.write(`${this.#directory.name} has no new spool: ${error}\n`));
   }
 
   /** Called every 2 s. */
