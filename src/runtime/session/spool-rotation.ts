@@ -23,7 +23,7 @@ export class SpoolRotation {
     this.#asked = { after: spoolFile, looks: 0 };
     this.#tool
       .rotate(this.#directory, spoolFile + 1)
-      .catch((error: unknown) => process.stderr.write(`${this.#directory.name} has no new spool: ${error}\n`));
+      .catch((error: unknown) => process.stderr.write(`${this.#directory.name}: no rotation: ${error}\n`));
   }
 
   /** Called every 2 s. */
