@@ -49,7 +49,7 @@ export interface EtcdUser {
 }
 
 export interface EtcdClientOptions {
-  /** At least one, `http://host:port` or `https://host:port`. */
+  /** The endpoints, at least one: `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
   readonly user?: EtcdUser | undefined;
