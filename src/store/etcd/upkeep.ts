@@ -97,7 +97,7 @@ export class Upkeep {
     this.#figures = { databaseBytes, databaseBytesInUse, alarms };
   }
 
-  /** Forgets all revisions before the last compaction's. Returns the present revision. */
+  /** Compacts up to the revision `before`, unless it is 0. Returns the present revision. */
   async #compact(before: number): Promise<number> {
     const { etcd, key, logger } = this.#options;
     const { revision } = await etcd.range({ key });
