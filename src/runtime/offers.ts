@@ -54,7 +54,7 @@ export class RuntimeOffers {
     return this.#runtimes.get(key);
   }
 
-  /** The reason why the runtime cannot be used, for an operator; null: it can. */
+  /** Why the runtime cannot be used, for an operator; null: it can. */
   problemOf(key: string): string | null {
     const offer = this.#offers.get(key);
     if (offer === undefined) return `this node has no runtime ${key}`;

@@ -47,7 +47,7 @@ export async function downloadChecked(download: CheckedDownload): Promise<void> 
   }
 }
 
-/** A signal that aborts when no byte came for the limit. */
+/** Aborts when no byte came for the limit. */
 class Silence {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;

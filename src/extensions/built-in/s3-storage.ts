@@ -191,7 +191,7 @@ async function writeBody(
       if (size > object.size) break;
       await handle.writeFile(chunk);
     }
-    if (size !== object.size) throw new BrokenBody(`it lacks the listed ${object.size} bytes`);
+    if (size !== object.size) throw new BrokenBody(`its size is not the listed ${object.size} bytes`);
     return start.toString('latin1', 0, 2) === '#!';
   } finally {
     body.destroy();
