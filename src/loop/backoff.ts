@@ -1,4 +1,4 @@
-/** The delays between the tries of what fails: doubled each time. */
+/** The delays between the tries of a failing key: doubled after each failure, with jitter, forgotten on success. */
 
 export interface BackoffOptions {
   /** The full first delay. Default 50 ms. */
@@ -7,7 +7,7 @@ export interface BackoffOptions {
   readonly maxMs?: number;
 }
 
-/** The full delay after so many failures before this one, without jitter. */
+/** The full delay, without jitter, of a failure that so many failures preceded. */
 export function backoffMs(failures: number, { baseMs, maxMs }: Required<BackoffOptions>): number {
   return Math.min(baseMs * 2 ** failures, maxMs);
 }
@@ -20,7 +20,7 @@ export class Backoff {
   /** How often each key failed since it was cleared. */
   readonly #failures = new Map<string, number>();
 
-  /** `random` answers in [0, 1). */
+  /** `random` returns a number in [0, 1). */
   constructor(random: () => number, { baseMs = 50, maxMs = 60_000 }: BackoffOptions = {}) {
     this.#random = random;
     this.#baseMs = baseMs;
@@ -32,12 +32,15 @@ export class Backoff {
     return this.#failures.size;
   }
 
-  /** Whether `key` failed and was not cleared since. */
+  /** True when `key` failed and was not cleared since. */
   has(key: string): boolean {
     return this.#failures.has(key);
   }
 
-  /** Counts a failure of `key`, which may be left out where there is one. Returns the delay in ms, drawn between half of the full delay and all of it. */
+  /**
+   * Counts a failure of `key`; an owner of one key leaves it out. Returns the delay in ms, between half and all of the
+   * full delay.
+   */
   next(key = ''): number {
     const failures = this.#failures.get(key) ?? 0;
     this.#failures.set(key, failures + 1);

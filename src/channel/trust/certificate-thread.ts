@@ -1,16 +1,16 @@
 /**
- * Makes certificates in a thread. The library for it takes 60 ms to load, for which the daemon's own thread would stand
- * still, and megabytes for the few times that it is needed. The thread begins with the first certificate and ends when
- * none was asked for during some seconds.
+ * Makes certificates in a thread. Their library takes 60 ms to load, which would block the daemon's own thread, and
+ * megabytes for the few times that it is needed. The thread begins with the first certificate, and ends when it had no
+ * work for some seconds.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { WorkerThread } from '../../loop/worker-thread.js';
 import type { IssueOptions, issueCertificate, KeyPair, makeAuthority } from './certificates.js';
 
-/** Many nodes that join at once share one thread. */
+/** How long the thread waits for more work, so that many nodes that join at once share it. */
 const IDLE_MS = 5000;
 
-/** As the functions of `certificates.ts`. */
+/** The functions of `certificates.ts`. */
 export interface CertificateMaker {
   readonly makeAuthority: typeof makeAuthority;
   readonly issueCertificate: typeof issueCertificate;
@@ -21,7 +21,7 @@ export type CertificateOrder =
   | { readonly make: 'certificate'; readonly parameters: Parameters<typeof issueCertificate> };
 
 export interface CertificateThreadOptions {
-  /** The built certificate-thread-main.js. */
+  /** The path of the built certificate-thread-main.js. */
   readonly program: string;
   readonly clock: Pick<Clock, 'setTimer'>;
 }
