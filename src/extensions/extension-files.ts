@@ -2,7 +2,6 @@
  * Reads `extensions/`: the existing extensions, their modules and their settings. It refuses files that another user
  * could have planted, and settings that another user could read. It runs none of the code.
  */
-
 import type { Stats } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';

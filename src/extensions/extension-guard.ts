@@ -2,7 +2,6 @@
  * Stands between Drover and the code of an extension. Errors of that code come out without the secrets of its settings,
  * so that they may be shown. Uncaught errors are traced back to the extension.
  */
-
 import { isDiskError } from '../files/system-error.js';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';

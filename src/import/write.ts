@@ -1,5 +1,4 @@
 /** Writes what was judged to be new into the root. Overwrites nothing. */
-
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pino } from 'pino';

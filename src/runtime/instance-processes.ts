@@ -3,7 +3,6 @@
  * group, and other processes that carry the run's mark. Signals go out by kill(2), after a check of identity, so that a
  * reused pid is never hit.
  */
-
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { readProcess } from './process-table.js';

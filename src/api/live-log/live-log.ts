@@ -3,7 +3,6 @@
  * resumes it where it broke off, and begins another when the instance moves. It waits for no client: each reads at
  * its own pace (`LogReader`).
  */
-
 import { type InstanceStreams, logNodeOf } from '../../channel/services/instance-streams.js';
 import { backoffMs } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';

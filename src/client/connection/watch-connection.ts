@@ -2,7 +2,6 @@
  * Follows the change stream of a master over lost connections: it connects again, subscribes again, and goes on in each
  * topic where its reader was. What was not read yet waits with the master, not here.
  */
-
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';

@@ -1,5 +1,4 @@
 /** Reads a list of pm2 in JSON and maps what is in it. Evaluates nothing. */
-
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';

@@ -4,7 +4,6 @@
  * runs. A checkpoint says which message of the engine stands before which place of the log. Everything after both
  * was written byte for byte, so the log's size tells the rest.
  */
-
 import { readdirSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../../files/system-error.js';

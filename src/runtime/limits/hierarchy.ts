@@ -1,5 +1,4 @@
 /** The differences between the two versions of control groups: where a run's group is, its limits, and its figures. */
-
 import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import type { Usage } from '../runtime.js';

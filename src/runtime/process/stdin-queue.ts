@@ -2,7 +2,6 @@
  * Bytes for a terminal that does not take them yet: bounded, in order, retried with a growing delay. Writes to the
  * descriptor itself, non-blocking, because libuv would block the whole owner on a full terminal.
  */
-
 import { writeSync } from 'node:fs';
 import { hasFileCode } from '../../files/system-error.js';
 import { backoffMs } from '../../loop/backoff.js';
