@@ -6,7 +6,7 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { sendError } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { type DashboardFile, type DashboardFiles, type DashboardPage, ENCODINGS } from './dashboard-files.js';
 
 export interface DashboardNeeds {
@@ -58,8 +58,6 @@ function pageRoute(
     scope: 'open',
     summary: 'The dashboard.',
     params: z.object({ '*': z.string().default('') }),
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'a part of the dashboard', contentType: HTML_TYPE } },
     handle: ({ params, request }, reply) => send({ path: params['*'], request, reply }),
   });

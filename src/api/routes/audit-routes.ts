@@ -1,7 +1,7 @@
 /** `GET /audit`: the latest entries of the audit trail. */
 import { z } from 'zod';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../../model/audit.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const MAX_LIMIT = 1000;
@@ -41,9 +41,7 @@ export function auditRoutes({ audit, auditOfMasters }: AuditNeeds): readonly Rou
       scope: 'READ',
       summary:
         'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
-      params: nothing,
       query: auditQuery,
-      body: nothing,
       answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
       handle: async ({ query }, reply) => {
         if (auditOfMasters === undefined) return audit.last(query.limit);

@@ -30,7 +30,7 @@ import {
 import type { MirrorReader } from '../../store/mirror.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
 import { sendError } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import type { InstanceView } from './instances/instance-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -114,9 +114,7 @@ function listRoute(dependencies: ClusterNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
-    params: nothing,
     query: listQuery,
-    body: nothing,
     answers: {
       200: {
         description: 'nodes; with `details=true` all that `cluster nodes` shows of them',
@@ -145,8 +143,6 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
     summary: 'One node, with its instances, its capacity and what it offers.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the node', schema: detailSchema } },
     handle: ({ params: { id }, request }): z.output<typeof detailSchema> => {
       const node = dependencies.nodes.get(id)?.value;
@@ -176,7 +172,6 @@ function executeRoute({ configuration, nodes }: ClusterNeeds): Route {
       'Not implemented for other nodes; refused for the serving one, which has POST /commands/execute.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
     params: nodeParams,
-    query: nothing,
     body: commandBody,
     answers: {},
     handle: ({ params: { id } }, reply) => {
@@ -201,9 +196,6 @@ function statusRoute(dependencies: ClusterNeeds): Route {
     path: '/cluster/status',
     scope: 'READ',
     summary: 'Whether everything runs that should, and if not, why.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
     handle: () => clusterStatus(dependencies),
   });
@@ -216,9 +208,6 @@ function configurationsRoute(dependencies: ClusterNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations by name, with how many instances of each are there.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
     handle: ({ request }) =>
       listConfigurations(dependencies).filter(({ name }) => seesConfiguration(request, name)),
@@ -248,9 +237,6 @@ function removedRoute(dependencies: ClusterNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations that are gone, of which instances are left, by name.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {
       200: {
         description: 'names, with how many instances are left',

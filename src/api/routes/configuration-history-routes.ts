@@ -15,7 +15,7 @@ import {
 } from '../../operations/rollouts/configuration-rollback.js';
 import { callerOf } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = z.coerce.number().int().min(1);
@@ -23,7 +23,6 @@ const number = z.coerce.number().int().min(1);
 /** What both ways back take and answer. */
 const ROLLBACK = {
   params: nameParams,
-  query: nothing,
   body: rollbackRequestSchema,
   answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
 };
@@ -42,8 +41,6 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
       summary: 'The last 10 contents of a configuration, the newest first.',
       errors: ['DRV_CONFIGURATION_UNKNOWN'],
       params: nameParams,
-      query: nothing,
-      body: nothing,
       answers: {
         200: { description: 'since when, from whom, and how each ended', schema: z.array(pastContentSchema) },
       },
@@ -61,7 +58,6 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
         from: number.describe('number of a content'),
         to: number.optional().describe('default: the newest'),
       }),
-      body: nothing,
       answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
       handle: ({ params, query, request }) =>
         contentDiffOf(dependencies, params.name, { ...query, showValues: showsValues(request, query) }),

@@ -26,7 +26,7 @@ import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
@@ -65,9 +65,6 @@ function listRoute({ configurations }: ConfigurationNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations, by name.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSchema) } },
     handle: ({ request }): Configuration[] =>
       [...configurations.entries()]
@@ -86,8 +83,6 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
     summary: 'One configuration.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'the configuration; `ETag` is its revision', schema: configurationSchema },
     },
@@ -115,7 +110,6 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
     ],
     headers: preconditionHeaders,
     params: writableName,
-    query: nothing,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
@@ -147,8 +141,6 @@ function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
     ],
     headers: preconditionHeaders.pick({ 'If-Match': true }),
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 204: { description: 'removed' } },
     handle: async ({ params, request }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
@@ -169,7 +161,6 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     query: valuesQuery,
-    body: nothing,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
     handle: ({ params, query, request }) =>
       diffOf(dependencies, params.name, {
@@ -187,8 +178,6 @@ function fileRoute(dependencies: ConfigurationNeeds): Route {
     summary: 'One configuration as its file says it, to be edited and written back.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'the content; `ETag` is its revision', schema: configurationContentSchema },
     },
@@ -232,7 +221,6 @@ function checkRoute(): Route {
     reach: 'new-configuration',
     summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',
     params: writableName,
-    query: nothing,
     body: z.object({ text: z.string().describe('JSON, as the file would hold it') }),
     answers: { 200: { description: 'what was found', schema: judgedTextSchema } },
     handle: ({ params, body, request }) => {

@@ -5,7 +5,7 @@ import type { ExtensionRegistry } from '../../extensions/registry.js';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import type { CommandRunner } from '../http/command-runner.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { sessionOf } from './command-routes.js';
 
 const extensionCommand = z.object({
@@ -43,9 +43,6 @@ function listRoute({ extensions }: ExtensionNeeds): Route {
     path: '/extensions',
     scope: 'READ',
     summary: 'All extensions of the serving node, what they add, and which failed.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
     handle: () => extensions.list(),
   });
@@ -57,9 +54,6 @@ function commandsRoute({ extensions }: ExtensionNeeds): Route {
     path: '/extensions/commands',
     scope: 'READ',
     summary: 'The commands that extensions of the serving node add.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'commands', schema: z.array(extensionCommand) } },
     handle: () =>
       extensions.commands().map(({ name, usage = '', description }) => ({ name, usage, description })),
@@ -74,7 +68,6 @@ function runRoute({ extensions, commands }: ExtensionNeeds): Route {
     summary: 'Runs a command of an extension on the serving node, 55 s at most.',
     errors: ['DRV_COMMAND_UNKNOWN'],
     params: commandParams,
-    query: nothing,
     body: commandBody,
     answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
     handle: async ({ params: { command }, body: { words }, request }, reply) => {

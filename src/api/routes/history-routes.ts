@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { type Explainer, instanceRunsSchema } from '../../explain/explanation.js';
 import { SAMPLE_EVERY_MS, type UsageHistory } from '../../operations/usage-history.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { visible } from './instances/instance-routes.js';
 import { instanceParams } from './instances/instance-schemas.js';
 import type { InstanceView } from './instances/instance-view.js';
@@ -44,8 +44,6 @@ function usageRoute({ usage, view }: HistoryRoutesOptions): Route {
     summary: 'CPU, memory and players over the last half hour, as far as this master has been up.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'samples', schema: usageSeriesSchema } },
     handle: ({ params }) => {
       const { id } = visible(view, params.id);
@@ -75,7 +73,6 @@ function runsRoute({ explainer }: HistoryRoutesOptions): Route {
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED'],
     params: instanceParams,
     query: runsQuery,
-    body: nothing,
     answers: { 200: { description: 'the runs', schema: instanceRunsSchema } },
     handle: ({ params, query }) => explainer.runs(params.id, query.lines),
   });

@@ -10,7 +10,7 @@ import {
   revokedJoinTokenSchema,
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const tokenParams = z.object({ id: z.string().describe('id of the token, which is not secret') });
 
@@ -24,9 +24,6 @@ function listRoute(dependencies: JoinTokenNeeds): Route {
     path: '/cluster/tokens',
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
     handle: () => listJoinTokens(dependencies),
   });
@@ -40,8 +37,6 @@ function createRoute(dependencies: JoinTokenNeeds): Route {
     summary:
       'Makes a join token; it is answered this once. Without a body it is good for a day and any number of nodes.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: newJoinTokenSchema,
     answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },
     handle: async ({ body, request }, reply) => {
@@ -61,8 +56,6 @@ function revokeRoute(dependencies: JoinTokenNeeds): Route {
     summary: 'Ends a join token; nodes that joined with it stay.',
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: tokenParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
     handle: ({ params }) => revokeJoinToken(dependencies, params.id),
   });

@@ -10,7 +10,7 @@ import {
   listKeys,
   newKeySchema,
 } from '../../operations/api-keys.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const keyParams = z.object({ label: z.string().describe('label of the key') });
 
@@ -24,9 +24,6 @@ function listRoute(dependencies: KeyNeeds): Route {
     path: '/keys',
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
     handle: () => listKeys(dependencies),
   });
@@ -39,8 +36,6 @@ function createRoute(dependencies: KeyNeeds): Route {
     scope: 'ALL',
     summary: 'Makes a key; its token is answered this once.',
     errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: newKeySchema,
     answers: { 201: { description: 'the new key', schema: createdKeySchema } },
     handle: async ({ body, request }, reply) => {
@@ -60,8 +55,6 @@ function removeRoute(dependencies: KeyNeeds): Route {
     summary: 'Revokes a key at once; its open sockets are closed. The last key with scope ALL stays.',
     errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: keyParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'revoked', schema: keyMessageSchema } },
     handle: ({ params }) => deleteKey(dependencies, params.label),
   });

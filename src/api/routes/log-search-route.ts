@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../channel/services/log-search.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { visible } from './instances/instance-routes.js';
 import { flag, instanceParams } from './instances/instance-schemas.js';
 import type { InstanceView } from './instances/instance-view.js';
@@ -58,7 +58,6 @@ export function logSearchRoute({ streams, view }: LogSearchNeeds & { readonly vi
     ],
     params: instanceParams,
     query: searchQuery,
-    body: nothing,
     answers: { 200: { description: 'lines', schema: foundSchema } },
     handle: async ({ params, query }) => {
       const { q: pattern, before, limit } = query;

@@ -14,7 +14,7 @@ import {
   nodeMessageSchema,
   uncordonNode,
 } from '../../operations/node-operations.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
@@ -40,8 +40,6 @@ function cordonRoute(dependencies: NodeOperationNeeds): Route {
     summary: 'Gives a node no new instances; what runs there stays.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
     handle: ({ params }) => cordonNode(dependencies, params.id),
   });
@@ -55,8 +53,6 @@ function uncordonRoute(dependencies: NodeOperationNeeds): Route {
     summary: 'Gives a node instances again; calls off a drain too.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
     handle: ({ params }) => uncordonNode(dependencies, params.id),
   });
@@ -71,7 +67,6 @@ function drainRoute(dependencies: NodeOperationNeeds): Route {
       'Cordons a node and moves its instances to others; static ones stay. Again: with another deadline.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    query: nothing,
     body: drainBodySchema,
     answers: {
       200: {
@@ -92,7 +87,6 @@ function forgetRoute(dependencies: NodeOperationNeeds): Route {
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     query: forgetQuery,
-    body: nothing,
     answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
     handle: ({ params: { id }, query, request }) => {
       const force = query.force === 'true';

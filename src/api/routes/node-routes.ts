@@ -9,7 +9,7 @@ import { STOPPING } from '../../operations/node-operations.js';
 import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 /** How long a scrape answers for others. */
 const KEPT_MS = 1000;
@@ -65,9 +65,6 @@ function pingRoute({ configuration, leadership }: NodeNeeds): Route {
     path: '/ping',
     scope: 'open',
     summary: 'Says that this node serves.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'serving', schema: pingSchema } },
     handle: (_call, reply) => {
       const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
@@ -85,9 +82,6 @@ function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
     summary: 'Metrics in Prometheus exposition format; without an API key, only those that name nothing.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
     handle: async ({ request: { actor } }, reply) => {
       const seesAll = actor?.kind === 'key' && actor.configurations === null;
@@ -131,9 +125,6 @@ function nodeRoute({ configuration, version }: NodeNeeds): Route {
     path: '/node',
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the node', schema: nodeSchema } },
     handle: async () => ({
       nodeId: configuration.nodeId,
@@ -150,9 +141,6 @@ function configRoute(configuration: NodeConfiguration): Route {
     path: '/node/config',
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
     handle: () => shown,
   });
@@ -165,9 +153,6 @@ function reloadRoute(): Route {
     scope: 'ALL',
     summary: 'Not implemented.',
     errors: ['DRV_NOT_IMPLEMENTED'],
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {},
     handle: (_call, reply) =>
       sendError(
@@ -184,9 +169,6 @@ function stopRoute({ stopDaemon }: NodeNeeds): Route {
     path: '/node/stop',
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 202: { description: 'it stops now', schema: z.object({ message: z.string() }) } },
     handle: (_call, reply) => {
       reply.raw.once('close', stopDaemon);

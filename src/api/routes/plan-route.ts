@@ -8,7 +8,7 @@ import {
   planChanges,
 } from '../../operations/plan/change-plan.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 /** Bounds what one request costs. */
 const MOST_CONFIGURATIONS = 10_000;
@@ -43,8 +43,6 @@ export function planRoutes(dependencies: ChangePlanNeeds): readonly Route[] {
       reach: 'filtered',
       summary: 'What whole configurations would change, and what becomes of the instances. Writes nothing.',
       errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
-      params: nothing,
-      query: nothing,
       body: orderSchema,
       documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
       answers: { 200: { description: 'the plan', schema: changePlanSchema } },

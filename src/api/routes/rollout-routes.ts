@@ -11,7 +11,7 @@ import {
   shownRolloutSchema,
 } from '../../operations/rollouts/rollouts.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const theRollout = { description: 'the rollout', schema: shownRolloutSchema };
@@ -41,9 +41,6 @@ function listRoute(dependencies: RolloutNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'The latest rollout of each configuration that has had one, by name.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'rollouts', schema: z.array(shownRolloutSchema) } },
     handle: ({ request }) =>
       listRollouts(dependencies).filter(({ configurationName }) =>
@@ -61,8 +58,6 @@ function getRoute(dependencies: RolloutNeeds): Route {
     summary: 'The latest rollout of a configuration.',
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: theRollout },
     handle: ({ params }) => requireRollout(dependencies, params.name),
   });
@@ -82,8 +77,6 @@ function actionRoute(dependencies: RolloutNeeds, action: RolloutAction): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: theRollout },
     handle: ({ params, request }) =>
       actOnRollout(dependencies, params.name, { action, by: callerOf(request) }),
@@ -99,8 +92,6 @@ function restartRoute(dependencies: RolloutNeeds): Route {
     summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_STORE_WRITE_FAILED'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: theRollout },
     handle: ({ params, request }) => restartConfiguration(dependencies, params.name, callerOf(request)),
   });

@@ -16,7 +16,7 @@ import {
   whoamiSchema,
 } from '../../operations/sessions.js';
 import { type Actor, accessOf } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const sessionParams = z.object({
   id: z.string().describe('id of the session, which is not secret; `current`: the one that asks'),
@@ -38,9 +38,6 @@ function whoamiRoute(dependencies: WhoamiNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'What the key or session of this call may do, and which cluster says so.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the caller', schema: whoamiSchema } },
     handle: ({ request }) => whoami(dependencies, callerOf(request), request.ip),
   });
@@ -54,9 +51,6 @@ function listRoute(dependencies: SessionNeeds): Route {
     reach: 'filtered',
     summary:
       'The sessions of the key, the oldest first; of all keys for one with scope ALL that is not restricted.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
     handle: ({ request }) => listSessions(dependencies, callerOf(request)),
   });
@@ -70,8 +64,6 @@ function createRoute(dependencies: SessionNeeds): Route {
     reach: 'filtered',
     summary: 'Makes a session of the key that asks; its token is answered this once.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: newSessionSchema,
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {
@@ -92,8 +84,6 @@ function removeRoute(dependencies: SessionNeeds): Route {
     summary: 'Ends a session at once; its open sockets are closed. With `current`: signs out.',
     errors: ['DRV_SESSION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: sessionParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'ended', schema: sessionMessageSchema } },
     handle: async ({ params, request }) => {
       const ended = await endSession(dependencies, callerOf(request), params.id);

@@ -5,7 +5,7 @@ import type { SignInCodes } from '../../access/sign-in-codes.js';
 import { DroverError } from '../../model/errors.js';
 import { createdSessionSchema, createSession, type SessionNeeds } from '../../operations/sessions.js';
 import type { DashboardNeeds } from '../dashboard/dashboard-routes.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { callerOf } from './session-routes.js';
 
 const MAX_CODE_CHARS = 100;
@@ -35,9 +35,6 @@ function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
     reach: 'filtered',
     summary: 'Makes a code of the key that asks; whoever has it becomes a session of the key, once.',
     errors: ['DRV_DASHBOARD_OFF'],
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 201: { description: 'the code', schema: codeSchema } },
     handle: async ({ request }, reply) => {
       await dashboard.require();
@@ -56,8 +53,6 @@ function redeemRoute(dependencies: SessionNeeds & SignInNeeds): Route {
     scope: 'open',
     summary: 'Makes a session of a code, which is then used up; its token is answered this once.',
     errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {

@@ -7,7 +7,7 @@ import { nameSchema } from '../../model/names.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -80,8 +80,6 @@ function listRoute({ templates }: TemplateFileNeeds): Route {
     summary: 'The files of a template, by path.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'a flat list, in order', schema: templateFiles } },
     handle: async ({ params: { group, name } }) => ({
       group,
@@ -99,8 +97,6 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
     summary: 'The content of a file, byte for byte.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: fileParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the content; `ETag` is its revision', contentType: 'text/plain' } },
     answerStream: true,
     handle: async ({ params: { group, name, '*': path }, request }, reply) => {
@@ -124,8 +120,6 @@ function createRoute({ templates }: TemplateFileNeeds): Route {
       'Creates a file, its directories and its template as needed; whatever the content type, the body as it is.',
     errors: ['DRV_TEMPLATE_FILE_EXISTS', ...WRITE_ERRORS],
     params: fileParams,
-    query: nothing,
-    body: nothing,
     bodyTypes: ['application/octet-stream', 'text/plain'],
     bodyStream: true,
     answers: { 201: { description: 'created, and on disk; `ETag` is its revision', schema: writtenFile } },
@@ -148,8 +142,6 @@ function replaceRoute({ templates }: TemplateFileNeeds): Route {
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...WRITE_ERRORS],
     headers: ifMatch,
     params: fileParams,
-    query: nothing,
-    body: nothing,
     bodyTypes: ['text/plain', 'application/octet-stream'],
     bodyStream: true,
     answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
@@ -177,8 +169,6 @@ function removeRoute({ templates }: TemplateFileNeeds): Route {
     ],
     headers: ifMatch,
     params: fileParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'deleted', schema: removedFile } },
     handle: async ({ params: { group, name, '*': path }, request }) => {
       const removed = await templates.removeFile(group, name, path, expectedOf(request));

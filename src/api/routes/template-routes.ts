@@ -18,7 +18,7 @@ import type { MirrorReader } from '../../store/mirror.js';
 import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import type { MasterTemplates } from '../../templates/master-templates.js';
 import type { SyncRun } from '../../templates/sync/sync-run.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import {
   type TemplateFileNeeds,
   templateFileRoutes,
@@ -109,9 +109,6 @@ function listRoute({ templates }: TemplateNeeds): Route {
     path: '/templates',
     scope: 'READ',
     summary: 'All local templates, by group.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
     handle: async () => {
       await templates.rescan();
@@ -131,8 +128,6 @@ function detailsRoute({ templates }: TemplateNeeds): Route {
     summary: 'Where a template lies, and whether it is there.',
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'also for one that is not there', schema: templateDetails } },
     handle: async ({ params: { group, name } }) => ({
       group,
@@ -149,8 +144,6 @@ function usersRoute({ configurations }: TemplateNeeds): Route {
     scope: 'READ',
     summary: 'The configurations that may install a template, also one that is not there.',
     params: templateParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
     handle: ({ params }) => templateUsers({ configurations }, params),
   });
@@ -165,7 +158,6 @@ function exportRoute({ templates }: TemplateNeeds): Route {
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
     query: exportQuery,
-    body: nothing,
     answers: { 200: { description: 'the zip, as it is made', contentType: 'application/zip' } },
     answerStream: true,
     handle: async ({ params: { group, name }, query: { path } }, reply) => {
@@ -194,8 +186,6 @@ function importRoute({ templates }: TemplateNeeds): Route {
       'DRV_STORE_CONFLICT',
     ],
     params: templateParams,
-    query: nothing,
-    body: nothing,
     bodyTypes: ['application/zip'],
     bodyStream: true,
     isUntimed: true,
@@ -224,7 +214,6 @@ function syncRoute({ templateSync }: TemplateNeeds): Route {
       'DRV_STORE_CONFLICT',
     ],
     params: templateParams,
-    query: nothing,
     body: syncBody,
     answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
     isUntimed: true,
@@ -242,8 +231,6 @@ function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
     path: '/templates/sync',
     scope: 'ALL',
     summary: 'Has every connected node fetch templates ahead of need; without a body, all of them.',
-    params: nothing,
-    query: nothing,
     body: clusterSyncBody,
     answers: {
       200: {
@@ -266,9 +253,6 @@ function latestSyncRoute({ templateSync }: TemplateNeeds): Route {
     scope: 'READ',
     summary: 'How the latest sync to the cluster stands, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
     handle: (): ClusterSyncReport => {
       const latest = templateSync.latestSync();

@@ -6,7 +6,7 @@ import {
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 
 const nameParams = z.object({
@@ -30,8 +30,6 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
     summary: 'Why an instance is as it is: desired against actual, what happens next, and what to do.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the explanation', schema: instanceExplanationSchema } },
     handle: ({ params }) => explainer.instance(params.id),
   });
@@ -43,8 +41,6 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
     summary: 'Why a configuration stands as it does: its file, its instances, and where one more would fit.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
     handle: ({ params }) => explainer.configuration(params.name),
   });
@@ -55,8 +51,6 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
     summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the explanation', schema: nodeExplanationSchema } },
     handle: ({ params }) => explainer.node(params.id),
   });

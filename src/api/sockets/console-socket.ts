@@ -4,7 +4,6 @@
  */
 import { countText } from '../../model/words.js';
 import type { CommandRunner } from '../http/command-runner.js';
-import { nothing } from '../http/route.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
 
 const MAX_WAITING = 100;
@@ -28,8 +27,6 @@ export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, u
       '`exit` or `quit` closes with 1000. Server: what a command prints comes as it is printed, whole lines without ' +
       'the last newline; a command that prints nothing is answered by one empty frame. While ' +
       `${MAX_WAITING} commands wait, further ones are refused in one line.`,
-    params: nothing,
-    query: nothing,
     open: () => (socket) => {
       const session = new ConsoleSession(commands, socket);
       socket.onText((text) => session.take(text));

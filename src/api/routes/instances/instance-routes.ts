@@ -31,7 +31,7 @@ import type { MirrorReader } from '../../../store/mirror.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { sendEncoded } from '../../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
 import {
   createBody,
   executeBody,
@@ -91,9 +91,6 @@ function listRoute(view: InstanceView): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All instances, oldest first.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'instances', schema: instanceList } },
     handle: ({ request }, reply) => sendEncoded(reply, view.list(accessOf(request))),
   });
@@ -107,8 +104,6 @@ function createRoute({ instanceWrites }: InstanceNeeds): Route {
     reach: 'filtered',
     summary: 'Makes an instance of a configuration.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: createBody,
     answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
     handle: async ({ body, request }, reply) => {
@@ -135,8 +130,6 @@ function getRoute(view: InstanceView): Route {
     summary: 'One instance.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the instance', schema: instanceInfoSchema } },
     handle: ({ params }, reply) => {
       const text = view.get(params.id);
@@ -155,8 +148,6 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     summary: 'One instance with what is wanted of it, its templates, and what it uses now.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'all that is known of it', schema: instanceDetailsSchema } },
     handle: ({ params }) => detailsOf(visible(view, params.id), dependencies),
   });
@@ -171,8 +162,6 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
       const { id } = params;
@@ -199,7 +188,6 @@ function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     ],
     params: instanceParams,
     query: logsQuery,
-    body: nothing,
     answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
     handle: async ({ params, query }) => {
       const record = visible(view, params.id);
@@ -221,7 +209,6 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
     summary: 'Records what an app or tool reports of an instance.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    query: nothing,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
     handle: async ({ params, body, request }) => {
@@ -251,7 +238,6 @@ function lifecycleRoute(dependencies: InstanceNeeds): Route {
     errors: ['DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     query: lifecycleQuery,
-    body: nothing,
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
@@ -284,7 +270,6 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
       'DRV_CHANNEL_CALL_FAILED',
     ],
     params: instanceParams,
-    query: nothing,
     body: executeBody,
     answers: { 200: { description: 'handed over', schema: executeMessage } },
     handle: async ({ params, body: { command } }) => {

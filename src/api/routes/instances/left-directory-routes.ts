@@ -11,7 +11,7 @@ import {
   type SeesLeft,
 } from '../../../operations/left-directories.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
 
 type Request = Parameters<typeof seesConfiguration>[0];
 
@@ -28,9 +28,6 @@ function listRoute(dependencies: LeftDirectoryNeeds): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'Directories of static instances that are gone, on all nodes.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'directories, and the nodes that did not answer', schema: leftDirectoriesSchema },
     },
@@ -52,7 +49,6 @@ function adoptRoute(dependencies: LeftDirectoryNeeds): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     params: directoryParams,
-    query: nothing,
     body: adoptBodySchema,
     answers: { 201: { description: 'the instance', schema: instanceInfoSchema } },
     handle: async ({ params: { id }, body: { configurationName }, request }, reply) => {

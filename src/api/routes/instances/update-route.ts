@@ -5,7 +5,7 @@ import {
   updatedInstanceSchema,
   updateInstance,
 } from '../../../operations/instance-update.js';
-import { defineRoute, nothing, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
 import { instanceParams } from './instance-schemas.js';
 
 export function updateRoute(dependencies: InstanceUpdateNeeds): Route {
@@ -23,7 +23,6 @@ export function updateRoute(dependencies: InstanceUpdateNeeds): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     params: instanceParams,
-    query: nothing,
     body: updateBodySchema,
     answers: { 200: { description: 'recorded', schema: updatedInstanceSchema } },
     handle: ({ params, body }) => updateInstance(dependencies, params.id, body),
