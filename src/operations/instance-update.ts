@@ -1,15 +1,11 @@
 /** Updates instances in place: `instance update` and its route. */
+
 import { z } from 'zod';
 import type { InstanceRecord } from '../model/instance.js';
 import { unknownInstance } from '../model/unknown.js';
 import { countText } from '../model/words.js';
-import type { InstanceWriter } from '../state/instance-writes.js';
-import type { MirrorReader } from '../store/mirror.js';
-
-export interface InstanceUpdateNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
-  readonly instanceWrites: Pick<InstanceWriter, 'updateInPlace' | 'updateWhenEmpty'>;
-}
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 export const updateBodySchema = z.object({
   waitForPlayers: z
@@ -38,7 +34,7 @@ export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
  * DRV_UPDATE_REFUSED when its node does not fit the content.
  */
 export async function updateInstance(
-  { instances, instanceWrites }: InstanceUpdateNeeds,
+  { instances, instanceWrites }: Reads & Writes,
   id: string,
   { waitForPlayers }: UpdateBody,
 ): Promise<UpdatedInstance> {

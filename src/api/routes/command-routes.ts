@@ -2,10 +2,12 @@
  * `/commands`: runs one line of the command tree and answers with its output as one text; tells what commands there are,
  * and completes a line that is being typed.
  */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { ApiDependencies } from '../dependencies.js';
 import { actorLabel } from '../gate/auth.js';
-import type { CommandRunner, CommandSession } from '../http/command-runner.js';
+import type { CommandSession } from '../http/command-runner.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const commandBody = z.object({
@@ -39,11 +41,7 @@ const completion = z.object({
     .describe('what may stand in its place, 50 at most; a single one ends with a space'),
 });
 
-export interface CommandNeeds {
-  readonly commands: CommandRunner;
-}
-
-export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
+export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',

@@ -2,25 +2,18 @@
  * `/configuration-files`: the state of every file, which are broken, what is odd in others, and reading all files again. `configuration-routes.ts` serves
  * what they say.
  */
+
 import { z } from 'zod';
 import { configurationJsonSchema } from '../../configuration-files/json-schema.js';
 import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
-import {
-  type ConfigurationFileListNeeds,
-  listConfigurationFiles,
-  listedFileSchema,
-} from '../../operations/configuration-file-list.js';
-import {
-  type ConfigurationReloadNeeds,
-  configurationReloadSchema,
-  reloadConfigurations,
-} from '../../operations/configuration-reload.js';
+import { listConfigurationFiles, listedFileSchema } from '../../operations/configuration-file-list.js';
+import { configurationReloadSchema, reloadConfigurations } from '../../operations/configuration-reload.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-export type ConfigurationFileNeeds = ConfigurationReloadNeeds & ConfigurationFileListNeeds;
-
-export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): readonly Route[] {
+export function configurationFileRoutes(dependencies: Reads & Writes): readonly Route[] {
   const listRoute = defineRoute({
     method: 'GET',
     path: '/configuration-files',

@@ -1,5 +1,7 @@
 /** `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back. */
+
 import { z } from 'zod';
+import type { Reads } from '../../operations/reads.js';
 import {
   configurationHistory,
   contentDiffOf,
@@ -7,12 +9,12 @@ import {
   pastContentSchema,
 } from '../../operations/rollouts/configuration-history.js';
 import {
-  type ConfigurationRollbackNeeds,
   rollBack,
   rollbackRequestSchema,
   rollbackSchema,
   writeBack,
 } from '../../operations/rollouts/configuration-rollback.js';
+import type { Writes } from '../../operations/writes.js';
 import { callerOf } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -27,11 +29,11 @@ const ROLLBACK = {
   answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
 };
 
-export function configurationHistoryRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
+export function configurationHistoryRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [...readRoutes(dependencies), rollbackRoute(dependencies), writeRoute(dependencies)];
 }
 
-function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
+function readRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -65,7 +67,7 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
   ];
 }
 
-function rollbackRoute(dependencies: ConfigurationRollbackNeeds): Route {
+function rollbackRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback',
@@ -84,7 +86,7 @@ function rollbackRoute(dependencies: ConfigurationRollbackNeeds): Route {
   });
 }
 
-function writeRoute(dependencies: ConfigurationRollbackNeeds): Route {
+function writeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback/file',

@@ -1,11 +1,7 @@
 /** `/configurations`: what instances are made from. Writes go to the JSON files, and the records follow the files. */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
-import {
-  type Configuration,
-  type ConfigurationRecord,
-  configurationSchema,
-} from '../../model/configuration.js';
+import { type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
@@ -16,12 +12,9 @@ import {
   judgeText,
   planChange,
 } from '../../operations/configuration-content.js';
-import {
-  type ConfigurationDiffNeeds,
-  configurationDiffSchema,
-  diffOf,
-} from '../../operations/configuration-diff.js';
-import type { MirrorReader } from '../../store/mirror.js';
+import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { sendNoContent } from '../http/json-reply.js';
@@ -40,12 +33,7 @@ const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
 });
 
-export interface ConfigurationNeeds extends ConfigurationDiffNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get' | 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'remove' | 'inspect'>;
-}
-
-export function configurationRoutes(dependencies: ConfigurationNeeds): readonly Route[] {
+export function configurationRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     getRoute(dependencies),
@@ -58,7 +46,7 @@ export function configurationRoutes(dependencies: ConfigurationNeeds): readonly 
   ];
 }
 
-function listRoute({ configurations }: ConfigurationNeeds): Route {
+function listRoute({ configurations }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations',
@@ -74,7 +62,7 @@ function listRoute({ configurations }: ConfigurationNeeds): Route {
   });
 }
 
-function getRoute({ configurations }: ConfigurationNeeds): Route {
+function getRoute({ configurations }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name',
@@ -95,7 +83,7 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
   });
 }
 
-function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
+function putRoute({ configurationFiles }: Reads & Writes): Route {
   return defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
@@ -125,7 +113,7 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
   });
 }
 
-function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
+function removeRoute({ configurationFiles }: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/configurations/:name',
@@ -150,7 +138,7 @@ function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
   });
 }
 
-function diffRoute(dependencies: ConfigurationNeeds): Route {
+function diffRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name/diff',
@@ -169,7 +157,7 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
   });
 }
 
-function fileRoute(dependencies: ConfigurationNeeds): Route {
+function fileRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name/file',
@@ -189,7 +177,7 @@ function fileRoute(dependencies: ConfigurationNeeds): Route {
   });
 }
 
-function dryRunRoute(dependencies: ConfigurationNeeds): Route {
+function dryRunRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/diff',

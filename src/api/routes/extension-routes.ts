@@ -1,10 +1,10 @@
 /** `/extensions`: the extensions of the serving node, and the commands that they add. */
+
 import { z } from 'zod';
 import { extensionStatusSchema } from '../../extensions/extension.js';
-import type { ExtensionRegistry } from '../../extensions/registry.js';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
-import type { CommandRunner } from '../http/command-runner.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { sessionOf } from './command-routes.js';
 
@@ -28,16 +28,11 @@ const commandAnswer = z.object({
   isOk: z.boolean().describe('false: it failed'),
 });
 
-export interface ExtensionNeeds {
-  readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;
-  readonly commands: CommandRunner;
-}
-
-export function extensionRoutes(needs: ExtensionNeeds): readonly Route[] {
+export function extensionRoutes(needs: ApiDependencies): readonly Route[] {
   return [listRoute(needs), commandsRoute(needs), runRoute(needs)];
 }
 
-function listRoute({ extensions }: ExtensionNeeds): Route {
+function listRoute({ extensions }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/extensions',
@@ -48,7 +43,7 @@ function listRoute({ extensions }: ExtensionNeeds): Route {
   });
 }
 
-function commandsRoute({ extensions }: ExtensionNeeds): Route {
+function commandsRoute({ extensions }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/extensions/commands',
@@ -60,7 +55,7 @@ function commandsRoute({ extensions }: ExtensionNeeds): Route {
   });
 }
 
-function runRoute({ extensions, commands }: ExtensionNeeds): Route {
+function runRoute({ extensions, commands }: ApiDependencies): Route {
   return defineRoute({
     method: 'POST',
     path: '/extensions/commands/:command',

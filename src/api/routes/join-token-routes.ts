@@ -1,24 +1,26 @@
 /** `/cluster/tokens`: the tokens with which nodes join. Only the answer that makes a token shows it. */
+
 import { z } from 'zod';
 import {
   createdJoinTokenSchema,
   createJoinToken,
-  type JoinTokenNeeds,
   joinTokenSchema,
   listJoinTokens,
   newJoinTokenSchema,
   revokedJoinTokenSchema,
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const tokenParams = z.object({ id: z.string().describe('id of the token, which is not secret') });
 
-export function joinTokenRoutes(dependencies: JoinTokenNeeds): readonly Route[] {
+export function joinTokenRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [listRoute(dependencies), createRoute(dependencies), revokeRoute(dependencies)];
 }
 
-function listRoute(dependencies: JoinTokenNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/tokens',
@@ -29,7 +31,7 @@ function listRoute(dependencies: JoinTokenNeeds): Route {
   });
 }
 
-function createRoute(dependencies: JoinTokenNeeds): Route {
+function createRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/cluster/tokens',
@@ -48,7 +50,7 @@ function createRoute(dependencies: JoinTokenNeeds): Route {
   });
 }
 
-function revokeRoute(dependencies: JoinTokenNeeds): Route {
+function revokeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/tokens/:id',

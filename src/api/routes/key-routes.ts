@@ -1,24 +1,26 @@
 /** `/keys`: the keys of the API. Only the answer that makes a key shows its token. */
+
 import { z } from 'zod';
 import {
   createdKeySchema,
   createKey,
   deleteKey,
-  type KeyNeeds,
   keyMessageSchema,
   listedKeySchema,
   listKeys,
   newKeySchema,
 } from '../../operations/api-keys.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const keyParams = z.object({ label: z.string().describe('label of the key') });
 
-export function keyRoutes(dependencies: KeyNeeds): readonly Route[] {
+export function keyRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [listRoute(dependencies), createRoute(dependencies), removeRoute(dependencies)];
 }
 
-function listRoute(dependencies: KeyNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/keys',
@@ -29,7 +31,7 @@ function listRoute(dependencies: KeyNeeds): Route {
   });
 }
 
-function createRoute(dependencies: KeyNeeds): Route {
+function createRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/keys',
@@ -47,7 +49,7 @@ function createRoute(dependencies: KeyNeeds): Route {
   });
 }
 
-function removeRoute(dependencies: KeyNeeds): Route {
+function removeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/keys/:label',

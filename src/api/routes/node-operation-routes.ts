@@ -2,6 +2,7 @@
  * Routes that cordon, drain and forget a node: `/cluster/nodes/{id}/cordon`, `.../drain` and `DELETE
  * /cluster/nodes/{id}`.
  */
+
 import { z } from 'zod';
 import {
   cordonNode,
@@ -9,11 +10,12 @@ import {
   drainNode,
   forgetNode,
   forgottenNodeSchema,
-  type NodeOperationNeeds,
   nodeDrainSchema,
   nodeMessageSchema,
   uncordonNode,
 } from '../../operations/node-operations.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
@@ -23,7 +25,7 @@ const forgetQuery = z.object({
   keepToken: flag.describe('leave the join token that it came with to other nodes'),
 });
 
-export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly Route[] {
+export function nodeOperationRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     cordonRoute(dependencies),
     uncordonRoute(dependencies),
@@ -32,7 +34,7 @@ export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly 
   ];
 }
 
-function cordonRoute(dependencies: NodeOperationNeeds): Route {
+function cordonRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/cordon',
@@ -45,7 +47,7 @@ function cordonRoute(dependencies: NodeOperationNeeds): Route {
   });
 }
 
-function uncordonRoute(dependencies: NodeOperationNeeds): Route {
+function uncordonRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id/cordon',
@@ -58,7 +60,7 @@ function uncordonRoute(dependencies: NodeOperationNeeds): Route {
   });
 }
 
-function drainRoute(dependencies: NodeOperationNeeds): Route {
+function drainRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/drain',
@@ -78,7 +80,7 @@ function drainRoute(dependencies: NodeOperationNeeds): Route {
   });
 }
 
-function forgetRoute(dependencies: NodeOperationNeeds): Route {
+function forgetRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id',

@@ -1,13 +1,13 @@
 /** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';
 import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
-import type { Metrics } from '../../telemetry/metrics.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -28,18 +28,8 @@ const nodeSchema = z.object({
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
 
-export interface NodeNeeds {
-  readonly configuration: NodeConfiguration;
-  readonly leadership: Pick<Leadership, 'leader'>;
-  readonly version: string;
-  readonly metrics: Metrics;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  /** Ends the daemon as SIGTERM does. Returns at once. */
-  stopDaemon(): void;
-}
-
 /** The routes of the serving node. */
-export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
+export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
   const { configuration } = dependencies;
   return [
     pingRoute(dependencies),
@@ -59,7 +49,7 @@ export function pingAnswer(
   return { status: 'ok', nodeId, clusterName, master: isMasterNode, leader };
 }
 
-function pingRoute({ configuration, leadership }: NodeNeeds): Route {
+function pingRoute({ configuration, leadership }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/ping',
@@ -73,7 +63,7 @@ function pingRoute({ configuration, leadership }: NodeNeeds): Route {
   });
 }
 
-function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
+function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route {
   const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
   const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
   return defineRoute({
@@ -119,7 +109,7 @@ function keptFor<T>(
   };
 }
 
-function nodeRoute({ configuration, version }: NodeNeeds): Route {
+function nodeRoute({ configuration, version }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/node',
@@ -163,7 +153,7 @@ function reloadRoute(): Route {
   });
 }
 
-function stopRoute({ stopDaemon }: NodeNeeds): Route {
+function stopRoute({ stopDaemon }: ApiDependencies): Route {
   return defineRoute({
     method: 'POST',
     path: '/node/stop',

@@ -1,12 +1,9 @@
 /** `POST /plan`: what whole contents would change, before anything is written. */
+
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
-import {
-  type ChangePlanNeeds,
-  changePlanSchema,
-  planAsBefore,
-  planChanges,
-} from '../../operations/plan/change-plan.js';
+import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
+import type { Reads } from '../../operations/reads.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -34,7 +31,7 @@ const orderSchema = z.object({
   ...orderFields,
 });
 
-export function planRoutes(dependencies: ChangePlanNeeds): readonly Route[] {
+export function planRoutes(dependencies: Reads): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',

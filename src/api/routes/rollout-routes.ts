@@ -1,15 +1,17 @@
 /** `/rollouts`: how far changed contents have reached the instances, and what an operator asks of that. */
+
 import { z } from 'zod';
+import type { Reads } from '../../operations/reads.js';
 import {
   actOnRollout,
   listRollouts,
   ROLLOUT_ACTIONS,
   type RolloutAction,
-  type RolloutWriteNeeds,
   requireRollout,
   restartConfiguration,
   shownRolloutSchema,
 } from '../../operations/rollouts/rollouts.js';
+import type { Writes } from '../../operations/writes.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -23,9 +25,7 @@ const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
   retry: 'Tries a content that is held back once more.',
 };
 
-export type RolloutNeeds = RolloutWriteNeeds;
-
-export function rolloutRoutes(dependencies: RolloutNeeds): readonly Route[] {
+export function rolloutRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     getRoute(dependencies),
@@ -34,7 +34,7 @@ export function rolloutRoutes(dependencies: RolloutNeeds): readonly Route[] {
   ];
 }
 
-function listRoute(dependencies: RolloutNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/rollouts',
@@ -49,7 +49,7 @@ function listRoute(dependencies: RolloutNeeds): Route {
   });
 }
 
-function getRoute(dependencies: RolloutNeeds): Route {
+function getRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/rollouts/:name',
@@ -63,7 +63,7 @@ function getRoute(dependencies: RolloutNeeds): Route {
   });
 }
 
-function actionRoute(dependencies: RolloutNeeds, action: RolloutAction): Route {
+function actionRoute(dependencies: Reads & Writes, action: RolloutAction): Route {
   return defineRoute({
     method: 'POST',
     path: `/rollouts/:name/${action}`,
@@ -83,7 +83,7 @@ function actionRoute(dependencies: RolloutNeeds, action: RolloutAction): Route {
   });
 }
 
-function restartRoute(dependencies: RolloutNeeds): Route {
+function restartRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/restart',

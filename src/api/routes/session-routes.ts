@@ -1,7 +1,9 @@
 /** `/sessions` and `/whoami`: sessions for browsers and people, and what the caller may do. */
+
 import { z } from 'zod';
 import type { Access } from '../../access/access.js';
 import { DroverError } from '../../model/errors.js';
+import type { Reads } from '../../operations/reads.js';
 import {
   createdSessionSchema,
   createSession,
@@ -9,12 +11,11 @@ import {
   listedSessionSchema,
   listSessions,
   newSessionSchema,
-  type SessionNeeds,
   sessionMessageSchema,
-  type WhoamiNeeds,
   whoami,
   whoamiSchema,
 } from '../../operations/sessions.js';
+import type { Writes } from '../../operations/writes.js';
 import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -22,7 +23,7 @@ const sessionParams = z.object({
   id: z.string().describe('id of the session, which is not secret; `current`: the one that asks'),
 });
 
-export function sessionRoutes(dependencies: SessionNeeds & WhoamiNeeds): readonly Route[] {
+export function sessionRoutes(dependencies: Reads & Writes & Reads): readonly Route[] {
   return [
     whoamiRoute(dependencies),
     listRoute(dependencies),
@@ -31,7 +32,7 @@ export function sessionRoutes(dependencies: SessionNeeds & WhoamiNeeds): readonl
   ];
 }
 
-function whoamiRoute(dependencies: WhoamiNeeds): Route {
+function whoamiRoute(dependencies: Reads): Route {
   return defineRoute({
     method: 'GET',
     path: '/whoami',
@@ -43,7 +44,7 @@ function whoamiRoute(dependencies: WhoamiNeeds): Route {
   });
 }
 
-function listRoute(dependencies: SessionNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/sessions',
@@ -56,7 +57,7 @@ function listRoute(dependencies: SessionNeeds): Route {
   });
 }
 
-function createRoute(dependencies: SessionNeeds): Route {
+function createRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/sessions',
@@ -75,7 +76,7 @@ function createRoute(dependencies: SessionNeeds): Route {
   });
 }
 
-function removeRoute(dependencies: SessionNeeds): Route {
+function removeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/sessions/:id',

@@ -1,10 +1,13 @@
 /** `/sessions/codes` and `/sessions/redeem`: signing a browser in with a link that works once. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SignInCodes } from '../../access/sign-in-codes.js';
 import { DroverError } from '../../model/errors.js';
-import { createdSessionSchema, createSession, type SessionNeeds } from '../../operations/sessions.js';
-import type { DashboardNeeds } from '../dashboard/dashboard-routes.js';
+import type { Reads } from '../../operations/reads.js';
+import { createdSessionSchema, createSession } from '../../operations/sessions.js';
+import type { Writes } from '../../operations/writes.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { callerOf } from './session-routes.js';
 
@@ -23,11 +26,11 @@ const codeSchema = z.object({
   expiresAt: z.number().describe('Unix milliseconds: after it the code is not valid'),
 });
 
-export function signInRoutes(dependencies: SessionNeeds & DashboardNeeds & SignInNeeds): readonly Route[] {
+export function signInRoutes(dependencies: Reads & Writes & ApiDependencies & SignInNeeds): readonly Route[] {
   return [codeRoute(dependencies), redeemRoute(dependencies)];
 }
 
-function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
+function codeRoute({ codes, dashboard }: SignInNeeds & ApiDependencies): Route {
   return defineRoute({
     method: 'POST',
     path: '/sessions/codes',
@@ -45,7 +48,7 @@ function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
   });
 }
 
-function redeemRoute(dependencies: SessionNeeds & SignInNeeds): Route {
+function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
   const { codes, gate } = dependencies;
   return defineRoute({
     method: 'POST',

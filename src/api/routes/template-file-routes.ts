@@ -1,11 +1,13 @@
 /** `/templates/{group}/{name}/files`: the files of a template, one at a time, as bytes of any type. */
+
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
-import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -55,14 +57,7 @@ const removedFile = z.object({ message, ...templateName, path });
 
 const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
-export interface TemplateFileNeeds {
-  readonly templates: Pick<
-    LocalTemplates,
-    'listFiles' | 'openFile' | 'createFile' | 'replaceFile' | 'removeFile'
-  >;
-}
-
-export function templateFileRoutes(dependencies: TemplateFileNeeds): readonly Route[] {
+export function templateFileRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     readRoute(dependencies),
@@ -72,7 +67,7 @@ export function templateFileRoutes(dependencies: TemplateFileNeeds): readonly Ro
   ];
 }
 
-function listRoute({ templates }: TemplateFileNeeds): Route {
+function listRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/files',
@@ -89,7 +84,7 @@ function listRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function readRoute({ templates }: TemplateFileNeeds): Route {
+function readRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: FILE_PATH,
@@ -111,7 +106,7 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function createRoute({ templates }: TemplateFileNeeds): Route {
+function createRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: FILE_PATH,
@@ -132,7 +127,7 @@ function createRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function replaceRoute({ templates }: TemplateFileNeeds): Route {
+function replaceRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'PATCH',
     path: FILE_PATH,
@@ -154,7 +149,7 @@ function replaceRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function removeRoute({ templates }: TemplateFileNeeds): Route {
+function removeRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: FILE_PATH,

@@ -2,8 +2,8 @@
  * `/templates`: lists templates, moves whole ones as zips, and syncs them. `template-file-routes.ts` serves their
  * files.
  */
+
 import { z } from 'zod';
-import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import {
@@ -13,19 +13,11 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
+import type { Reads } from '../../operations/reads.js';
 import { templateUsers } from '../../operations/template-users.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import type { LocalTemplates } from '../../templates/library/local-templates.js';
-import type { MasterTemplates } from '../../templates/master-templates.js';
-import type { SyncRun } from '../../templates/sync/sync-run.js';
+import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
-import {
-  type TemplateFileNeeds,
-  templateFileRoutes,
-  templateName,
-  templateParams,
-  withNote,
-} from './template-file-routes.js';
+import { templateFileRoutes, templateName, templateParams, withNote } from './template-file-routes.js';
 
 const message = z.string().describe('what was done, for a person');
 const bytes = z.int().min(0);
@@ -77,19 +69,7 @@ const clusterSyncAnswer = z.object({
   nodes: z.array(z.string()).describe('ids of the nodes that are told to fetch them'),
 });
 
-export interface TemplateNeeds extends TemplateFileNeeds {
-  readonly templates: Pick<
-    LocalTemplates,
-    'groups' | 'details' | 'exportArchive' | 'importArchive' | 'rescan'
-  > &
-    TemplateFileNeeds['templates'];
-  readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
-    toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
-  };
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-}
-
-export function templateRoutes(dependencies: TemplateNeeds): readonly Route[] {
+export function templateRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     detailsRoute(dependencies),
@@ -103,7 +83,7 @@ export function templateRoutes(dependencies: TemplateNeeds): readonly Route[] {
   ];
 }
 
-function listRoute({ templates }: TemplateNeeds): Route {
+function listRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates',
@@ -120,7 +100,7 @@ function listRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function detailsRoute({ templates }: TemplateNeeds): Route {
+function detailsRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name',
@@ -137,7 +117,7 @@ function detailsRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function usersRoute({ configurations }: TemplateNeeds): Route {
+function usersRoute({ configurations }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/users',
@@ -149,7 +129,7 @@ function usersRoute({ configurations }: TemplateNeeds): Route {
   });
 }
 
-function exportRoute({ templates }: TemplateNeeds): Route {
+function exportRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/export',
@@ -169,7 +149,7 @@ function exportRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function importRoute({ templates }: TemplateNeeds): Route {
+function importRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/import',
@@ -198,7 +178,7 @@ function importRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function syncRoute({ templateSync }: TemplateNeeds): Route {
+function syncRoute({ templateSync }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/sync',
@@ -225,7 +205,7 @@ function syncRoute({ templateSync }: TemplateNeeds): Route {
   });
 }
 
-function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
+function clusterSyncRoute({ templateSync }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/sync',
@@ -246,7 +226,7 @@ function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
   });
 }
 
-function latestSyncRoute({ templateSync }: TemplateNeeds): Route {
+function latestSyncRoute({ templateSync }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/sync',

@@ -1,11 +1,12 @@
 /** `.../why`: the explanations of instances, configurations and nodes, as data. */
+
 import { z } from 'zod';
 import {
   configurationExplanationSchema,
-  type Explainer,
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
+import type { Reads } from '../../operations/reads.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 
@@ -17,11 +18,7 @@ const nameParams = z.object({
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 
-export interface WhyNeeds {
-  readonly explainer: Explainer;
-}
-
-export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
+export function whyRoutes({ explainer }: Reads): readonly Route[] {
   const instanceRoute = defineRoute({
     method: 'GET',
     path: '/instances/:id/why',

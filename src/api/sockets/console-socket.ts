@@ -2,8 +2,9 @@
  * `/console`: runs lines of the command tree over a WebSocket. Consoles do not wait for each other. A console waits
  * for a client that reads slowly, and refuses lines while too many wait.
  */
+
 import { countText } from '../../model/words.js';
-import type { CommandRunner } from '../http/command-runner.js';
+import type { ApiDependencies } from '../dependencies.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
 
 const MAX_WAITING = 100;
@@ -13,11 +14,7 @@ const ENDINGS: ReadonlySet<string> = new Set(['exit', 'quit']);
 const NORMAL = 1000;
 const POLICY = 1008;
 
-export interface ConsoleNeeds {
-  readonly commands: Pick<CommandRunner, 'run'>;
-}
-
-export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, unknown> {
+export function consoleSocket({ commands }: ApiDependencies): SocketSpec<unknown, unknown> {
   return {
     path: '/console',
     scope: 'ALL',
@@ -35,12 +32,12 @@ export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, u
 }
 
 class ConsoleSession {
-  readonly #commands: ConsoleNeeds['commands'];
+  readonly #commands: ApiDependencies['commands'];
   readonly #socket: ApiSocket;
   readonly #waiting: string[] = [];
   #isRunning = false;
 
-  constructor(commands: ConsoleNeeds['commands'], socket: ApiSocket) {
+  constructor(commands: ApiDependencies['commands'], socket: ApiSocket) {
     this.#commands = commands;
     this.#socket = socket;
   }

@@ -14,8 +14,9 @@ import {
   maskToken,
 } from '../../../src/access/tokens.js';
 import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
-import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
+import { ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
 import type { InstanceTerminals } from '../../../src/channel/services/instance-terminals.js';

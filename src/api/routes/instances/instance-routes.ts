@@ -3,31 +3,17 @@
  * and stdin.
  */
 
-import type { InstanceStreams } from '../../../channel/services/instance-streams.js';
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
 import { DroverError } from '../../../model/errors.js';
 import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
 import { isInstanceId } from '../../../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../../../model/unknown.js';
-import {
-  detailsOf,
-  type InstanceDetailsNeeds,
-  instanceDetailsSchema,
-} from '../../../operations/instance-details.js';
-import {
-  changeLifecycle,
-  deleteInstance,
-  type InstanceLifecycleNeeds,
-} from '../../../operations/instance-lifecycle.js';
-import {
-  type InstanceLogNeeds,
-  instanceLogSchema,
-  readInstanceLog,
-} from '../../../operations/instance-log.js';
-import type { InstanceUpdateNeeds } from '../../../operations/instance-update.js';
+import { detailsOf, instanceDetailsSchema } from '../../../operations/instance-details.js';
+import { changeLifecycle, deleteInstance } from '../../../operations/instance-lifecycle.js';
+import { instanceLogSchema, readInstanceLog } from '../../../operations/instance-log.js';
+import type { Reads } from '../../../operations/reads.js';
+import type { Writes } from '../../../operations/writes.js';
 import type { StateReport } from '../../../state/instance-changes.js';
-import type { InstanceWriter } from '../../../state/instance-writes.js';
-import type { MirrorReader } from '../../../store/mirror.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { sendEncoded } from '../../http/json-reply.js';
@@ -47,20 +33,8 @@ import {
 import type { InstanceView } from './instance-view.js';
 import { updateRoute } from './update-route.js';
 
-export interface InstanceNeeds
-  extends InstanceDetailsNeeds,
-    InstanceLifecycleNeeds,
-    InstanceLogNeeds,
-    InstanceUpdateNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
-  readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
-    InstanceUpdateNeeds['instanceWrites'] &
-    Pick<InstanceWriter, 'create' | 'reportState'>;
-  readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
-}
-
 export interface InstanceRoutesOptions {
-  readonly dependencies: InstanceNeeds;
+  readonly dependencies: Reads & Writes;
   readonly view: InstanceView;
 }
 
@@ -96,7 +70,7 @@ function listRoute(view: InstanceView): Route {
   });
 }
 
-function createRoute({ instanceWrites }: InstanceNeeds): Route {
+function createRoute({ instanceWrites }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances',
@@ -139,7 +113,7 @@ function getRoute(view: InstanceView): Route {
   });
 }
 
-function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+function detailsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/details',
@@ -153,7 +127,7 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -172,7 +146,7 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+function logsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
@@ -200,7 +174,7 @@ function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Route {
+function stateRoute({ instanceWrites }: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'PUT',
     path: '/instances/:id/state',
@@ -228,7 +202,7 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
   });
 }
 
-function lifecycleRoute(dependencies: InstanceNeeds): Route {
+function lifecycleRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',

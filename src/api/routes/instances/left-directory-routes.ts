@@ -1,4 +1,5 @@
 /** `/cluster/left-directories`: directories of static instances that are gone, and how one is taken up again. */
+
 import { z } from 'zod';
 import { instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
 import { leftDirectoriesSchema } from '../../../model/run/left-directory.js';
@@ -6,10 +7,11 @@ import { unknownConfiguration } from '../../../model/unknown.js';
 import {
   adoptBodySchema,
   adoptDirectory,
-  type LeftDirectoryNeeds,
   listLeft,
   type SeesLeft,
 } from '../../../operations/left-directories.js';
+import type { Reads } from '../../../operations/reads.js';
+import type { Writes } from '../../../operations/writes.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { defineRoute, type Route } from '../../http/route.js';
 
@@ -17,11 +19,11 @@ type Request = Parameters<typeof seesConfiguration>[0];
 
 const directoryParams = z.object({ id: z.string().describe('name of the directory') });
 
-export function leftDirectoryRoutes(dependencies: LeftDirectoryNeeds): readonly Route[] {
+export function leftDirectoryRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [listRoute(dependencies), adoptRoute(dependencies)];
 }
 
-function listRoute(dependencies: LeftDirectoryNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/left-directories',
@@ -35,7 +37,7 @@ function listRoute(dependencies: LeftDirectoryNeeds): Route {
   });
 }
 
-function adoptRoute(dependencies: LeftDirectoryNeeds): Route {
+function adoptRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/cluster/left-directories/:id/adopt',
