@@ -34,15 +34,15 @@ export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
  * DRV_UPDATE_REFUSED when its node does not fit the content.
  */
 export async function updateInstance(
-  { instances, instanceWrites }: Reads & Writes,
+  { instances, updates }: Reads & Writes,
   id: string,
   { waitForPlayers }: UpdateBody,
 ): Promise<UpdatedInstance> {
   const before = instances.get(id)?.value;
   if (before === undefined || before.desired.goal === 'remove') throw unknownInstance(id);
-  const asked = waitForPlayers && hasPlayers(before) ? await instanceWrites.updateWhenEmpty(id) : undefined;
+  const asked = waitForPlayers && hasPlayers(before) ? await updates.updateWhenEmpty(id) : undefined;
   if (asked !== undefined) return answer(before, asked, 'waiting');
-  const outcome = await instanceWrites.updateInPlace(id);
+  const outcome = await updates.update(id);
   if (outcome === 'not-due') throw unknownInstance(id);
   return answer(before, instances.get(id)?.value.revision ?? before.revision, outcome);
 }

@@ -49,7 +49,7 @@ export async function adoptDirectory(
       'DRV_ADOPTION_REFUSED',
       `node ${nodeId} does not know which configuration directory ${id} belonged to: name it`,
     );
-  return needs.instanceWrites.adopt(name, { id, home: { nodeId, port } });
+  return needs.creations.adopt(name, { id, home: { nodeId, port } });
 }
 
 async function find(needs: Reads & Writes, id: string, sees: SeesLeft): Promise<LeftDirectory> {

@@ -409,6 +409,17 @@ export class ApiWorld {
       sessions: this.sessions,
       isReady: () => this.isReady,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
+      creations: {
+        create: async (configurationName) => {
+          if (this.configurations.get(configurationName) === undefined)
+            throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
+          return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
+        },
+        adopt: async () => {
+          throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
+        },
+      },
+      updates: { update: async () => 'current', updateWhenEmpty: async () => undefined },
       instanceWrites: this.#instanceWrites(),
       revisions: this.#revisions,
       histories: { get: () => undefined },
@@ -523,12 +534,6 @@ export class ApiWorld {
       return record;
     };
     return {
-      create: async (configurationName) => {
-        if (this.configurations.get(configurationName) === undefined) {
-          throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
-        }
-        return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
-      },
       setLifecycle: async (id, target) => {
         await this.hold();
         require(id);
@@ -540,15 +545,7 @@ export class ApiWorld {
         const { state, lastHeartbeat = this.clock.now() } = report;
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
       },
-      adopt: async () => {
-        throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
-      },
       isAway: () => false,
-      updateInPlace: async () => 'current',
-      updateWhenEmpty: async (id) => {
-        require(id);
-        return undefined;
-      },
       remove: async (id) => {
         const record = require(id);
         await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });

@@ -195,6 +195,8 @@ export class CommandWorld {
       nodes: state.nodes,
       keys: state.keys,
       sessions: state.sessions,
+      creations: master.creations,
+      updates: master.updates,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       rolloutWrites: master.rolloutWriter,

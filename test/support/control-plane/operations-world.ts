@@ -96,6 +96,8 @@ export class OperationsWorld {
       ...master.state,
       configuration: { ...configuration, apiPort: 0 },
       configurationFiles: files,
+      creations: master.creations,
+      updates: master.updates,
       instanceWrites: master.writer,
       streams: master.streams,
       terminals: master.terminals,

@@ -70,7 +70,7 @@ function listRoute(view: InstanceView): Route {
   });
 }
 
-function createRoute({ instanceWrites }: Reads & Writes): Route {
+function createRoute({ creations }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances',
@@ -83,7 +83,7 @@ function createRoute({ instanceWrites }: Reads & Writes): Route {
     handle: async ({ body, request }, reply) => {
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
-      const record = await instanceWrites.create(body.configurationName).catch((error: unknown) => {
+      const record = await creations.create(body.configurationName).catch((error: unknown) => {
         // The URL is right: the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
