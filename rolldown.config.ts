@@ -11,16 +11,11 @@ const INSTALLED = ['lmdb', 'node-pty', 'swagger-ui-dist'];
 
 /**
  * Left out, because Drover never calls them:
- * - the first four: the container engine's client needs them for SSH and for builds;
- * - the next two: the HTTP server needs them for JSON schemas, which its routes do not have;
+ * - the first two: the HTTP server needs them for JSON schemas, which its routes do not have;
  * - `@opentelemetry/api`: metrics need it for exemplars, which are off;
  * - `duplexify`: the WebSocket plugin needs it to inject handshakes in tests.
  */
 const NEVER_ASKED = [
-  'ssh2',
-  '@grpc/grpc-js',
-  '@grpc/proto-loader',
-  'protobufjs',
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
   '@opentelemetry/api',

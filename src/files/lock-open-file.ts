@@ -1,14 +1,15 @@
 /**
- * Locks an open file for its process. The lock is the kernel's (flock): it ends with the process in any way, and holds
- * across containers and machines that share the file.
+ * Locks an open file for its process. The lock is the kernel's (flock): it ends when the process ends in any way, and
+ * also holds between containers and machines that share the file.
  */
 import { spawn } from 'node:child_process';
+import { isMissing } from './system-error.js';
 
 /**
- * Locks what `file` has opened; false: another process has, and still had it after `waitMs`. Node.js has no call for it, so the program `flock` does
- * it on a descriptor that it inherits. The lock belongs to the open file, not to that program, and stays when the
- * program ends. No other child inherits the descriptor: Node.js opens files close-on-exec. Throws an error whose
- * message says in words why the file cannot be locked, or a system error.
+ * Locks the open file. False: another process holds the lock, and still held it after `waitMs`. Node.js has no call for
+ * it, so the program `flock` locks a descriptor that it inherits. The lock belongs to the open file and stays when that
+ * program ends. No other child inherits the descriptor, because Node.js opens files close-on-exec. Throws an error
+ * whose message says why the file cannot be locked, or a system error.
  */
 export function lockOpenFile(file: number, waitMs = 0): Promise<boolean> {
   return new Promise((resolve, reject) => {
@@ -22,8 +23,7 @@ export function lockOpenFile(file: number, waitMs = 0): Promise<boolean> {
       said += text;
     });
     child.once('error', (error) => {
-      const isMissing = 'code' in error && error.code === 'ENOENT';
-      reject(isMissing ? new Error('the program flock is missing; install util-linux') : error);
+      reject(isMissing(error) ? new Error('the program flock is missing; install util-linux') : error);
     });
     child.once('close', (code, signal) => {
       if (code === 0) resolve(true);

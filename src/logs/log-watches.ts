@@ -1,44 +1,50 @@
 /**
  * Tells the followers of a log when its directory changed, with one watch for all followers of an instance. It uses the
- * system's notices; when those run out it looks every `pollMs` instead. While the directory does not exist it watches
- * the one above.
+ * system's file notices, or looks every `pollMs` when the system has none left. While the directory does not exist it
+ * watches the parent directory.
  */
-import { type FSWatcher, lstatSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { type DirectoryChange, type SystemWatch, watchDirectory } from '../files/watch-directory.js';
 
 /**
- * The shortest time between two wakes of a busy log. A wake reads everything that came meanwhile. Output comes in pieces
- * of 4 KiB, each with a notice of its own: without a rest the readers would be woken for each of them.
+ * The shortest time between two wakes of a busy log. A wake reads all output since the last wake. Output comes in
+ * pieces of 4 KiB, each with a notice; without a rest the readers would be woken for each piece.
  */
 const REST_MS = 5;
-/** How often it looks without notices. With the rest above, a line is delayed by less than 100 ms. */
+/**
+ * How often the watch looks when the system gives no notices. With the rest above, a line is delayed by less than 100
+ * ms.
+ */
 const POLL_MS = 60;
-/** How often it looks with notices: the system drops some when too many are waiting. */
+/** How often the watch looks despite notices, because the system drops some when too many wait. */
 const SAFETY_POLL_MS = 5000;
 
 export interface LogWatchOptions {
-  /** `fs.watch`, or a stand-in for a system that has no notices left. */
-  readonly watch?: (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
+  /** A test's stand-in that gives no notices. */
+  readonly watch?: SystemWatch;
   readonly pollMs?: number;
   readonly safetyPollMs?: number;
 }
 
 export interface LogWatch {
   /**
-   * Resolves with the first change since the call before: at once when there was one already, and when `signal` aborts.
-   * `isListChanged`: segments may have come or gone. One call at a time.
+   * Resolves at the first change since the call before, at once if it happened already, and when `signal` aborts.
+   * `isListChanged`: segments may have come or gone. Only one call at a time.
    */
   changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }>;
   /** Idempotent. */
   close(): void;
 }
 
+type DirectoryOptions = LogWatchOptions & Required<Pick<LogWatchOptions, 'pollMs' | 'safetyPollMs'>>;
+
 export class LogWatches {
-  readonly #options: Required<LogWatchOptions>;
-  readonly #directories = new Map<string, DirectoryWatch>();
+  readonly #options: DirectoryOptions;
+  readonly #directories = new Map<string, LogDirectory>();
 
   constructor(options: LogWatchOptions = {}) {
-    this.#options = { watch: watchDirectory, pollMs: POLL_MS, safetyPollMs: SAFETY_POLL_MS, ...options };
+    this.#options = { pollMs: POLL_MS, safetyPollMs: SAFETY_POLL_MS, ...options };
   }
 
   /** The number of watched directories. */
@@ -46,10 +52,10 @@ export class LogWatches {
     return this.#directories.size;
   }
 
-  /** Opens a watch. Its first `changed` resolves at once. */
+  /** Opens a watch. The first `changed` resolves at once. */
   open(directory: string): LogWatch {
     const known = this.#directories.get(directory);
-    const shared = known ?? new DirectoryWatch(directory, this.#options);
+    const shared = known ?? new LogDirectory(directory, this.#options);
     this.#directories.set(directory, shared);
     const watch = new Subscription(() => {
       shared.subscriptions.delete(watch);
@@ -104,20 +110,20 @@ class Subscription implements LogWatch {
   }
 }
 
-class DirectoryWatch {
+class LogDirectory {
   readonly subscriptions = new Set<Subscription>();
   readonly #directory: string;
-  readonly #options: Required<LogWatchOptions>;
+  readonly #options: DirectoryOptions;
   readonly #safetyTimer: NodeJS.Timeout;
   #own: FSWatcher | undefined;
-  /** The watch on the directory above, while this one does not exist. */
+  /** The watch on the parent directory while this directory does not exist. */
   #above: FSWatcher | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #restTimer: NodeJS.Timeout | undefined;
   #cameInRest = false;
   #isListChanged = false;
 
-  constructor(directory: string, options: Required<LogWatchOptions>) {
+  constructor(directory: string, options: DirectoryOptions) {
     this.#directory = directory;
     this.#options = options;
     this.#arm();
@@ -137,12 +143,12 @@ class DirectoryWatch {
     this.#disarm();
     this.#own = this.#watchOwn();
     if (this.#own !== undefined) return;
-    this.#above = this.#tryWatch(dirname(this.#directory), (_event, name) => {
+    this.#above = this.#tryWatch(dirname(this.#directory), ({ name }) => {
       if (name !== null && name !== basename(this.#directory)) return;
       this.#arm();
       this.#notify(true);
     });
-    // Again: the directory may have been made before the one above was watched.
+    // Try again: the directory may have been made before its parent was watched.
     this.#own = this.#watchOwn();
     if (this.#own === undefined && this.#above === undefined)
       this.#pollTimer = setInterval(() => this.#notify(true), this.#options.pollMs).unref();
@@ -157,22 +163,19 @@ class DirectoryWatch {
   }
 
   #watchOwn(): FSWatcher | undefined {
-    // A link in its place is not followed. The directory above tells when it is gone.
+    // A link in the directory's place is not followed. The watch on the parent tells when it is gone.
     if (!isDirectory(this.#directory)) return undefined;
-    return this.#tryWatch(this.#directory, (event, name) => {
-      // The directory's own name means that it was removed or moved away.
-      if (name === basename(this.#directory)) this.#arm();
-      this.#notify(event === 'rename');
+    return this.#tryWatch(this.#directory, ({ isRename, isSelf }) => {
+      if (isSelf) this.#arm();
+      this.#notify(isRename);
     });
   }
 
-  #tryWatch(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher | undefined {
+  #tryWatch(path: string, onChange: (change: DirectoryChange) => void): FSWatcher | undefined {
     try {
-      const watcher = this.#options.watch(path, onEvent);
-      watcher.on('error', () => this.#arm());
-      return watcher;
+      return watchDirectory(path, onChange, () => this.#arm(), this.#options.watch);
     } catch {
-      // The directory is missing, or the system's watches are used up: the poll does it.
+      // The directory is missing, or the system has no watch left: then the poll finds changes.
       return undefined;
     }
   }
@@ -191,10 +194,6 @@ class DirectoryWatch {
       if (this.#cameInRest) this.#notify(false);
     }, REST_MS).unref();
   }
-}
-
-function watchDirectory(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher {
-  return watch(path, { persistent: false }, onEvent);
 }
 
 function isDirectory(path: string): boolean {
