@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
 import { publicPid } from './run/run-identity.js';
-import { LOCAL_STORAGE } from './template.js';
 
 /**
  * ```
@@ -61,8 +60,8 @@ export const desiredSchema = z.object({
 const placedTemplateSchema = z.object({
   group: nameSchema,
   name: nameSchema,
-  /** The storage that the template comes from; older records omit it. */
-  storage: nameSchema.default(LOCAL_STORAGE),
+  /** The storage that the template comes from. */
+  storage: nameSchema,
   priority: z.int(),
 });
 
@@ -141,7 +140,7 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
-  /** Records of 0.1.0 omit it: see `makerOf`. */
+  /** Absent: see `makerOf`. */
   madeBy: makerSchema.optional(),
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),

@@ -193,8 +193,6 @@ export const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema).max(BOUNDS.instances) }),
   /** The node stops in order and will be back: its instances keep their state for a while. */
   z.object({ type: z.literal('bye') }),
-  /** Nodes of 0.1.0 say that the feed up to `sequence` is on their disk. No master asks for it. */
-  z.object({ type: z.literal('fed'), sequence: ordinal }),
   // master -> wrapper
   z.object({
     type: z.literal('welcome'),

@@ -63,7 +63,8 @@ async function put(fields: Partial<InstanceRecord> = {}): Promise<void> {
 }
 
 const recordNow = () => state.instances.get('old1aa')?.value ?? expect.fail('it is gone');
-const status = (fields: Partial<StoredStatus>) => withStatus(instanceRecord('a').status, { hasBeenReady: false, ...fields });
+const status = (fields: Partial<StoredStatus>) =>
+  withStatus(instanceRecord('a').status, { hasBeenReady: false, ...fields });
 
 it('restarts what runs with the content in force, where it is', async () => {
   const hash = await putInForce({ ramMB: 300, cpu: 20 });
