@@ -10,7 +10,7 @@ import {
   type MessageOf,
   masterAddressSchema,
 } from '../channel/protocol/messages.js';
-import type { Seen } from '../channel/wrapper/link.js';
+import type { FeedSink, Seen } from '../channel/wrapper/link.js';
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import type { WriteBehind } from './write-behind.js';
 
@@ -25,8 +25,14 @@ export interface Desired {
   readonly configuration: Configuration;
 }
 
-export class DesiredCopy {
+/** Whether the next master may have an older store than this node has seen. The first snapshot ends it. */
+export interface OlderMaster {
+  isAccepted: boolean;
+}
+
+export class DesiredCopy implements FeedSink {
   readonly #disk: WriteBehind;
+  readonly #older: OlderMaster | undefined;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
   /** Ids whose assignment cannot be read here, and those that the master named without it. */
@@ -36,9 +42,12 @@ export class DesiredCopy {
   #seen: number | undefined;
   #line = 0;
   readonly #listeners: ((id: string) => void)[] = [];
+  readonly #snapshotListeners: ((isFirst: boolean) => void)[] = [];
 
-  constructor(disk: WriteBehind) {
+  /** Without `older`, a master whose store is older than what this node has seen is not taken. */
+  constructor(disk: WriteBehind, older?: OlderMaster) {
     this.#disk = disk;
+    this.#older = older;
   }
 
   /** Reads what an earlier run kept. Call once, before the feed starts. */
@@ -61,6 +70,11 @@ export class DesiredCopy {
     this.#listeners.push(listener);
   }
 
+  /** Adds a listener, which hears that a snapshot was applied, and whether it was the first in this run of the daemon. */
+  onSnapshot(listener: (isFirst: boolean) => void): void {
+    this.#snapshotListeners.push(listener);
+  }
+
   get(id: string): Desired | undefined {
     const assignment = this.#assignments.get(id);
     const configuration = assignment && this.#revisions.get(assignment.revision);
@@ -70,7 +84,7 @@ export class DesiredCopy {
   }
 
   /**
-   * Resolves when what is desired of `id` is on disk, or cannot be written now. Call it before a start: a daemon that
+   * Resolves when the desired state of `id` is on disk, or cannot be written now. Call it before a start: a daemon that
    * adopts the run must know how to stop it, and what shows that it is ready.
    */
   async keep(id: string): Promise<void> {
@@ -83,7 +97,7 @@ export class DesiredCopy {
     return this.#assignments.has(id) || this.#leftAlone.has(id);
   }
 
-  /** Of every instance that `has` knows. */
+  /** The id of every instance that `has` knows. */
   *ids(): Generator<string> {
     yield* this.#assignments.keys();
     yield* this.#leftAlone;
@@ -106,9 +120,10 @@ export class DesiredCopy {
     this.#disk.put(MASTER, master);
   }
 
-  /** The revision of the master's store that was applied last; undefined when no master has said one. */
-  get seen(): Seen | undefined {
-    return this.#seen === undefined ? undefined : { revision: this.#seen, line: this.#line };
+  /** The revision of the master's store that was applied last; undefined: no master has said any, or any is taken. */
+  seen(): Seen | undefined {
+    if (this.#seen === undefined || this.#older?.isAccepted === true) return undefined;
+    return { revision: this.#seen, line: this.#line };
   }
 
   /** The assignments whose revision's content is here too. */
@@ -117,6 +132,7 @@ export class DesiredCopy {
   }
 
   applySnapshot(snapshot: MessageOf<'snapshot'>): void {
+    const isFirst = !this.#isConfirmed;
     const held = new Set([...snapshot.assignments.map(({ id }) => id), ...(snapshot.unchanged ?? [])]);
     const dropped = [...this.#assignments.keys(), ...this.#leftAlone].filter((id) => !held.has(id));
     this.#isConfirmed = true;
@@ -129,6 +145,8 @@ export class DesiredCopy {
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
     // Only here: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
+    if (this.#older !== undefined) this.#older.isAccepted = false;
+    for (const listener of this.#snapshotListeners) listener(isFirst);
   }
 
   applyDelta(delta: MessageOf<'delta'>): void {

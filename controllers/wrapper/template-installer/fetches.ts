@@ -1,22 +1,23 @@
 /**
- * The fetches that instances wait for. They hold no place of the installer: an install that needs none goes on beside
+ * The fetches that instances wait for. They hold no place of the installer: an install without a fetch goes on beside
  * fetches that hang.
  */
 import PQueue from 'p-queue';
+import type { NodeParts } from '../parts.js';
 
 /** Each downloads and unpacks a tree. */
 const FETCHES_AT_ONCE = 4;
 
 export class Fetches {
-  readonly #fetch: (digest: string, signal: AbortSignal) => Promise<unknown>;
+  readonly #parts: NodeParts;
   readonly #places = new PQueue({ concurrency: FETCHES_AT_ONCE });
   readonly #stopped = new AbortController();
   readonly #underWay = new Map<string, Promise<unknown>>();
   /** Ids of the instances that wait. */
   readonly #waiting = new Set<string>();
 
-  constructor(fetch: (digest: string, signal: AbortSignal) => Promise<unknown>) {
-    this.#fetch = fetch;
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
   }
 
   isWaiting(id: string): boolean {
@@ -33,7 +34,7 @@ export class Fetches {
       this.#waiting.delete(id);
       if (!this.#stopped.signal.aborted) onEnd(error);
     };
-    this.#one(digest).then(() => end(), end);
+    this.#fetch(digest).then(() => end(), end);
   }
 
   /** Breaks off what is under way, and resolves when it has ended. */
@@ -43,11 +44,12 @@ export class Fetches {
     await this.#places.onIdle();
   }
 
-  #one(digest: string): Promise<unknown> {
+  #fetch(digest: string): Promise<unknown> {
     const known = this.#underWay.get(digest);
     if (known !== undefined) return known;
+    const { prefetch, installation, calls } = this.#parts;
     const fetching = this.#places
-      .add(() => this.#fetch(digest, this.#stopped.signal))
+      .add(() => prefetch.urgent(() => installation.fetch(digest, calls(), this.#stopped.signal)))
       .finally(() => this.#underWay.delete(digest));
     this.#underWay.set(digest, fetching);
     return fetching;
