@@ -1,72 +1,22 @@
 /** The handles of this node. They are kept on disk, so that the next daemon takes up exactly its own processes. */
-import { z } from 'zod';
-import { resolvedTemplateSchema } from '../channel/protocol/messages.js';
 import type { Clock } from '../loop/clock.js';
-import { instanceIdSchema, nameSchema } from '../model/names.js';
-import { pastRunSchema } from '../model/run/past-exit.js';
-import { runIdentitySchema } from '../model/run/run-identity.js';
-import { DEFAULT_STOP, stopSettingsSchema, stopSignalSchema } from '../model/stopping.js';
-import { type Handle, isPrepared, newHandle, type Phase, processOf, stoppingOf } from './handle.js';
+import {
+  AT_ONCE,
+  type Handle,
+  type HandleRecord,
+  handleRecordSchema,
+  isPrepared,
+  newHandle,
+  type Phase,
+  processOf,
+  stoppingOf,
+} from './handle.js';
 import type { WriteBehind } from './write-behind.js';
 
 const HANDLES = 'handles/';
-
-const exitSchema = z.object({
-  code: z.int().nullable(),
-  signal: z.string().nullable(),
-  at: z.number(),
-  cause: z.string().optional(),
-});
-
-const stopBegunSchema = z.object({ signal: stopSignalSchema.nullable(), begunAt: z.number() });
-
-const readinessSchema = z.object({
-  run: z.int(),
-  isReady: z.boolean(),
-  problem: z.string().nullable(),
-});
-
-const installedSchema = z.object({
-  restartToken: z.int(),
-  templates: z.array(resolvedTemplateSchema).readonly(),
-  behind: z.string().nullable(),
-});
-
-/** The record of a handle. The phase is kept as `isPrepared`, `process` and `stopping`. */
-const keptSchema = z.object({
-  id: instanceIdSchema,
-  configurationName: nameSchema,
-  static: z.boolean(),
-  runtime: nameSchema,
-  run: z.int(),
-  isPrepared: z.boolean(),
-  process: runIdentitySchema.nullable(),
-  begunAt: z.number().nullable().default(null),
-  exit: exitSchema.nullable(),
-  /** Older handles omit it. */
-  exits: z.array(pastRunSchema).readonly().default([]),
-  restarts: z.int(),
-  streak: z.int(),
-  restartToken: z.int(),
-  /** Older handles omit this field and those below. */
-  stop: stopSettingsSchema.default(DEFAULT_STOP),
-  stopping: stopBegunSchema.nullable().default(null),
-  /** The last end was not asked for, and no restart was asked for since. */
-  hasEnded: z.boolean().default(false),
-  /** With `hasEnded`: the last end is final. */
-  hasFinished: z.boolean().default(false),
-  readiness: readinessSchema.nullable().default(null),
-  warning: z.string().nullable().default(null),
-  logFrom: z.int().default(1),
-  port: z.int().nullable().optional(),
-  installed: installedSchema.readonly().nullable().default(null),
-});
-
-type Kept = z.output<typeof keptSchema>;
-
-const KEPT_FIELDS = keptSchema.keyof().options;
+const RECORD_FIELDS = handleRecordSchema.keyof().options;
 /** The fields that a handle and its record share. */
-const SHARED_FIELDS = keptSchema
+const SHARED_FIELDS = handleRecordSchema
   .omit({ isPrepared: true, process: true, stopping: true, hasEnded: true, hasFinished: true })
   .keyof().options;
 
@@ -84,7 +34,9 @@ export class HandleBook {
    * reconcilers start.
    */
   async load(clock: Clock): Promise<void> {
-    const { readable, unreadable } = await this.#disk.load(HANDLES, (value) => keptSchema.parse(value));
+    const { readable, unreadable } = await this.#disk.load(HANDLES, (value) =>
+      handleRecordSchema.parse(value),
+    );
     for (const kept of readable.values()) this.#handles.set(kept.id, handleOf(kept, clock));
     for (const [id, value] of unreadable) {
       const kept = leftOf(id, value);
@@ -119,7 +71,7 @@ export class HandleBook {
     if (before === handle) return;
     this.#handles.set(handle.id, handle);
     if (before === undefined || !isSameKept(before, handle))
-      this.#disk.put(HANDLES + handle.id, keptOf(handle));
+      this.#disk.put(HANDLES + handle.id, recordOf(handle));
     this.#tell(handle.id);
   }
 
@@ -145,59 +97,43 @@ export class HandleBook {
   }
 }
 
-function handleOf(kept: Kept, clock: Clock): Handle {
+function handleOf(kept: HandleRecord, clock: Clock): Handle {
   const { isPrepared, process, stopping, hasEnded, hasFinished, ...fields } = kept;
   const end = !hasEnded ? 'asked' : hasFinished ? 'final' : 'unasked';
   return { ...fields, end, phase: phaseOf(kept, clock) };
 }
 
-function phaseOf({ isPrepared, process, stopping: begun }: Kept, clock: Clock): Phase {
+function phaseOf({ isPrepared, process, stopping: begun }: HandleRecord, clock: Clock): Phase {
   // The wall clock is the only one that two daemons share. A clock that was set back only makes a stop longer.
   const since = clock.monotonic() - Math.max(0, clock.now() - (begun?.begunAt ?? 0));
   const stopping = begun && { ...begun, since, signalledAt: since };
   if (process !== null) return { is: 'up', process, since: null, stopping };
   if (stopping !== null) return { is: 'stopped', stopping };
-  return { is: 'down', directory: isPrepared ? 'prepared' : 'stale', next: { problem: null, delay: null } };
+  return { is: 'down', directory: isPrepared ? 'prepared' : 'stale', next: AT_ONCE };
 }
 
 /** The record that the readable fields of a stored handle make. Undefined: too little is left. */
-function leftOf(id: string, value: unknown): Kept | undefined {
+function leftOf(id: string, value: unknown): HandleRecord | undefined {
   // Static: nothing of an instance that is not known may be deleted.
   const unknown = newHandle({ id, configurationName: 'unknown', static: true, runtime: '', restartToken: 0 });
-  const fields: Record<string, unknown> = keptOf(unknown);
-  for (const field of KEPT_FIELDS) {
-    const { success, data } = keptSchema.shape[field].safeParse(Reflect.get(Object(value), field));
+  const fields: Record<string, unknown> = recordOf(unknown);
+  for (const field of RECORD_FIELDS) {
+    const { success, data } = handleRecordSchema.shape[field].safeParse(Reflect.get(Object(value), field));
     if (success) fields[field] = data;
   }
-  return keptSchema.safeParse({ ...fields, id }).data;
+  return handleRecordSchema.safeParse({ ...fields, id }).data;
 }
 
-/** Written out for speed: every change of a handle comes through here. */
-function keptOf(handle: Handle): Kept {
+function recordOf(handle: Handle): HandleRecord {
+  const { phase, end, ...shared } = handle;
   const stopping = stoppingOf(handle);
   return {
-    id: handle.id,
-    configurationName: handle.configurationName,
-    static: handle.static,
-    runtime: handle.runtime,
-    run: handle.run,
+    ...shared,
     isPrepared: isPrepared(handle),
     process: processOf(handle),
-    begunAt: handle.begunAt,
-    exit: handle.exit,
-    exits: handle.exits,
-    restarts: handle.restarts,
-    streak: handle.streak,
-    restartToken: handle.restartToken,
-    stop: handle.stop,
     stopping: stopping && { signal: stopping.signal, begunAt: stopping.begunAt },
-    hasEnded: handle.end !== 'asked',
-    hasFinished: handle.end === 'final',
-    readiness: handle.readiness,
-    warning: handle.warning,
-    logFrom: handle.logFrom,
-    port: handle.port,
-    installed: handle.installed,
+    hasEnded: end !== 'asked',
+    hasFinished: end === 'final',
   };
 }
 

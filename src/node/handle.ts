@@ -2,21 +2,96 @@
  * What this node knows of one instance that it holds or held, and every change of its phase. The supervisor, the
  * installer and adoption ask for the changes; all others read.
  */
-import type { PortProtocol } from '../channel/protocol/messages.js';
+import { z } from 'zod';
+import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/messages.js';
 import type { Reason } from '../model/instance.js';
-import type { PastRun } from '../model/run/past-exit.js';
-import { isSameRun, type RunIdentity } from '../model/run/run-identity.js';
-import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../model/stopping.js';
-import type { ResolvedTemplate } from '../model/template.js';
+import { instanceIdSchema, nameSchema } from '../model/names.js';
+import { pastRunSchema } from '../model/run/past-exit.js';
+import { isSameRun, type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
+import { DEFAULT_STOP, type StopSettings, stopSettingsSchema, stopSignalSchema } from '../model/stopping.js';
 
-/** How the last process ended. */
-export interface LastExit {
-  readonly code: number | null;
-  readonly signal: string | null;
-  readonly at: number;
+const exitSchema = z.object({
+  code: z.int().nullable(),
+  signal: z.string().nullable(),
+  at: z.number(),
   /** What code and signal do not tell, in words. */
-  readonly cause?: string | undefined;
-}
+  cause: z.string().optional(),
+});
+
+const stopBegunSchema = z.object({
+  /** The last signal that was sent; null: the stop command. */
+  signal: stopSignalSchema.nullable(),
+  /** Unix milliseconds at which the stop began. */
+  begunAt: z.number(),
+});
+
+/** The result of the readiness check of one run. */
+const readinessSchema = z.object({
+  run: z.int(),
+  /** False: the run was late, but it may still become ready. */
+  isReady: z.boolean(),
+  /** Why the run was late, in words. */
+  problem: z.string().nullable(),
+});
+
+/** The last complete install of an instance that has templates. */
+const installedSchema = z.object({
+  /** The restart request that the install answered. */
+  restartToken: z.int(),
+  /** The trees that the directory was made from; each has a digest. */
+  templates: z.array(resolvedTemplateSchema).readonly(),
+  /** Why newer trees that the node knew of could not be had, for a person; null: there were none. */
+  behind: z.string().nullable(),
+});
+
+/** The record of a handle: the fields that outlive the daemon. */
+export const handleRecordSchema = z.object({
+  id: instanceIdSchema,
+  configurationName: nameSchema,
+  static: z.boolean(),
+  runtime: nameSchema,
+  /** Number of the current or last start; 0: never started here. */
+  run: z.int(),
+  /** The phase is `down`, and the directory is prepared. */
+  isPrepared: z.boolean(),
+  /** Not null: the phase is `up`. */
+  process: runIdentitySchema.nullable(),
+  /** When the start of `run` was asked for, Unix milliseconds; null: not known, as in older handles. */
+  begunAt: z.number().nullable().default(null),
+  /** The end of the last process. */
+  exit: exitSchema.nullable(),
+  /** The last ends, newest first, for `instance why`. Older handles omit it. */
+  exits: z.array(pastRunSchema).readonly().default([]),
+  /** Restarts after unrequested exits, over the instance's life. */
+  restarts: z.int(),
+  /** Failures in a row (exits before 60 s, failed installs and starts); they decide the delay before the next try. */
+  streak: z.int(),
+  /** The restart request that the node has acted on. */
+  restartToken: z.int(),
+  /**
+   * How the instance is stopped, even when its configuration is unknown by now. Older handles omit this field and the
+   * fields below.
+   */
+  stop: stopSettingsSchema.default(DEFAULT_STOP),
+  /** The stop ladder under way, in the phases that have it. */
+  stopping: stopBegunSchema.nullable().default(null),
+  /** The last end is `unasked` or `final`. */
+  hasEnded: z.boolean().default(false),
+  /** The last end is `final`. */
+  hasFinished: z.boolean().default(false),
+  /** Null while the check goes on, and for runs without a check. */
+  readiness: readinessSchema.nullable().default(null),
+  /** What the last install found without effect, for a person; null: nothing. */
+  warning: z.string().nullable().default(null),
+  /** Number of the first line in the log that `run` wrote. Kept where readiness asks for a line. */
+  logFrom: z.int().default(1),
+  /** The port that `run` was started with, or null. Absent: unknown, as in older handles. */
+  port: z.int().nullable().optional(),
+  /** Null before the first install, and without templates. */
+  installed: installedSchema.readonly().nullable().default(null),
+});
+
+export type HandleRecord = z.output<typeof handleRecordSchema>;
 
 /**
  * What the last end means for the next start.
@@ -24,26 +99,7 @@ export interface LastExit {
  * - `unasked`: the process ended by itself; the restart policy decides.
  * - `final`: the process ended by itself, and the master was told that its restart policy does not start it again.
  */
-export type LastEnd = 'asked' | 'unasked' | 'final';
-
-/** The result of the readiness check of one run. */
-export interface CheckedReadiness {
-  readonly run: number;
-  /** False: the run was late, but it may still become ready. */
-  readonly isReady: boolean;
-  /** Why the run was late, in words. */
-  readonly problem: string | null;
-}
-
-/** The last complete install of an instance that has templates. */
-export interface Installed {
-  /** The restart request that the install answered. */
-  readonly restartToken: number;
-  /** The trees that the directory was made from; each has a digest. */
-  readonly templates: readonly ResolvedTemplate[];
-  /** Why newer trees that the node knew of could not be had, for a person; null: there were none. */
-  readonly behind: string | null;
-}
+type LastEnd = 'asked' | 'unasked' | 'final';
 
 /** The reason why the next start does not happen now. */
 export interface Problem {
@@ -56,11 +112,7 @@ export interface Problem {
 }
 
 /** The stop ladder under way. */
-export interface Stopping {
-  /** The last signal that was sent; null: the stop command. */
-  readonly signal: StopSignal | null;
-  /** Unix milliseconds at which the stop began. */
-  readonly begunAt: number;
+export interface Stopping extends Readonly<z.output<typeof stopBegunSchema>> {
   /** Monotonic ms at which the last signal was sent, or the stop command written. */
   readonly signalledAt: number;
   /** Monotonic ms at which the stop began. */
@@ -132,41 +184,14 @@ export interface Stopped {
  */
 export type Phase = Down | Starting | Up | Remaining | Stopped;
 
-export interface Handle {
-  readonly id: string;
-  readonly configurationName: string;
-  readonly static: boolean;
-  readonly runtime: string;
-  /** Number of the current or last start; 0: never started here. */
-  readonly run: number;
+/** The record's fields about the phase and the last end, which a handle has as unions. */
+type PhaseField = 'isPrepared' | 'process' | 'stopping' | 'hasEnded' | 'hasFinished';
+
+export type Handle = Readonly<Omit<HandleRecord, PhaseField>> & {
   /** Changed by the functions of this file only. */
   readonly phase: Phase;
-  /** When the start of `run` was asked for, Unix milliseconds; null: not known, as in older handles. */
-  readonly begunAt: number | null;
-  /** The end of the last process. */
-  readonly exit: LastExit | null;
-  /** The last ends, newest first, for `instance why`. */
-  readonly exits: readonly PastRun[];
   readonly end: LastEnd;
-  /** Restarts after unrequested exits, over the instance's life. */
-  readonly restarts: number;
-  /** Failures in a row (exits before 60 s, failed installs and starts); they decide the delay before the next try. */
-  readonly streak: number;
-  /** The restart request that the node has acted on. */
-  readonly restartToken: number;
-  /** How the instance is stopped, even when its configuration is unknown by now. */
-  readonly stop: StopSettings;
-  /** Null while the check goes on, and for runs without a check. */
-  readonly readiness: CheckedReadiness | null;
-  /** What the last install found without effect, for a person; null: nothing. */
-  readonly warning: string | null;
-  /** Number of the first line in the log that `run` wrote. Kept where readiness asks for a line. */
-  readonly logFrom: number;
-  /** The port that `run` was started with, or null. Absent: unknown, as in older handles. */
-  readonly port?: number | null | undefined;
-  /** Null before the first install, and without templates. */
-  readonly installed: Installed | null;
-}
+};
 
 export const AT_ONCE: NextStart = { problem: null, delay: null };
 const STALE: Down = { is: 'down', directory: 'stale', next: AT_ONCE };
