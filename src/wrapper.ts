@@ -201,8 +201,8 @@ export class Wrapper implements Part {
   }
 
   /**
-   * What housekeeping must leave alone: instances that are or were held here, and the trees that they were last made
-   * from and will be made from.
+   * The instances and trees that housekeeping must leave alone: instances that are or were held here, and the trees
+   * that they were last made from and will be made from.
    */
   inUse(): { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> } {
     const { desired, handles } = this.#parts;

@@ -8,7 +8,7 @@ import type { SupervisorStep } from './process-supervisor/steps.js';
 import type { InstallerFacts, InstallerStep } from './template-installer/plan.js';
 import { TemplateInstaller } from './template-installer/reconciler.js';
 
-/** How many installs run at once: each copies files. */
+/** How many installs run at once: each install copies files. */
 const INSTALLS_AT_ONCE = 4;
 /** How many starts and stops run at once: each waits for a small answer of a runtime. */
 const STARTS_AT_ONCE = 32;

@@ -76,7 +76,10 @@ async function attach(parts: NodeParts, id: string, size: TerminalSize): Promise
   return await runtime.attach({ instanceId: id, run }, size);
 }
 
-/** Throws DRV_INSTANCE_NOT_RUNNING; `lack` says what follows from that. */
+/**
+ * The runtime and the run of an instance that is up. Throws DRV_INSTANCE_NOT_RUNNING; `lack` says what the instance
+ * lacks because of that.
+ */
 function runningOf(
   { handles, runtimes }: NodeParts,
   id: string,

@@ -1,6 +1,6 @@
 /**
- * What this node should hold, as the master last said. It is kept on the node's own disk, so that the node goes on
- * without its master. The feed writes it; the wrapper's reconcilers read it.
+ * The desired state of this node, as the master last said it. The copy is kept on the node's own disk, so that the node
+ * goes on without its master. The feed writes the copy; the wrapper's reconcilers read it.
  */
 import { z } from 'zod';
 import {
@@ -35,7 +35,7 @@ export class DesiredCopy implements FeedSink {
   readonly #older: OlderMaster | undefined;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
-  /** Ids whose assignment cannot be read here, and those that the master named without it. */
+  /** Ids whose assignment cannot be read here, and ids that the master named without their assignment. */
   readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
@@ -44,7 +44,7 @@ export class DesiredCopy implements FeedSink {
   readonly #listeners: ((id: string) => void)[] = [];
   readonly #snapshotListeners: ((isFirst: boolean) => void)[] = [];
 
-  /** Without `older`, a master whose store is older than what this node has seen is not taken. */
+  /** `older` absent: a master whose store is older than what this node has seen is not taken. */
   constructor(disk: WriteBehind, older?: OlderMaster) {
     this.#disk = disk;
     this.#older = older;
@@ -120,7 +120,10 @@ export class DesiredCopy implements FeedSink {
     this.#disk.put(MASTER, master);
   }
 
-  /** The revision of the master's store that was applied last; undefined: no master has said any, or any is taken. */
+  /**
+   * The revision of the master's store that was applied last; undefined: no master has said any, or any revision is
+   * taken.
+   */
   seen(): Seen | undefined {
     if (this.#seen === undefined || this.#older?.isAccepted === true) return undefined;
     return { revision: this.#seen, line: this.#line };
@@ -143,7 +146,7 @@ export class DesiredCopy implements FeedSink {
     this.#line = line;
     this.#saw(snapshot.store);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
-    // Only here: within a connection the master sends the content of a revision once, and relies on it.
+    // Only after a snapshot: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
     if (this.#older !== undefined) this.#older.isAccepted = false;
     for (const listener of this.#snapshotListeners) listener(isFirst);

@@ -14,7 +14,7 @@ const exitSchema = z.object({
   code: z.int().nullable(),
   signal: z.string().nullable(),
   at: z.number(),
-  /** What code and signal do not tell, in words. */
+  /** The cause that code and signal do not tell, in words. */
   cause: z.string().optional(),
 });
 
@@ -81,7 +81,7 @@ export const handleRecordSchema = z.object({
   hasFinished: z.boolean().default(false),
   /** Null while the check goes on, and for runs without a check. */
   readiness: readinessSchema.nullable().default(null),
-  /** What the last install found without effect, for a person; null: nothing. */
+  /** The warnings of the last install, for a person; null: there were none. */
   warning: z.string().nullable().default(null),
   /** Number of the first line in the log that `run` wrote. Kept where readiness asks for a line. */
   logFrom: z.int().default(1),
@@ -141,7 +141,7 @@ export interface Down {
 /** The runtime was asked to start `run` and has not answered yet. */
 export interface Starting {
   readonly is: 'starting';
-  /** What a long start is doing, in words; null when the runtime has said nothing. */
+  /** The work of a long start, in words; null when the runtime has said nothing. */
   readonly progress: string | null;
   /** The start is not wanted any more, and its runtime was told so. */
   readonly isCancelled: boolean;
@@ -235,7 +235,7 @@ export function stoppingOf({ phase }: Handle): Stopping | null {
   return 'stopping' in phase ? phase.stopping : null;
 }
 
-/** What the next start waits for; a process that is up, or was stopped, waits for nothing. */
+/** The hindrances of the next start. A process that is up, or was stopped, has none. */
 export function nextStartOf({ phase }: Handle): NextStart {
   return 'next' in phase ? phase.next : AT_ONCE;
 }
@@ -307,7 +307,7 @@ export function ended(handle: Handle, next: NextStart): Handle {
   return { ...handle, phase: { is: 'remaining', checkedAt: null, stopping: stoppingOf(handle), next } };
 }
 
-/** What happened to `run` is not known: remains of it are looked for. */
+/** Looks for remains of `run` later, because nobody knows what became of it. */
 export function unclear(handle: Handle): Handle {
   const { phase } = handle;
   const isUnclear = phase.is === 'stopped' || (phase.is === 'down' && phase.directory !== 'prepared');

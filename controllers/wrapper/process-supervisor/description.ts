@@ -1,5 +1,5 @@
 /**
- * What the supervisor knows of an instance and is about to do, as durations from now: the node's answer to `why`.
+ * The knowledge and the plans of the supervisor for one instance, as durations from now: the node's answer to `why`.
  * Pure.
  */
 import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
@@ -10,7 +10,7 @@ import { forgivenInMs, retryInMs } from './plan.js';
 import { awaitedReadiness, sayNotReady } from './readiness-plan.js';
 import { killDueInMs, nextSignal } from './stop-ladder.js';
 
-/** `now`: monotonic ms. Undefined: nothing is known of the instance yet. */
+/** Describes the present run. `now`: monotonic ms. Undefined: nothing is known of the instance yet. */
 export function describeRun(
   facts: SupervisorFacts,
   now: number,

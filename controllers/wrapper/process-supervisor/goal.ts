@@ -7,15 +7,15 @@ import { type Handle, stoppingOf } from '../../../src/node/handle.js';
 
 export interface SupervisorFacts {
   readonly id: string;
-  /** What the master wants; undefined: it wants nothing, or the content of the revision is missing. */
+  /** The assignment and its content; undefined: the master wants nothing, or the content of the revision is missing. */
   readonly desired: Desired | undefined;
-  /** The node is told to hold this instance. */
+  /** True when the node is told to hold this instance. */
   readonly isHeld: boolean;
-  /** In this run of the daemon the master has said all that this node should hold. */
+  /** True when the master has said, in this run of the daemon, all that this node should hold. */
   readonly isConfirmed: boolean;
   readonly handle: Handle | undefined;
   readonly reported: Report | undefined;
-  /** The operator ended the node with Ctrl-C: everything stops, and nothing desired changes. */
+  /** True when the operator ended the node with Ctrl-C: everything stops, and nothing desired changes. */
   readonly isNodeStopping: boolean;
   /** Why the node does not offer the runtime; null: it offers it. */
   readonly runtimeProblem: string | null;
@@ -33,7 +33,7 @@ export type SupervisorGoal =
   /** Desired `run`, but the whole node is being stopped. */
   | 'pause'
   | 'remove'
-  /** No longer assigned: end it, clear it, and forget it. */
+  /** No longer assigned: end the process, clear the directory, and forget the instance. */
   | 'forget'
   /** Not enough is known: leave things as they are. */
   | 'wait';
@@ -76,8 +76,8 @@ export function isOfItsRun({ desired }: Pick<SupervisorFacts, 'desired'>, handle
 }
 
 /**
- * True when what is desired of a running process may be older than the process: a kill of the last daemon may have lost
- * newer wishes. Such a process is left alone until the master has spoken, unless a stop of it is under way.
+ * True when the desired state of a running process may be older than the process: a kill of the last daemon may have
+ * lost newer wishes. Such a process is left alone until the master has spoken, unless a stop of it is under way.
  */
 function mayBeOutdated({ handle, isConfirmed, isNodeStopping }: SupervisorFacts): boolean {
   return !isConfirmed && !isNodeStopping && handle?.phase.is === 'up' && stoppingOf(handle) === null;

@@ -5,7 +5,7 @@ import type { Exit, RunId } from '../../../src/runtime/runtime.js';
 interface MemoryFacts {
   /** True when the limit has ended a process of the run. Asked where the runtime itself does not tell. */
   readonly hasKilled: (run: RunId) => boolean;
-  /** The limit, where the configuration is known. */
+  /** The limit of RAM; undefined: the configuration is not known. */
   readonly ramMB: number | undefined;
 }
 

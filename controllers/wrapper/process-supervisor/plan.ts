@@ -29,7 +29,7 @@ export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const report = describe(facts);
   const isNews =
     report !== undefined && !(facts.reported !== undefined && isSameReport(facts.reported, report));
-  // A state that is about to change is not reported; one that stays, or waits, is.
+  // A state that is about to change is not reported; a state that stays, or waits, is.
   const isPassing = action.steps.some(
     (step) => step.do === 'start' || step.do === 'settle-stop' || step.do === 'accept-restart',
   );
@@ -61,12 +61,15 @@ function planAction(
   }
 }
 
-/** The supervisor looks at a start when it is answered; at a start that takes long, before that too. */
+/**
+ * Plans for a start under way. The supervisor looks at it when it is answered, and at a start that takes long before
+ * that too.
+ */
 function planStarting(run: number, { isCancelled }: Starting, goal: SupervisorGoal): SupervisorPlan {
   return { steps: goal === 'run' || isCancelled ? [] : [{ do: 'cancel-start', run }] };
 }
 
-/** Running and wanted: its readiness is awaited, and its failures are forgotten in time. */
+/** Plans for a process that is up and wanted: its readiness is awaited, and its failures are forgotten in time. */
 function planUp(facts: SupervisorFacts, handle: Handle, { stopping }: Up, now: number): SupervisorPlan {
   if (stopping !== null) return planSpared(handle, stopping, now);
   const leftMs = forgivenInMs(handle, now);
@@ -100,7 +103,8 @@ function planDown(
     case 'wait':
       return { steps: [] };
     case 'stop':
-      // Stopped again before it was started: the master must hear of a stop that is later than that start.
+      // The instance was stopped again before it was started: the master must hear of a stop that is later than that
+      // start.
       return { steps: isRestartAsked(facts, handle) ? [acceptRestart(facts, handle)] : [] };
     case 'remove':
       return { steps: isToClear ? [{ do: 'clear-workspace' }] : [] };
@@ -136,7 +140,7 @@ export function retryInMs({ desired }: SupervisorFacts, handle: Handle, now: num
   return delay.until - now;
 }
 
-/** True when a field that the handle keeps of the content, and that holds without a restart, is not that of the content. */
+/** True when the handle's copy of the content differs from the content in a field that holds without a restart. */
 function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.desired === undefined) return false;
   const { assignment, configuration } = facts.desired;

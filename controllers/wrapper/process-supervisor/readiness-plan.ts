@@ -1,6 +1,6 @@
 /**
- * When a running process counts as ready, and the steps until then: its check begins, and when its time is over
- * that is reported. No process is ended because it is not ready. Pure.
+ * When a running process counts as ready, and the steps until then. The check begins at once; a process that is late
+ * for it is reported, and not ended. Pure.
  */
 import { type Readiness, readinessText } from '../../../src/model/readiness.js';
 import type { Handle } from '../../../src/node/handle.js';
@@ -27,7 +27,7 @@ export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
   return !isWaiting || facts.isCheckOutdated || awaitedReadiness(facts, handle) === undefined;
 }
 
-/** What a running process has yet to show; undefined: it is ready. */
+/** The check that a running process has yet to pass; undefined: the process is ready. */
 export function awaitedReadiness(
   { desired }: Pick<SupervisorFacts, 'desired'>,
   handle: Handle,
@@ -45,7 +45,7 @@ function hasShown({ run, readiness }: Handle): boolean {
   return readiness?.run === run && readiness.isReady;
 }
 
-/** What a running process waits for, or why it was not ready in time, for the report. */
+/** The reason and message of a process that is not ready, for the report: what it waits for, or why it is late. */
 export function sayNotReady(
   { desired }: SupervisorFacts,
   handle: Handle,

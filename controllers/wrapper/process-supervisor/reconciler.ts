@@ -119,7 +119,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     }
   }
 
-  /** What is known and decided about an instance, for `why`; undefined: the node has no handle for it. */
+  /** The state and the plans of an instance, for `why`; undefined: the node has no handle for it. */
   describe(id: string): Omit<InstanceDescription, 'exits'> | undefined {
     const facts = this.observe(id);
     return facts === undefined ? undefined : describeRun(facts, this.#parts.clock.monotonic());

@@ -45,7 +45,7 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   };
 }
 
-/** True when nothing of the instance lives, and its directory is removed, or kept on purpose. */
+/** True when nothing of the instance lives, and its directory is removed, or kept because the instance is static. */
 function isGone({ phase, static: isStatic }: Handle): boolean {
   return phase.is === 'down' && (isStatic || phase.directory === 'cleared');
 }
@@ -98,7 +98,7 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
 }
 
 /**
- * The report of a running process: ONLINE once it is ready. After a crash it stays OFFLINE until then, so that
+ * The report of a running process: ONLINE once it is ready. After a crash the state stays OFFLINE until then, so that
  * clients are not sent there.
  */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
@@ -149,7 +149,7 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
   return { state, reason: 'installing', message: 'installing templates' };
 }
 
-/** How a process ended, as words after its name. */
+/** The end of a process, in words that follow its name. */
 function endedWith(exit: Exit): string {
   if (exit.cause !== undefined) return exit.cause;
   if (exit.signal !== null) return `ended by ${exit.signal}`;
@@ -158,7 +158,7 @@ function endedWith(exit: Exit): string {
 
 type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
 
-/** How a process ended, for the log. A stop that was asked for must not read like a crash. */
+/** The end of a process, for the log. A stop that was asked for must not read like a crash. */
 export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
   if (stoppingOf(before) !== null) return `has stopped: ${endedWith(exit)}`;
   if (after !== undefined && isFinished({ desired }, after))
@@ -166,7 +166,7 @@ export function describeEnd(before: Handle, exit: Exit, { desired, handle: after
   return after === undefined ? endedWith(exit) : `${endedWith(exit)}, ${nextRestart(after)}`;
 }
 
-/** Which restart comes, and when. */
+/** The number of the next restart, and when it comes. */
 function nextRestart(handle: Handle): string {
   const { delay } = nextStartOf(handle);
   const when = delay === null ? 'at once' : `in ${durationText(delay.ms)}`;

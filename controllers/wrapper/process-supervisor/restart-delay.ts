@@ -11,7 +11,7 @@ import {
 } from '../../../src/node/handle.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 
-/** After this time up an instance counts as healthy: its next exit counts as the first. */
+/** The time up after which an instance counts as healthy: its next exit counts as the first. */
 export const STABLE_AFTER_MS = 60_000;
 const BASE_MS = 1000;
 const MAX_MS = 60_000;
@@ -26,8 +26,8 @@ function restartDelayMs(streak: number, jitter: number): number {
   return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
 }
 
-/** `mostMemoryBytes`: the most that the run was measured with. */
-export type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
+/** An exit with the most memory that the run was measured with. */
+type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
 
 /** The handle after its process ended. An exit in a stop that was asked for is no failure. */
 export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Handle {

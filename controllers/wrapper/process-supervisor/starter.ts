@@ -50,7 +50,10 @@ export class Starter {
     this.#recordExit = recordExit;
   }
 
-  /** True: the exit belongs to a start under way, and is noted after the runtime's answer. */
+  /**
+   * Keeps an exit that belongs to a start under way: it is noted after the runtime's answer. False: no such start is
+   * under way.
+   */
   keepExit(run: RunId, exit: Exit): boolean {
     const underWay = this.#starting.get(run.instanceId);
     if (underWay?.run !== run.run) return false;
@@ -97,7 +100,7 @@ export class Starter {
     });
   }
 
-  /** Throws Conflict when the instance is not to be started now. */
+  /** The collaborators of a start of the instance. Throws Conflict when the instance is not to be started now. */
   #startable(id: string): Startable {
     const { desired, handles, runtimes, nodeStop } = this.#parts;
     const wanted = desired.get(id);
@@ -112,7 +115,10 @@ export class Starter {
     return { wanted, handle, runtime };
   }
 
-  /** Never rejects: failures are noted in the handle. `onLong` is called when the start says that it takes long. */
+  /**
+   * Carries a start out. Never rejects: failures are noted in the handle. `onLong` is called when the start says that
+   * it takes long.
+   */
   async #run(startable: Startable, underWay: StartUnderWay, onLong: () => void): Promise<void> {
     const { id } = startable.handle;
     try {
@@ -145,7 +151,7 @@ export class Starter {
     const process = await runtime.start({
       ...spec,
       controlGroups,
-      // Made when it is asked for, because most runtimes do not look at it.
+      // A getter, because most runtimes do not look at the signal.
       get signal() {
         return cancel.signal;
       },
@@ -160,7 +166,7 @@ export class Starter {
         {
           ...started,
           restarts: handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0),
-          // A check that is asked for later is for later runs.
+          // A check that is asked for later concerns later runs.
           readiness:
             configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,
         },
@@ -195,7 +201,7 @@ export class Starter {
     );
   }
 
-  /** Notes a cancelled start, which is no failure: the next start waits no longer for it. */
+  /** Notes a cancelled start. Its cancellation is no failure, so the next start gets no delay. */
   #noteCancelled(id: string): void {
     this.#parts.logger.info({ instance: id }, `the start of ${id} was cancelled`);
     this.#parts.handles.move(id, (handle) => notStarted(handle, nextStartOf(handle)));

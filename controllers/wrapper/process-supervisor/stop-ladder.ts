@@ -6,8 +6,8 @@
  *     `--- could not be written, or only remains are left ---^
  * ```
  *
- * A ladder without a stop command begins with the signal, and one with a time of 0 with SIGKILL. The ladder ends when
- * nothing of the run lives. Pure; the handle keeps when it began, so that the next daemon goes on where this one was.
+ * A ladder without a stop command begins with the signal, and a ladder with a time of 0 begins with SIGKILL. The ladder
+ * ends when nothing of the run lives. Pure; the handle keeps when it began, so that the next daemon goes on from there.
  */
 import type { StopSettings, StopSignal } from '../../../src/model/stopping.js';
 import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
@@ -18,14 +18,14 @@ const REMAINS_EVERY_MS = 50;
 /** The interval between SIGKILLs: a process in an uninterruptible call dies later. */
 const KILL_AGAIN_MS = 1000;
 
-/** Running, and not wanted. */
+/** Plans for a process that is up and not wanted. */
 export function planStop({ run, stop }: Handle, { stopping }: Up, now: number): SupervisorPlan {
   if (stopping === null) return { steps: [firstStep(stop, run)] };
   const { signal, inMs } = nextSignal(stopping, stop, now);
   return inMs <= 0 ? { steps: [{ do: 'signal', signal, run }] } : { steps: [], recheckInMs: inMs };
 }
 
-/** The process ended, but remains may live. A stop gives them its time, a crash does not. */
+/** Plans for an ended process whose remains may live. A stop gives them its time, a crash does not. */
 export function planRemains(
   { run, stop }: Handle,
   { stopping, checkedAt }: Remaining,
@@ -41,8 +41,8 @@ export function planRemains(
 }
 
 /**
- * An instance that is wanted, but was told to end by an earlier stop of its node. Nothing more is done to it. When the
- * time of that stop is over and the process lives, it counts as going on.
+ * Plans for a process that is wanted, but was told to end by an earlier stop of its node. Nothing more is done to it.
+ * When the time of that stop is over and the process lives, the instance counts as going on.
  */
 export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
   const killInMs = killDueInMs(stopping, stop, now) ?? 0;

@@ -1,4 +1,4 @@
-/** Carries out the rungs of the stop ladder, and notes in the handle which one was reached and when. */
+/** Carries out the rungs of the stop ladder, and notes in the handle which rung was reached and when. */
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { messageOf } from '../../../src/model/errors.js';
 import type { StopSignal } from '../../../src/model/stopping.js';

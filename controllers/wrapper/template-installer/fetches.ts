@@ -5,7 +5,7 @@
 import PQueue from 'p-queue';
 import type { NodeParts } from '../parts.js';
 
-/** Each downloads and unpacks a tree. */
+/** How many trees are fetched at once: each fetch downloads and unpacks a tree. */
 const FETCHES_AT_ONCE = 4;
 
 export class Fetches {
@@ -13,7 +13,7 @@ export class Fetches {
   readonly #places = new PQueue({ concurrency: FETCHES_AT_ONCE });
   readonly #stopped = new AbortController();
   readonly #underWay = new Map<string, Promise<unknown>>();
-  /** Ids of the instances that wait. */
+  /** Ids of the instances that wait for a fetch. */
   readonly #waiting = new Set<string>();
 
   constructor(parts: NodeParts) {
@@ -25,8 +25,8 @@ export class Fetches {
   }
 
   /**
-   * Fetches a tree for an instance. A tree that several wait for is fetched once. Calls `onEnd` when it is here, or
-   * with the error when it cannot be had; never after `stop`.
+   * Fetches a tree for an instance. A tree that several instances wait for is fetched once. Calls `onEnd` when the tree
+   * is here, or with the error when it cannot be had; never after `stop`.
    */
   begin(id: string, digest: string, onEnd: (error: unknown) => void): void {
     this.#waiting.add(id);
@@ -37,7 +37,7 @@ export class Fetches {
     this.#fetch(digest).then(() => end(), end);
   }
 
-  /** Breaks off what is under way, and resolves when it has ended. */
+  /** Breaks off the fetches under way, and resolves when they have ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#places.clear();

@@ -1,7 +1,7 @@
 /**
- * The installer's decisions: before the supervisor may start an instance, give it a complete working directory. It is
- * made from exactly the template digests that the master named, or, for a restart that nobody asked for, from those of
- * the last install while the others cannot be had.
+ * The installer's decisions: before the supervisor may start an instance, give it a complete working directory. The
+ * directory is made from exactly the template digests that the master named. A restart that nobody asked for takes the
+ * digests of the last install while the others cannot be had.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
@@ -28,13 +28,13 @@ export type InstallerStep =
   | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
-  /** A template changed since the directory was made for a start that has not come yet: make it anew. */
+  /** Make the working directory anew: a template changed since it was made for a start that has not come yet. */
   | { readonly do: 'discard-install' }
   /** Make the working directory for the next start, all or nothing. */
   | {
       readonly do: 'install';
       readonly templates: readonly ResolvedTemplate[];
-      /** Why these are not the newest that the node knows of, for a person; null: they are. */
+      /** Why these templates are not the newest that the node knows of, for a person; null: they are the newest. */
       readonly behind: string | null;
     };
 

@@ -73,7 +73,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     await this.#installing.get(id)?.catch(() => undefined);
   }
 
-  /** Breaks off what is being fetched. */
+  /** Breaks off the fetches under way. */
   stop(): Promise<void> {
     return this.#fetches.stop();
   }
@@ -81,7 +81,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   #noteMissing(id: string, { templates, message }: InstallerStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#parts.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
-    // No delay: the master, or the connection to it, says when the template is there.
+    // The next try has no delay: the master, or the connection to it, says when the template is there.
     this.#parts.handles.move(id, (handle) => hindered(handle, { problem, delay: null }));
   }
 
@@ -135,7 +135,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     handles.put(withDirectory({ ...now, warning, installed }, 'prepared'));
   }
 
-  /** `digest`: the tree that could not be fetched. */
+  /** Notes a failed install or fetch. `digest`: the tree that could not be fetched. */
   #failed(id: string, error: unknown, digest?: string): void {
     const { handles, clock, random, logger } = this.#parts;
     logger.warn({ instance: id, err: error }, `cannot install ${id}: ${messageOf(error)}`);
