@@ -61,6 +61,12 @@ describe('what a supervisor says of a run', () => {
       { handle: running({ streak: 3 }, { since: NOW - 12_000 }) },
       { failuresInARow: 3, forgivenInMs: 48_000, retryInMs: null },
     ],
+    ['failures of an instance that is down', { handle: handle({ streak: 3 }) }, { forgivenInMs: null }],
+    [
+      'failures of a process that its runtime has not confirmed',
+      { handle: running({ streak: 3 }, { since: null }) },
+      { forgivenInMs: null, upForMs: null },
+    ],
     [
       'a stop under way',
       { handle: running({}, { stopping: stopping('SIGTERM', 3000) }), desired: desired({ goal: 'stop' }) },
