@@ -35,7 +35,7 @@ it('installs and starts an instance where nothing can be compiled', async ({ ski
   const { status, stderr } = spawnSync('unshare', [...hiding, 'true'], { encoding: 'utf8' });
   if (status !== 0) skip(`no programs can be hidden here, which root may: ${stderr}`);
   copyCheckout();
-  const options = ['--prefer-offline', '--no-audit', '--no-fund', '--fetch-retries=0'];
+  const options = ['--prefer-offline', '--no-audit', '--no-fund'];
   const installed = spawnSync('unshare', [...hiding, 'npm', 'ci', ...options], {
     cwd: checkout,
     env: ENVIRONMENT,
