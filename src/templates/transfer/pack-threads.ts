@@ -1,15 +1,15 @@
 /**
  * The threads that read the packs of the template cache: they copy small files into working directories, and hash
  * contents. The daemon's event loop has one message for a batch of files, where Node's own I/O threads would take
- * several for each. A thread begins with the first batch that needs it and stays; one that ended is replaced by the next
- * batch.
+ * several for each file. A thread begins with the first batch that needs it and stays; the next batch replaces a thread
+ * that ended.
  */
 import { Worker } from 'node:worker_threads';
 import { DroverError } from '../../model/errors.js';
 import type { CopyBatch } from './copy-batch.js';
 import { eachHash, type HashBatch } from './hash-batch.js';
 
-/** More would only wait for the same disk, and each takes some megabytes. */
+/** More threads would only wait for the same disk, and each takes some megabytes. */
 export const PACK_THREADS = 2;
 
 export type PackJob = ({ readonly do: 'copy' } & CopyBatch) | ({ readonly do: 'hash' } & HashBatch);
@@ -22,7 +22,7 @@ export interface AskedJob {
 export interface JobAnswer {
   readonly id: number;
   readonly hashes: Uint8Array | undefined;
-  /** What stopped the job; undefined: all of it is done. */
+  /** The failure that stopped the job; undefined: the job is done. */
   readonly failure: JobFailure | undefined;
 }
 
@@ -44,30 +44,33 @@ interface Thread {
 
 export class PackThreads {
   readonly #program: string;
-  /** The running ones by their number. */
+  /** The running threads by their number. */
   readonly #threads = new Map<number, Thread>();
   #nextId = 1;
   #isStopped = false;
 
-  /** `program`: the built pack-thread-main.js. */
+  /** `program`: the path of the built pack-thread-main.js. */
   constructor(program: string) {
     this.#program = program;
   }
 
   /**
-   * Gives the least busy thread a batch: the one that `choose` has for the thread of this number. Resolves when the
-   * whole batch is done. Rejects with the system's error of the first failure; nothing of the batch is done afterwards.
+   * Gives a batch to the least busy thread. `choose` returns the batch for the thread of this number. Resolves when the
+   * whole batch is done. Rejects with the system's error of the first failure; the rest of the batch is left undone.
    */
   async copy(choose: (thread: number) => CopyBatch): Promise<void> {
     await this.#run((thread) => ({ do: 'copy', ...choose(thread) }));
   }
 
-  /** The SHA-256 of each content; of what is there where the pack is too short. Rejects with the system's error. */
+  /**
+   * The SHA-256 of each content. Where the pack is too short, only the bytes that are there are hashed. Rejects with
+   * the system's error.
+   */
   async hash(batch: HashBatch): Promise<Buffer[]> {
     return [...eachHash((await this.#run(() => ({ do: 'hash', ...batch }))) ?? new Uint8Array())];
   }
 
-  /** Ends the threads, and resolves when nothing is copied any more. Idempotent. */
+  /** Ends the threads. Resolves when none of them copies any more. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await Promise.all([...this.#threads.values()].map(({ worker }) => worker.terminate()));
@@ -93,7 +96,7 @@ export class PackThreads {
   }
 
   #begin(number: number): Thread {
-    // Nothing of the daemon's own: its environment holds secrets, its options may load code.
+    // The thread gets no environment, which holds secrets, and no options, which may load code.
     const worker = new Worker(this.#program, { name: 'packs', env: {}, execArgv: [] });
     const thread: Thread = { worker, waiting: new Map() };
     this.#threads.set(number, thread);
@@ -111,7 +114,7 @@ export class PackThreads {
       this.#threads.delete(number);
       for (const { reject } of thread.waiting.values()) reject(reason);
     });
-    // What else the daemon does decides how long it lives.
+    // The threads do not keep the daemon alive.
     worker.unref();
     return thread;
   }
