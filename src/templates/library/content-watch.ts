@@ -62,7 +62,7 @@ export class ContentWatch {
   }
 
   /**
-   * Asks that exactly these directories be watched. True: they are watched, and every change since the first hint is
+   * Asks that exactly these directories be watched. True: they are watched, and every change since the watch began is
    * told. False: the watch has not begun yet; a hint will say when. Undefined: they cannot be watched.
    */
   follow(key: string, directories: WatchedDirectories): boolean | undefined {

@@ -80,8 +80,8 @@ export class StorageLibrary implements Part {
   }
 
   /**
-   * Makes the matching templates ask the provider at the next need. Copies that are waiting after a failure ask at
-   * once.
+   * Makes the matching templates ask the provider at the next need. Tells the listeners, so that callers that wait ask
+   * at once.
    */
   refresh(isMeant: (template: StoredTemplate) => boolean): void {
     for (const key of this.#copies.keys()) {
