@@ -7,7 +7,7 @@ import { type Handle, newHandle } from '../../../src/node/handle-book.js';
 
 export const ID = 'abc123';
 
-/** To run, with port 30000 and no templates. */
+/** An assignment to run, with port 30000 and no templates. */
 export function assignmentOf(id: string, fields: Partial<Assignment> = {}): Assignment {
   return {
     id,
@@ -40,7 +40,7 @@ export function desired(
   };
 }
 
-/** New here: never started, nothing prepared. */
+/** The handle of an instance that is new on the node: never started, nothing prepared. */
 export function handle(fields: Partial<Handle> = {}): Handle {
   const known = newHandle({
     id: ID,
@@ -52,12 +52,12 @@ export function handle(fields: Partial<Handle> = {}): Handle {
   return { ...known, ...fields };
 }
 
-/** Started as run 1 and up since the instant 0. */
+/** The handle of an instance that was started as run 1, and is up since the instant 0. */
 export function running(fields: Partial<Handle> = {}): Handle {
   return handle({ run: 1, process: { pid: 42, startTime: 7, bootId: 'boot' }, upSince: 0, ...fields });
 }
 
-/** A supervisor that knows all that it needs. */
+/** The facts of a supervisor that lacks nothing. */
 export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): SupervisorFacts {
   return {
     id: ID,
