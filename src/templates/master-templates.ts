@@ -26,7 +26,7 @@ export interface MasterTemplatesOptions {
   readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
   /** See `TemplateSourcesOptions`. */
   readonly shared?: () => SharedTemplates | undefined;
-  /** A function, because the master's nodes are built after its templates. */
+  /** Called only at a sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
   readonly clock: Clock;
   readonly random: () => number;

@@ -38,7 +38,7 @@ export function ask(
 }
 
 /**
- * Asks the master to make the connection into one to its service at `path`. Status 101: the connection is one now.
+ * Asks the master to connect this connection with its service at `path`. Status 101: the connection now leads there.
  * Throws like `ask`.
  */
 export function askForTunnel(

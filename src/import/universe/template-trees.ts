@@ -85,7 +85,7 @@ function refused(from: string, to: string, reason: string): Draft {
   return { kind: 'refused', what: 'template', from, to, reason };
 }
 
-/** The directories in this one. Hidden ones such as `.git` are neither groups nor templates. */
+/** The visible entries of a directory, by name. Hidden entries such as `.git` are neither groups nor templates. */
 async function entriesOf(directory: string): Promise<Dirent[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
     throw new ClientError(EXIT.failed, `${directory} cannot be read: ${fileReason(error)}`);

@@ -132,7 +132,7 @@ export class TemplateArchives {
   }
 }
 
-/** An entry of a zip that is laid over the present tree. */
+/** An entry of an imported zip, to be moved over the present tree. */
 interface Overlay {
   readonly path: string;
   readonly isDirectory: boolean;

@@ -164,7 +164,7 @@ export abstract class ContainerEngine {
   }
 }
 
-/** When it is stopped, it also ends its containers and its containerd. */
+/** A Docker Engine that is stopped ends its containers and its containerd too. */
 class DockerEngine extends ContainerEngine {
   protected override command(): readonly [string, ...string[]] {
     const path = (name: string): string => join(this.directory, name);
@@ -176,7 +176,7 @@ class DockerEngine extends ContainerEngine {
   }
 }
 
-/** While it is stopped, its containers go on: each has a process of its own (conmon) beside it. */
+/** A Podman that is stopped leaves its containers running: each has a process of its own (conmon) beside it. */
 class Podman extends ContainerEngine {
   protected override command(): readonly [string, ...string[]] {
     return ['podman', ...this.#flags, 'system', 'service', '--time=0', `unix://${this.socketPath}`];

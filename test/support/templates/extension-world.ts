@@ -75,7 +75,7 @@ export class ExtensionWorld {
 
   async stop(): Promise<void> {
     await this.registry?.stop();
-    // An enabled hook would slow each promise of the following files, and each world would add one.
+    // An enabled AsyncLocalStorage would slow each promise of the following files, and each world would add one.
     this.#running.disable();
     rmSync(this.root, { recursive: true });
   }
