@@ -70,7 +70,7 @@ function buildMembership(
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),
     onJoined: async () => {
-      // The node has joined another cluster, so the revision that it has seen of the former store does not matter.
+      // The node may have joined another cluster, so a revision that it has seen of its former store does not matter.
       older.isAccepted = true;
       try {
         await dropJoinToken(paths.configFile);
