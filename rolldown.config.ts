@@ -1,12 +1,12 @@
 /**
  * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, those of its threads, and
- * a chunk for each thing that loads when it is first used. `npm run build` calls it after the type check.
+ * a chunk for each thing that loads when it is first used. `bundle.mjs` calls it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type Plugin } from 'rolldown';
+import { defineConfig, type OutputBundle, type Plugin } from 'rolldown';
 
-/** Native code, and the files of the API page: installed beside the program. */
+/** Packages with native code, and the files of the API page: they are installed beside the program. */
 const INSTALLED = ['lmdb', 'node-pty', 'swagger-ui-dist'];
 
 /**
@@ -23,8 +23,8 @@ const NEVER_ASKED = [
 ];
 
 /**
- * What each command loads, in one file: a file more costs a start half a millisecond. The other programs
- * load a part of it, which has a file of its own.
+ * The code that every command loads goes into one file, because each further file costs half a millisecond of a start.
+ * The other programs load a part of that code, which has a file of its own.
  */
 const START = [
   { name: 'words', test: /\/src\/(?:model\/(?:errors|words)|telemetry\/plain-text)\.ts$/, priority: 2 },
@@ -42,27 +42,28 @@ export default defineConfig({
   platform: 'node',
   external: [...INSTALLED, /^swagger-ui-dist\//],
   resolve: { alias: Object.fromEntries(NEVER_ASKED.map((name) => [name, false as const])) },
-  plugins: [licences(), withoutPrograms()],
+  plugins: [licences(), billOfMaterials(), withoutPrograms()],
   output: {
     dir: 'dist',
-    // A daemon that runs from this checkout loads its chunks when it first needs them, so only `prepack` empties dist/.
-    cleanDir: false,
     format: 'esm',
-    // A pure ASCII file takes one byte a character in memory; a single dash would double that.
+    // A pure ASCII file takes one byte per character in memory; a single dash would double that.
     charset: 'ascii',
-    // Loading is mostly parsing: without space and comments a start takes a tenth less, and with short names of variables
-    // another twentieth. Names of functions and classes stay, for stacks.
+    // Loading is mostly parsing: code without space and comments starts a tenth faster, and short names of variables
+    // save another twentieth. Functions and classes keep their names, for stacks.
     minify: { mangle: { keepNames: true }, compress: false, codegen: true },
     sourcemap: true,
     sourcemapExcludeSources: true,
     entryFileNames: '[name].js',
-    // One folder below the programs: start-wrapper.ts finds them from there.
+    // The chunks lie one folder below the programs, which start-wrapper.ts finds from there.
     chunkFileNames: 'chunks/[name]-[hash].js',
     codeSplitting: { groups: START },
   },
 });
 
-/** The parser of commands would load the module at each start, for commands that are programs of their own. There are none. */
+/**
+ * Replaces `child_process` in the parser of commands, which would load it at each start for commands that are programs
+ * of their own. Drover has no such commands.
+ */
 function withoutPrograms(): Plugin {
   const nothing = '\0no-programs';
   return {
@@ -75,17 +76,19 @@ function withoutPrograms(): Plugin {
   };
 }
 
-/** Writes the licences of all packages in the bundle, as these require: of the program, and of the dashboard. Packages with the same text share one copy. */
+/**
+ * Writes the licences of all packages in the bundle, as these require, for the program and for the dashboard. Packages
+ * with the same text share one copy.
+ */
 export function licences(): Plugin {
   return {
     name: 'licences',
     generateBundle(_options, bundle) {
-      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-      const folders = modules.flatMap((id) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
       const sharing = new Map<string, string[]>();
-      for (const folder of new Set(folders)) {
+      for (const folder of packagesIn(bundle)) {
+        const { name, version, license } = packageIn(folder);
         const text = licenceOf(folder);
-        sharing.set(text, [...(sharing.get(text) ?? []), titleOf(folder)]);
+        sharing.set(text, [...(sharing.get(text) ?? []), `${name} ${version} (${license})`]);
       }
       const source = [...sharing]
         .map(([text, titles]) => `${titles.toSorted().join('\n')}\n\n${text}\n`)
@@ -95,9 +98,48 @@ export function licences(): Plugin {
   };
 }
 
-function titleOf(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return `${name} ${version} (${license})`;
+/** Writes the list of all packages in the bundle for auditors, in the form of CycloneDX; `bundle.mjs` joins both lists. */
+export function billOfMaterials(): Plugin {
+  return {
+    name: 'bill-of-materials',
+    generateBundle(_options, bundle) {
+      const own = packageIn('.');
+      const list = {
+        bomFormat: 'CycloneDX',
+        specVersion: '1.6',
+        version: 1,
+        metadata: { component: { type: 'application', ...componentOf(own) } },
+        components: packagesIn(bundle).map((folder) => ({
+          type: 'library',
+          ...componentOf(packageIn(folder)),
+        })),
+      };
+      this.emitFile({ type: 'asset', fileName: 'bom.cdx.json', source: JSON.stringify(list) });
+    },
+  };
+}
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression. */
+  readonly license: string;
+}
+
+function componentOf({ name, version, license }: Package) {
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  return { 'bom-ref': purl, name, version, purl, licenses: [{ expression: license }] };
+}
+
+/** The folders of the packages that have a module in the bundle. */
+function packagesIn(bundle: OutputBundle): string[] {
+  const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const folders = modules.flatMap((id) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  return [...new Set(folders)];
+}
+
+function packageIn(folder: string): Package {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package;
 }
 
 function licenceOf(folder: string): string {

@@ -1,36 +1,37 @@
 /**
  * Builds the dashboard: `src/dashboard/` becomes `dist/dashboard/`, files with hashed names that the API server keeps in
- * memory. `npm run build` calls it after the type check.
+ * memory. `bundle.mjs` calls it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
-import { licences } from './rolldown.config.js';
+import { billOfMaterials, licences } from './rolldown.config.js';
 
-const COMPRESSIBLE = /\.(?:css|js|json|svg|txt)$/;
+const COMPRESSIBLE = /(?<!\.cdx)\.(?:css|js|json|svg|txt)$/;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
 
 export default defineConfig({
   root: 'src/dashboard',
-  // Relative: the page also works behind a proxy that puts it below a path.
+  // Relative, so that the page also works behind a proxy that puts it below a path.
   base: './',
   publicDir: false,
-  plugins: [licences(), compressed()],
+  plugins: [licences(), billOfMaterials(), compressed()],
   build: {
     outDir: '../../dist/dashboard',
     emptyOutDir: true,
     target: ['es2023', 'chrome123', 'firefox128', 'safari17.5'],
-    // A strict Content-Security-Policy takes no `data:` addresses and no script in the page.
+    // A strict Content-Security-Policy allows neither `data:` addresses nor a script inside the page.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 });
 
 /**
- * Puts a brotli and a gzip copy beside each file that gets smaller by it, so that the server compresses nothing. The page
- * itself is sent with a nonce, and so as it is.
+ * Puts a brotli and a gzip copy beside each file that they make smaller, so that the server compresses nothing. The
+ * page itself has no copies, because each answer contains a new nonce.
  */
 function compressed(): Plugin {
   return {

@@ -23,7 +23,7 @@ export function withStatus(status: InstanceStatus, fields: Partial<StoredStatus>
   return statusOf({ ...status, ...fields });
 }
 
-/** Wanted to run, and not placed. */
+/** The record of an instance that is to run and is not placed. */
 export function instanceRecord(id: string, fields: Partial<InstanceRecord> = {}): InstanceRecord {
   return {
     id,
@@ -71,7 +71,7 @@ export function nodeRecord(nodeId: string, fields: Partial<NodeRecord> = {}): No
   };
 }
 
-/** One that is going on. */
+/** The record of a rollout that is going on. */
 export function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
   return {
     name: 'lobby',

@@ -1,4 +1,6 @@
-/** Entries of the change stream for tests of the dashboard: well, unless a test says otherwise. */
+/**
+ * Entries of the change stream for tests of the dashboard. Everything is well in them, unless a test says otherwise.
+ */
 import type { Instance, Rollout } from '../../../src/dashboard/api/api-types.js';
 import type { Topics } from '../../../src/dashboard/live/messages.js';
 
