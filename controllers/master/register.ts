@@ -50,9 +50,9 @@ export interface MasterControllers extends Part {
   readonly minimumService: MinimumService;
   readonly drains: Drains;
   readonly rollouts: Rollouts;
-  /** What the controllers know now, for `why`. */
+  /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
-  /** What they would do of changed contents, for plans. */
+  /** Foretells what the controllers would do of changed contents, for plans. */
   readonly forecaster: Forecaster;
   readonly creations: InstanceCreations;
   readonly updates: InstanceUpdates;

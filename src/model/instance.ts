@@ -169,7 +169,9 @@ function isInLine(stored: StoredInstance): stored is InstanceRecord {
   return (pid === null || (!gone && endedAt === undefined)) && (!hasBeenReady || upAt === undefined);
 }
 
-/** What cannot be together is brought in line: a process outweighs an end, and readiness a wait for it. */
+/**
+ * Brings fields in line that cannot be together: a process outweighs an end, and readiness outweighs the wait for it.
+ */
 export function statusOf(stored: StoredStatus): InstanceStatus {
   const { pid, gone, endedAt, hasBeenReady, upAt, ...common } = stored;
   const process: ProcessStatus =

@@ -120,7 +120,7 @@ export function withoutPlace(record: InstanceRecord, { reason, message }: NoPlac
   return { ...record, status: { ...record.status, reason, message } };
 }
 
-/** The record with a place, or with another port. What was wrong before is of the place before. */
+/** The record with a place, or with another port. The reason and message of the place before go. */
 export function withPlace(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
   const { nodeId, port } = placement;
   return {

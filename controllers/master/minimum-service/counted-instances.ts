@@ -15,7 +15,8 @@ export interface CountedInstancesOptions {
 }
 
 /**
- * The oldest of its configuration, and up where its node is not lost. What the node reports of it cannot be recorded.
+ * The fields of an instance whose record is set aside: the oldest of its configuration, and up where its node is not
+ * lost. No report of its node can be recorded.
  */
 const OF_SET_ASIDE = {
   state: 'OFFLINE',
@@ -53,7 +54,7 @@ export class CountedInstances {
     return { ordinary, instances: [...this.#gather(unusual), ...this.#setAside(name)] };
   }
 
-  /** Those that are not ordinary and can be read. */
+  /** The instances that are not ordinary and can be read. */
   unusual(name: string): CountedInstance[] {
     return this.#gather(this.#unusual.get(name));
   }

@@ -52,7 +52,7 @@ export class Leavers {
     };
   }
 
-  /** What would end if there were no such configuration. */
+  /** The instances that would end if there were no such configuration. */
   without(name: string): LeavingFacts {
     const { instances, instancesByConfiguration, revisions } = this.#options;
     const leaving: LeavingInstance[] = [];
@@ -86,7 +86,7 @@ export class Leavers {
   }
 }
 
-/** What may still end: a static one is stopped, any other removed. */
+/** True for an instance that may still end: a static one is stopped, any other removed. */
 function isStanding({ desired, static: isStatic }: InstanceRecord): boolean {
   return isStatic ? desired.goal === 'run' : desired.goal !== 'remove';
 }

@@ -65,7 +65,7 @@ export interface CreationHistory {
 
 /** What the delay of the next creation is found from. Of the history, what is not among `instances` has not failed. */
 export interface CreationFacts {
-  /** Those that must be looked at one by one. */
+  /** The instances that must be looked at one by one. */
   readonly instances: readonly CountedInstance[];
   readonly history: CreationHistory | undefined;
 }
@@ -74,7 +74,7 @@ export interface ServiceFacts extends CreationFacts {
   readonly name: string;
   readonly minimum: number;
   readonly maximum: number | undefined;
-  /** What is left of a lowered minimum goes, so patiently. Absent: it stays. */
+  /** How patiently the rest of a lowered minimum goes. Absent: it stays. */
   readonly surplus?: Patience;
   /** How many others count, and are wanted and no replacement. */
   readonly ordinary: number;
@@ -114,7 +114,7 @@ export function missingOf(facts: ServiceFacts): number {
   return Math.min(facts.minimum, facts.maximum ?? facts.minimum) - countOf(facts);
 }
 
-/** What is left of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */
+/** The rest of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */
 export function surplusIn({ minimum, surplus: patience, instances }: ServiceFacts): Surplus {
   if (patience === undefined) return { now: [], waiting: [] };
   const standing = instances.filter((one) => isWanted(one) && countsTowardsMinimum(one));
@@ -241,7 +241,10 @@ export function creationDelay(facts: CreationFacts, now: number): { streak: numb
   return { streak, waitMs: (facts.history?.made.at(-1)?.at ?? now) + delayMs(streak) - now };
 }
 
-/** The history after one more creation. What failed is in `streak` and is not held against the next one again. */
+/**
+ * The history after one more creation. The streak covers the failed instances, so they are not held against the next
+ * one again.
+ */
 export function withCreated(
   facts: CreationFacts,
   ids: readonly string[],
@@ -265,7 +268,7 @@ function failedOf({ instances }: Pick<CreationFacts, 'instances'>): ReadonlySet<
   return new Set(instances.filter(hasFailed).map(({ id }) => id));
 }
 
-/** Those that would have failed young if they fail now, or did so while the next creation waited. */
+/** The instances that would have failed young if they fail now, or did so while the next creation waited. */
 function recentOf(history: CreationHistory | undefined, now: number): CreationHistory['made'] {
   if (history === undefined) return [];
   const countsMs = YOUNG_MS + delayMs(history.streak);

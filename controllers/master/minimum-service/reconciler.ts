@@ -51,7 +51,7 @@ type Step = ServiceStep | LeavingStep;
 
 export class MinimumService implements Reconciler<Facts, Step> {
   readonly name = 'minimum-service';
-  /** Of configurations that are gone. */
+  /** Ends instances of configurations that are gone. */
   readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
@@ -152,7 +152,10 @@ export class MinimumService implements Reconciler<Facts, Step> {
     return countOf(this.#counted.few(name));
   }
 
-  /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
+  /**
+   * The instances that minimum-service counts and the steps that it is about to take, for `why`; undefined: no such
+   * configuration.
+   */
   viewOf(name: string): ServiceView | undefined {
     const facts = this.#factsOf(name);
     if (facts === undefined) return undefined;

@@ -20,7 +20,7 @@ export function patienceOf({
   return { players, leftMs: playersSeconds === 0 ? null : playersSeconds * 1000 };
 }
 
-/** What is left of it when some time has passed. */
+/** The patience that is left when some time has passed. */
 export function after(patience: Patience, passedMs: number): Patience {
   return patience.leftMs === null ? patience : { ...patience, leftMs: patience.leftMs - passedMs };
 }

@@ -60,7 +60,7 @@ export interface RolloutFacts {
   readonly isNews: boolean;
   /** In order of age. */
   readonly members: readonly Member[];
-  /** What would become of one more instance of what the rollout brings. */
+  /** The outlook of one more instance of the content that the rollout brings. */
   readonly outlook: Outlook;
   /** Since the rollout began, and since its last progress; 0 where there is none. */
   readonly agedMs: number;

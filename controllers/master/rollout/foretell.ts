@@ -11,7 +11,7 @@ import { taken } from './record.js';
 export interface Foretold {
   /** In the order in which they go. */
   readonly victims: readonly ForetoldVictim[];
-  /** Of the victims: they are left until somebody promotes the canaries. */
+  /** Ids of the victims that are left until somebody promotes the canaries. */
   readonly onPromotion: ReadonlySet<string>;
   readonly budget: Pick<Budget, 'surge' | 'unavailable'>;
 }

@@ -81,7 +81,7 @@ export class Members {
     return { members, runs };
   }
 
-  /** What the instance was made from is what the rollout brings, or needs no other process. */
+  /** True when the instance's content is the one that the rollout brings, or needs no other process. */
   isCurrent(record: InstanceRecord, { content, isFailed, update }: Target): boolean {
     const isOfGeneration = (record.generation ?? 0) >= content.generation;
     // Nothing can bring an earlier generation back.

@@ -6,13 +6,13 @@ import type { Member, RolloutFacts } from './facts.js';
 
 /** The members of one rollout, judged once. */
 export interface Judged {
-  /** Those that stand for themselves, or whose original is no member. */
+  /** The members that stand for themselves, or whose original is no member. */
   readonly slots: readonly Member[];
   /** By the id of an original, the replacement that stands beside it. */
   readonly spares: ReadonlyMap<string, Member>;
-  /** Of the content that the rollout brings, and good. */
+  /** Ids of the members that have the content of the rollout and are good. */
   readonly good: ReadonlySet<string>;
-  /** Those to be replaced, in order: not up, then free, then with players; the oldest first. */
+  /** The members to be replaced, in order: not up, then free, then with players; the oldest first. */
   readonly victims: readonly Member[];
   readonly budget: Budget;
 }

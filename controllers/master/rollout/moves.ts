@@ -51,7 +51,7 @@ function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   return steps;
 }
 
-/** One at a time, wherever they are: what is being updated must be good before the next one. */
+/** Updates one static member at a time, wherever they are: an updated one must be good before the next. */
 function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): RolloutMove | undefined {
   const isBusy = slots.some((one) => one.static && isCurrent(one) && !good.has(one.id));
   if (isBusy || isCanaryFull(facts)) return undefined;
@@ -61,7 +61,7 @@ function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): Roll
   return next === undefined ? undefined : { do: 'update', id: next.id };
 }
 
-/** One at a time: until the last replacement has a place, the room for the next one is unknown. */
+/** Replaces one member at a time: until the last replacement has a place, the room for the next one is unknown. */
 function planNext(
   facts: RolloutFacts,
   judged: Judged,
@@ -118,7 +118,7 @@ function surgeForGuests(
   const isRolling = rollout !== undefined && phaseOf(rollout) !== 'failed' && update.strategy === 'rolling';
   if (oldest === undefined || hasNew || !isRolling || outlook.obstacle !== null || outlook.isAtMaximum)
     return undefined;
-  // The share of none that are free is none: one is made all the same, unless the operator wants none.
+  // A maxSurge in percent rounds to 0 here; make one spare anyway, unless maxSurge is 0.
   return isNoSurge(update.maxSurge) || spares.size > 0
     ? undefined
     : { do: 'create', id: oldest.id, content: 'rollout' };

@@ -35,7 +35,10 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
   return recheckInMs === Number.POSITIVE_INFINITY ? { steps } : { steps, recheckInMs };
 }
 
-/** One that waits for a promotion ends what its canaries replace; the next ones are the promotion's. */
+/**
+ * True while the rollout may move instances. While it waits for a promotion it ends what its canaries replace; the next
+ * moves are the promotion's.
+ */
 export function mayMove({ state }: RolloutRecord): boolean {
   return state !== 'paused' && state !== 'complete' && state !== 'rolled-back';
 }

@@ -103,7 +103,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     };
   }
 
-  /** What would become of the instances if this were the record in force. Remembers nothing. */
+  /** The victims of a rollout if this were the record in force. Remembers nothing. */
   foretell(record: ConfigurationRecord, isAtMaximum: boolean): Foretold {
     const { contents, clock } = this.#options;
     const { name } = record.configuration;

@@ -29,7 +29,7 @@ export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   return takenTemplates(facts, rollout);
 }
 
-/** What runs of another content when the block is first there is to be replaced as well. */
+/** The first record of a rollout. Instances of another content are to be replaced as well. */
 function first(facts: RolloutFacts): RolloutRecord {
   const older = facts.members.filter(({ revision }) => revision !== facts.hash);
   const lastGood = older.findLast(({ up }) => up !== null);
