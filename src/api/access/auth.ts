@@ -34,6 +34,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: Scope;
     reach?: Reach;
+    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
+    socket?: true;
   }
   interface FastifyRequest {
     /** Null on requests that the gate has refused, and on those to open routes without a valid key. */

@@ -71,6 +71,7 @@ const nodeStateSchema = summarySchema.extend({
   advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
   version: z.string(),
 });
+export type NodeState = z.output<typeof nodeStateSchema>;
 
 export const detailSchema = nodeStateSchema.extend({
   instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
@@ -80,6 +81,7 @@ export const detailSchema = nodeStateSchema.extend({
     .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
   usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
 });
+export type NodeDetail = z.output<typeof detailSchema>;
 
 /** What a node's state is made of. */
 export type NodeStateNeeds = Pick<ClusterStatusNeeds, 'usedOf' | 'drainOf'>;
@@ -226,7 +228,7 @@ function configurationsRoute(dependencies: ClusterNeeds): Route {
 }
 
 /** All of a node but what changes with each beat, and its instances. */
-export function nodeStateOf(needs: NodeStateNeeds, node: NodeRecord): z.output<typeof nodeStateSchema> {
+export function nodeStateOf(needs: NodeStateNeeds, node: NodeRecord): NodeState {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
   return {
     ...summaryOf(needs, node),

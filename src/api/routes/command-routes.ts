@@ -21,6 +21,7 @@ const commandAnswer = z.object({
         'as `{"error": ...}` with `-o json`',
     ),
 });
+export type CommandOutput = z.output<typeof commandAnswer>;
 
 const commandList = z.array(
   z.object({
@@ -38,6 +39,7 @@ const completion = z.object({
     .array(z.string())
     .describe('what may stand in its place, 50 at most; a single one ends with a space'),
 });
+export type Candidates = z.output<typeof completion>;
 
 export interface CommandNeeds {
   readonly commands: CommandRunner;

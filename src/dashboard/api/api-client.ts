@@ -1,8 +1,7 @@
 /**
- * Calls Drover's API with the token of the session. It knows no route: a screen names path and type, the types come from
- * `api-types.ts`.
+ * Calls Drover's API with the token of the session. It knows no route: a screen names the path and the type of the answer,
+ * which it imports as a type from where the server declares it.
  */
-import type { ApiError } from './api-types.js';
 
 /** A call that the API refused, or that got no answer. `message` is written for the operator. */
 export class ApiFailure extends Error {
@@ -135,7 +134,7 @@ async function sentenceOf(response: Response): Promise<string> {
   if (response.status === 401) return whyRefused(response.headers.get('www-authenticate') ?? '');
   const text = await response.text().catch(() => '');
   try {
-    const { error }: Partial<ApiError> = JSON.parse(text);
+    const { error }: { readonly error?: unknown } = JSON.parse(text);
     if (typeof error === 'string' && error !== '') return error;
   } catch {
     // No JSON: a proxy answered.

@@ -2,24 +2,16 @@
  * The state as it changes: one store for each topic over the one connection of the tab. A store is subscribed to while a
  * screen uses it, and a little longer, so that going back and forth asks for nothing twice.
  */
+
+import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.js';
 import { ApiFailure } from '../api/api-client.js';
 import type { Session } from '../session/session.js';
-import type { TopicName, Topics } from './messages.js';
+import { LiveConnection, type SocketEvents, type WatchSocket } from './live-connection.js';
 import { RecentEvents } from './recent-events.js';
 import { TopicStore } from './topic-store.js';
-import { type SocketEvents, WatchConnection, type WatchSocket } from './watch-connection.js';
 
 /** How long a store stays subscribed to after the last screen that used it. */
 const LINGER_MS = 30_000;
-
-const KEYS: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
-  instances: ({ id }) => id,
-  configurations: ({ name }) => name,
-  nodes: ({ nodeId }) => nodeId,
-  templates: ({ group, name }) => `${group}/${name}`,
-  rollouts: ({ configurationName }) => configurationName,
-  usage: ({ instance }) => instance,
-};
 
 interface Use {
   count: number;
@@ -28,20 +20,20 @@ interface Use {
 }
 
 export class Live {
-  readonly connection: WatchConnection;
+  readonly connection: LiveConnection;
   readonly stores: { readonly [Name in TopicName]: TopicStore<Topics[Name]> };
   readonly events: RecentEvents;
   readonly #uses = new Map<TopicName, Use>();
 
   constructor(session: Session) {
-    this.connection = new WatchConnection({
+    this.connection = new LiveConnection({
       open: (events) => openWatch(session, events),
       now: () => Date.now(),
       checkSession: () => session.check(),
       random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
     });
     const make = <Name extends TopicName>(topic: Name): TopicStore<Topics[Name]> =>
-      new TopicStore({ topic, keyOf: KEYS[topic], schedule: beforeNextFrame });
+      new TopicStore({ topic, keyOf: KEY_OF[topic], schedule: beforeNextFrame });
     this.stores = {
       instances: make('instances'),
       configurations: make('configurations'),

@@ -3,7 +3,7 @@
  * first snapshot says: when the youngest instances were made, and since when nodes are as they are.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { Topics } from './messages.js';
+import type { Topics } from '../../watch-client/topics.js';
 import type { Batch, TopicStore } from './topic-store.js';
 
 type Instance = Topics['instances'];

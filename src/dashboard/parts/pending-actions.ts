@@ -1,7 +1,7 @@
 /** Asks for actions on instances, and knows which have not shown in their state yet: those are marked, so no click is silent. */
 import { signal } from '@preact/signals';
+import type { InstanceInfo } from '../../model/instance.js';
 import { type Api, apiPath } from '../api/api-client.js';
-import type { Instance } from '../api/api-types.js';
 
 export type InstanceAction = 'start' | 'stop' | 'restart' | 'delete';
 
@@ -14,7 +14,7 @@ export function performAction(api: Api, action: InstanceAction, id: string): Pro
 interface Asked {
   readonly action: InstanceAction;
   /** The instance as it was. */
-  readonly before: Instance;
+  readonly before: InstanceInfo;
   readonly at: number;
 }
 
@@ -27,7 +27,7 @@ const LONGEST_MS = 15_000;
 export class PendingActions {
   readonly #asked = signal<ReadonlyMap<string, Asked>>(new Map());
 
-  ask(action: InstanceAction, instances: readonly Instance[]): void {
+  ask(action: InstanceAction, instances: readonly InstanceInfo[]): void {
     const at = Date.now();
     const next = new Map(this.#asked.value);
     for (const before of instances)
@@ -44,7 +44,7 @@ export class PendingActions {
   }
 
   /** What is on its way for this instance; undefined: nothing. */
-  of(instance: Instance): InstanceAction | undefined {
+  of(instance: InstanceInfo): InstanceAction | undefined {
     const asked = this.#asked.value.get(instance.id);
     if (asked === undefined || CONFIRMING.some((field) => asked.before[field] !== instance[field]))
       return undefined;
@@ -58,7 +58,7 @@ export class PendingActions {
 }
 
 /** What runs already is not started, and nothing would confirm it. */
-function hasEffect(action: InstanceAction, { state }: Instance): boolean {
+function hasEffect(action: InstanceAction, { state }: InstanceInfo): boolean {
   if (action === 'start') return state !== 'ONLINE';
   return action !== 'stop' || state !== 'STOPPED';
 }

@@ -1,6 +1,6 @@
 /** Finds out that the server has another version of the page than this tab: it was updated while the tab was open. */
 import { effect, type ReadonlySignal, signal } from '@preact/signals';
-import type { ConnectionState } from '../live/watch-connection.js';
+import type { ConnectionState } from '../live/live-connection.js';
 
 export interface PageBuildOptions {
   /** The page of this tab, as `buildOf` names it; null: it is not known, as in a development server. */

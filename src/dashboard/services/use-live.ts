@@ -1,8 +1,8 @@
 /** Hooks for what is live, and for what a screen asks the API once. */
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { TopicName, Topics } from '../../watch-client/topics.js';
 import type { Api } from '../api/api-client.js';
-import type { TopicName, Topics } from '../live/messages.js';
 import { type Order, OrderedList } from '../live/ordered-list.js';
 import type { TopicStore } from '../live/topic-store.js';
 import { useServices } from './services.js';

@@ -1,5 +1,5 @@
 /** What a scope includes. The server decides; the dashboard only hides what would be refused. */
-import type { Caller } from '../api/api-types.js';
+import type { Caller } from '../../operations/sessions.js';
 
 export type Scope = Caller['scope'];
 

@@ -3,8 +3,8 @@
  * tabs, and ends it. No cookie: instances that Drover runs on this host would receive it.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Caller, CreatedSession } from '../../operations/sessions.js';
 import { Api, ApiFailure } from '../api/api-client.js';
-import type { Caller, CreateSessionData, EndSessionData } from '../api/api-types.js';
 import { includesScope, type Scope } from './scopes.js';
 import { TabChannel } from './tab-channel.js';
 import { text } from './text.js';
@@ -71,7 +71,7 @@ export class Session {
     // A session's token makes no other session, but is good by itself.
     const token = SESSION_TOKEN.test(key)
       ? key
-      : (await this.api.post<CreateSessionData>('/sessions', { token: key, body: {} })).token;
+      : (await this.api.post<CreatedSession>('/sessions', { token: key, body: {} })).token;
     const caller = await this.api.get<Caller>('/whoami', { token });
     this.#hold(token, caller);
   }
@@ -79,7 +79,7 @@ export class Session {
   /** Revokes the session: in all tabs, and on the server at once. */
   async signOut(): Promise<void> {
     try {
-      await this.api.delete<EndSessionData>('/sessions/current');
+      await this.api.delete('/sessions/current');
       this.#tabs.tellEnded(text.signedOut);
       this.#end(text.signedOut);
     } catch (error) {
@@ -97,8 +97,7 @@ export class Session {
   /** The token that a code is worth; null: it is worth none, and the state says why. */
   async #redeem(code: string): Promise<string | null> {
     try {
-      return (await this.api.post<CreateSessionData>('/sessions/redeem', { token: '', body: { code } }))
-        .token;
+      return (await this.api.post<CreatedSession>('/sessions/redeem', { token: '', body: { code } })).token;
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       this.#state.value =

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Topics } from '../../../src/dashboard/live/messages.js';
 import { rowsOf } from '../../../src/dashboard/screens/configurations/rows.js';
+import type { Topics } from '../../../src/watch-client/topics.js';
 
 function entry(name: string, minimumServiceCount: number): Topics['configurations'] {
   const configuration = {

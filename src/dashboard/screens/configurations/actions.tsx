@@ -1,8 +1,8 @@
 /** Scale and delete. Each says what it does before it does it. */
 import { useSignal } from '@preact/signals';
+import type { ConfigurationContent } from '../../../operations/configuration-content.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import type { GetConfigurationFileData } from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
 import { Button, Submit } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -53,7 +53,7 @@ function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
     isBusy.value = true;
     try {
       const path = apiPath('configurations', name);
-      const { content, revision } = await api.get<GetConfigurationFileData>(`${path}/file`);
+      const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
       const body = { ...content, minimumServiceCount: count };
       await api.put(path, { body, headers: { 'if-match': `"${revision}"` } });
       toasts.done(text.scaled(name, count));

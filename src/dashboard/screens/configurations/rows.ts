@@ -1,11 +1,8 @@
 /** The rows of the list: what is in force, what only a broken file has, and what is gone and has instances left. Pure. */
-import type {
-  ConfigurationFileError,
-  Instance,
-  ListConfigurationFileErrorsData,
-  ListRemovedConfigurationsData,
-} from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import { text } from './text.js';
 
 type Entry = Topics['configurations'];
@@ -28,8 +25,8 @@ export interface ConfigurationRow {
 export interface RowFacts {
   readonly entries: Iterable<Entry>;
   readonly counts: ReadonlyMap<string, Counts>;
-  readonly errors: ListConfigurationFileErrorsData;
-  readonly removed: ListRemovedConfigurationsData;
+  readonly errors: ConfigurationFileError[];
+  readonly removed: RemovedConfiguration[];
 }
 
 export interface Counts {
@@ -69,7 +66,7 @@ export function rowsOf({ entries, counts, errors, removed }: RowFacts): Configur
 const RANK: Readonly<Record<FileState, number>> = { never: 0, kept: 0, gone: 1, inForce: 2 };
 
 /** Of each configuration. */
-export function countInstances(instances: Iterable<Instance>): Map<string, Counts> {
+export function countInstances(instances: Iterable<InstanceInfo>): Map<string, Counts> {
   const counts = new Map<string, { online: number; all: number }>();
   for (const { configurationName, state } of instances) {
     const one = counts.get(configurationName) ?? { online: 0, all: 0 };

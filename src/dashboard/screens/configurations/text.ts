@@ -1,5 +1,5 @@
 /** What the screen Configurations says. */
-import type { Rollout } from '../../api/api-types.js';
+import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { count, plural } from '../../parts/amounts.js';
 import type { FileState } from './rows.js';
 
@@ -90,7 +90,7 @@ export const text = {
     complete: 'Complete',
   },
   rolloutGood: 'Good',
-  rolloutProgress: ({ good, total, outdated, waiting }: Rollout['counts']) =>
+  rolloutProgress: ({ good, total, outdated, waiting }: ShownRollout['counts']) =>
     [
       `${count(good)} of ${plural(total, 'instance')}`,
       ...(outdated > 0 ? [`${count(outdated)} to be replaced`] : []),

@@ -1,5 +1,6 @@
 /** What the screen knows of all configurations: live where the stream says it, asked again where it does not. */
-import type { ListConfigurationFileErrorsData, ListRemovedConfigurationsData } from '../../api/api-types.js';
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useEntries, useTopic } from '../../services/use-live.js';
 import { type ConfigurationRow, countInstances, rowsOf } from './rows.js';
@@ -24,8 +25,8 @@ export function useConfigurations(): KnownConfigurations {
   const asked = useAsked(
     async (api, signal) => {
       const [errors, removed] = await Promise.all([
-        api.get<ListConfigurationFileErrorsData>('/configuration-files/errors', { signal }),
-        api.get<ListRemovedConfigurationsData>('/cluster/removed-configurations', { signal }),
+        api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
+        api.get<RemovedConfiguration[]>('/cluster/removed-configurations', { signal }),
       ]);
       return { errors, removed };
     },

@@ -1,6 +1,8 @@
 /** Why the instance is as it is, in the words of the server: the verdict, what happens next, and what the operator can do. */
+
+import type { InstanceExplanation } from '../../../explain/explanation.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { apiPath } from '../../api/api-client.js';
-import type { Instance, InstanceExplanation } from '../../api/api-types.js';
 import { Failure } from '../../parts/failure.js';
 import { Panel } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
@@ -11,7 +13,7 @@ import { text } from './text.js';
 /** Times to a next try pass without a change of the instance. */
 const AGAIN_MS = 5_000;
 
-export function WhyPanel({ instance }: { readonly instance: Instance }) {
+export function WhyPanel({ instance }: { readonly instance: InstanceInfo }) {
   const { clock } = useServices();
   const { id, state, message, restarts } = instance;
   const asked = useAsked(

@@ -1,7 +1,7 @@
 /** Start, stop, restart and delete of the selected instances. All names are shown before. */
 import { useSignal } from '@preact/signals';
+import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
-import type { Instance } from '../../api/api-types.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { type InstanceAction, type PendingActions, performAction } from '../../parts/pending-actions.js';
@@ -14,7 +14,7 @@ const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'
 const AT_ONCE = 6;
 
 export interface BulkProps {
-  readonly chosen: readonly Instance[];
+  readonly chosen: readonly InstanceInfo[];
   readonly pending: PendingActions;
   readonly onClear: () => void;
 }
@@ -73,7 +73,7 @@ interface Refused {
 async function performAll(
   api: Api,
   action: InstanceAction,
-  instances: readonly Instance[],
+  instances: readonly InstanceInfo[],
 ): Promise<Refused[]> {
   const waiting = instances.map(({ id }) => id);
   const refused: Refused[] = [];

@@ -1,7 +1,7 @@
 /** All instances in one table. What is set on it stands in the address. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Grid } from '../../parts/grid/grid.js';
@@ -57,7 +57,7 @@ export function Screen() {
           }}
         />
       )}
-      <Grid<Instance>
+      <Grid<InstanceInfo>
         label={text.title}
         columns={columns.filter(({ id }) => id === NAME_COLUMN || view.columns.includes(id))}
         rows={list}

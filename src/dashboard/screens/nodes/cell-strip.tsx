@@ -2,7 +2,7 @@
  * Instances of one node as cells: the shape and colour say the state, and those of the shown configuration stand out. One Tab
  * stop: arrow keys move in it, Enter opens an instance.
  */
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { hrefOf } from '../../router/place.js';
@@ -10,7 +10,7 @@ import { text } from './text.js';
 
 export interface CellStripProps {
   readonly label: string;
-  readonly instances: readonly Instance[];
+  readonly instances: readonly InstanceInfo[];
   /** How many more there are than are given. */
   readonly more: number;
   /** '': none. */
@@ -31,7 +31,7 @@ export function CellStrip({ label, instances, more, shown, isPicture = false }: 
 }
 
 interface CellProps {
-  readonly instance: Instance;
+  readonly instance: InstanceInfo;
   readonly shown: string;
   readonly place: number;
   readonly isPicture: boolean;

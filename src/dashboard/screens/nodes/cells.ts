@@ -1,5 +1,5 @@
 /** Which instances stand on which node, as a window on the ordered list of all that is placed. Pure. */
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import type { OrderedList } from '../../live/ordered-list.js';
 
 /** What is on one node, from `start` in the list. */
@@ -11,11 +11,11 @@ export interface Placed {
 const NOTHING: Placed = { start: 0, count: 0 };
 
 export class PlacedCells {
-  readonly #list: OrderedList<Instance>;
+  readonly #list: OrderedList<InstanceInfo>;
   readonly #byNode: ReadonlyMap<string, Placed>;
 
   /** Of the list as it is now: made anew for each render. */
-  constructor(list: OrderedList<Instance>) {
+  constructor(list: OrderedList<InstanceInfo>) {
     this.#list = list;
     this.#byNode = new Map(list.groups().map((group) => [group.name, group]));
   }
@@ -29,7 +29,7 @@ export class PlacedCells {
   }
 
   /** At most `most` on a node. With a configuration they begin with it where not all can be shown; '': with the first. */
-  some(nodeId: string, most: number, configuration: string): Instance[] {
+  some(nodeId: string, most: number, configuration: string): InstanceInfo[] {
     const { start, count } = this.on(nodeId);
     const length = Math.min(count, most);
     const first = configuration === '' ? start : this.#firstOf(configuration, { start, count });

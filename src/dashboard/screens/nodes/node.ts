@@ -1,6 +1,6 @@
 /** How a node stands, the order of nodes, and that of the instances on them. Pure. */
-import type { Instance } from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import type { Order } from '../../live/ordered-list.js';
 import { text } from './text.js';
 
@@ -52,7 +52,7 @@ export function nodeOrder({ find, sort }: NodesView): Order<NodeEntry> {
 }
 
 /** What is placed, by node, and there by configuration. */
-export const PLACED: Order<Instance> = {
+export const PLACED: Order<InstanceInfo> = {
   includes: ({ wrapperNodeId }) => wrapperNodeId !== undefined,
   groupOf: ({ wrapperNodeId = '' }) => wrapperNodeId,
   sortBy: ({ configurationName }) => configurationName,

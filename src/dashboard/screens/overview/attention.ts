@@ -1,7 +1,10 @@
 /** What needs the operator, worst first: pure, of the state of the cluster and of what is live. */
+
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import type { ConfigurationFileError, Instance, Rollout } from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
 import type { Tone } from '../../parts/tone.js';
 import { hrefOf } from '../../router/place.js';
 import type { ClusterState } from './cluster-state.js';
@@ -25,15 +28,15 @@ export interface Concern {
 export interface AttentionFacts {
   /** Undefined: not known yet. */
   readonly state: ClusterState | undefined;
-  readonly instances: Iterable<Instance>;
+  readonly instances: Iterable<InstanceInfo>;
   readonly nodes: Iterable<Topics['nodes']>;
-  readonly rollouts: Iterable<Rollout>;
+  readonly rollouts: Iterable<ShownRollout>;
   /** Whether the key may restart instances. */
   readonly canOperate: boolean;
 }
 
 const URGENCY: Readonly<Record<Tone, number>> = { bad: 0, busy: 1, still: 2, good: 3 };
-const HELD_BACK: ReadonlySet<Rollout['state']> = new Set(['failed', 'rolling-back', 'rolled-back']);
+const HELD_BACK: ReadonlySet<ShownRollout['state']> = new Set(['failed', 'rolling-back', 'rolled-back']);
 /** Of an instance's `reason`: its program is at fault, and can be started at once. */
 const OF_PROGRAM = new Set(['exited', 'start-failed', 'not-ready', 'install-failed', 'port-busy']);
 
@@ -131,11 +134,11 @@ function instancesOf(name: string): Step {
   return { kind: 'open', label: text.openInstances, href: hrefOf(['instances'], { find: name }) };
 }
 
-function isInTrouble({ state, message }: Instance): boolean {
+function isInTrouble({ state, message }: InstanceInfo): boolean {
   return message !== null && (state === 'OFFLINE' || state === 'CREATING');
 }
 
-function ofInstance(instance: Instance, canOperate: boolean): Concern {
+function ofInstance(instance: InstanceInfo, canOperate: boolean): Concern {
   const { id, configurationName, state, message } = instance;
   return {
     key: id,
@@ -146,7 +149,7 @@ function ofInstance(instance: Instance, canOperate: boolean): Concern {
   };
 }
 
-function stepOf({ id, reason }: Instance, canOperate: boolean): Step {
+function stepOf({ id, reason }: InstanceInfo, canOperate: boolean): Step {
   if (reason === 'no-node-fits') return { kind: 'open', label: text.openNodes, href: hrefOf(['nodes']) };
   if (reason === 'template-missing')
     return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };

@@ -1,6 +1,9 @@
 /** What the change stream does not say of configurations and records: asked with few calls, as far as the key sees it. */
+
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { ClusterStatus } from '../../../operations/cluster-status.js';
+import type { ConfigurationSummary } from '../../../operations/configuration-list.js';
 import type { Api } from '../../api/api-client.js';
-import type { ClusterStatus, ConfigurationFileError, ConfigurationSummary } from '../../api/api-types.js';
 
 export interface ClusterState {
   /** `why`: a sentence, where it is known already. */

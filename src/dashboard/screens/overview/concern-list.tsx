@@ -1,8 +1,8 @@
 /** The rows of what needs attention: the sentence of `why`, what happens next, and the next step as a button. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { InstanceExplanation } from '../../../explain/explanation.js';
 import { type Api, apiPath } from '../../api/api-client.js';
-import type { InstanceExplanation } from '../../api/api-types.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Badge } from '../../parts/state-badge.js';
 import { useServices } from '../../services/services.js';

@@ -1,7 +1,6 @@
 /** A line of the console that is being typed: which command it is, and what completes it. Pure. */
-import type { CompleteCommandData, ListCommandsData } from '../../api/api-types.js';
-
-export type ListedCommand = ListCommandsData[number];
+import type { ListedCommand } from '../../../api/http/command-runner.js';
+import type { Candidates } from '../../../api/routes/command-routes.js';
 
 /** The command that a line runs; undefined: none that is known. */
 export function commandOf(commands: readonly ListedCommand[], line: string): ListedCommand | undefined {
@@ -32,7 +31,7 @@ export interface Completion {
 }
 
 /** An answer of the server, and the line that it is for. */
-export interface Answered extends CompleteCommandData {
+export interface Answered extends Candidates {
   readonly asked: string;
 }
 

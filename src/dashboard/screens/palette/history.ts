@@ -14,7 +14,7 @@ interface Stored {
   readonly lines: readonly string[];
 }
 
-export class CommandHistory {
+export class PaletteHistory {
   readonly #storage: LineStorage;
   readonly #session: string;
 

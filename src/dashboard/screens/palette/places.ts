@@ -1,5 +1,5 @@
 /** Screens, instances, configurations and nodes by name: where the palette leads. Pure. */
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
@@ -17,7 +17,7 @@ export interface ScreenChoice {
 
 export interface Places {
   readonly screens: readonly ScreenChoice[];
-  readonly instances: Iterable<Instance>;
+  readonly instances: Iterable<InstanceInfo>;
   readonly configurations: Iterable<string>;
   readonly nodes: Iterable<string>;
 }

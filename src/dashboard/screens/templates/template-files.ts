@@ -1,6 +1,7 @@
 /** The files of one template over the API. */
+
+import type { TemplateFileList } from '../../../api/routes/template-file-routes.js';
 import { type Api, ApiFailure, apiPath } from '../../api/api-client.js';
-import type { ListTemplateFilesData } from '../../api/api-types.js';
 import { uploadCall } from '../../api/upload.js';
 
 /** More is not edited in a browser. */
@@ -28,7 +29,7 @@ export class TemplateFiles {
   }
 
   async list(signal: AbortSignal): Promise<readonly string[]> {
-    return (await this.#api.get<ListTemplateFilesData>(`${this.#path}/files`, { signal })).files;
+    return (await this.#api.get<TemplateFileList>(`${this.#path}/files`, { signal })).files;
   }
 
   /** Null: there is no such file. Of what is too large or no text only the size is loaded. */

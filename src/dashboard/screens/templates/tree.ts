@@ -1,5 +1,5 @@
 /** The files of a template as a tree of folders. Pure. */
-import type { Configuration } from '../../api/api-types.js';
+import type { Configuration } from '../../../model/configuration.js';
 
 export interface Folder {
   readonly name: string;

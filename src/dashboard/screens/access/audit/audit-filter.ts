@@ -1,5 +1,5 @@
 /** Which entries of the audit trail are shown, the newest first. Pure. */
-import type { AuditEntry } from '../../../api/api-types.js';
+import type { AuditEntry } from '../../../../model/audit.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 

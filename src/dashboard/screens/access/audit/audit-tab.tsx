@@ -1,6 +1,6 @@
 /** The last entries of the audit trail, filtered here, with how far back they reach. */
 import { useMemo } from 'preact/hooks';
-import type { AuditEntry } from '../../../api/api-types.js';
+import type { AuditEntry } from '../../../../model/audit.js';
 import { Button } from '../../../parts/button.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';

@@ -1,10 +1,10 @@
 /** What a form for a key says, as the API takes it. Pure. */
-import type { CreateKeyPayload } from '../../../api/api-types.js';
+import type { NewKeyRequest } from '../../../../operations/api-keys.js';
 import { text } from '../text.js';
 
 export interface KeyForm {
   readonly label: string;
-  readonly scope: CreateKeyPayload['scope'];
+  readonly scope: NewKeyRequest['scope'];
   /** Patterns with commas or blanks between them; '': all. */
   readonly configurations: string;
   readonly expires: string;
@@ -22,7 +22,7 @@ export function labelProblem({ label }: KeyForm): string | null {
   return LABEL.test(label.trim()) ? null : text.labelWrong;
 }
 
-export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): CreateKeyPayload {
+export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): NewKeyRequest {
   return {
     label: label.trim(),
     scope,

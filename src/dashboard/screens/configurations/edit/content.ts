@@ -1,23 +1,18 @@
 /** Reads, judges and writes the content of a configuration over the API. */
+
+import type { ConfigurationContent, JudgedText } from '../../../../operations/configuration-content.js';
+import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { type Api, ApiFailure, apiPath } from '../../../api/api-client.js';
-import type {
-  CheckConfigurationTextData,
-  GetConfigurationFileData,
-  PlanChangesData,
-} from '../../../api/api-types.js';
 import type { Stored } from '../../../parts/editor/edited-text.js';
 import type { SchemaSource } from '../../../parts/editor/json-schema.js';
 import { textOf } from '../examples.js';
 
-export type Judged = CheckConfigurationTextData;
-export type Plan = PlanChangesData;
-
 export interface StoredContent extends Stored {
-  readonly fileState: GetConfigurationFileData['fileState'];
+  readonly fileState: ConfigurationContent['fileState'];
   readonly file: string;
 }
 
-export class ConfigurationContent {
+export class ContentCalls {
   readonly #api: Api;
   readonly #name: string;
   readonly #path: string;
@@ -31,7 +26,7 @@ export class ConfigurationContent {
   /** Null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
     try {
-      const answer = await this.#api.get<GetConfigurationFileData>(`${this.#path}/file`);
+      const answer = await this.#api.get<ConfigurationContent>(`${this.#path}/file`);
       const { content, revision, fileState, file } = answer;
       return { text: textOf(content), revision, fileState, file };
     } catch (error) {
@@ -40,14 +35,14 @@ export class ConfigurationContent {
     }
   }
 
-  judge(text: string): Promise<Judged> {
-    return this.#api.post<Judged>(`${this.#path}/check`, { body: { text } });
+  judge(text: string): Promise<JudgedText> {
+    return this.#api.post<JudgedText>(`${this.#path}/check`, { body: { text } });
   }
 
   /** What saving would change, and what becomes of the instances. The text has no problems. */
-  plan(text: string): Promise<Plan> {
+  plan(text: string): Promise<ChangePlan> {
     const configurations = [{ ...JSON.parse(text), name: this.#name }];
-    return this.#api.post<Plan>('/plan', { body: { configurations, showValues: true } });
+    return this.#api.post<ChangePlan>('/plan', { body: { configurations, showValues: true } });
   }
 
   /** Saves it if the content still has this revision (null: if there is none). Throws ApiFailure, 412 when it has not. */

@@ -10,7 +10,7 @@ import { useAsked } from '../../../services/use-live.js';
 import { exampleText, textOf } from '../examples.js';
 import type { ConfigurationRow } from '../rows.js';
 import { text } from '../text.js';
-import { ConfigurationContent, type StoredContent } from './content.js';
+import { ContentCalls, type StoredContent } from './content.js';
 import { EditForm } from './edit-form.js';
 import { Editing } from './editing.js';
 
@@ -37,7 +37,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   const drafts = useDrafts();
   const editing = useMemo(() => {
     const edited = new EditedText(drafts, `configurations/${name}`, start);
-    return new Editing(new ConfigurationContent(api, name), edited);
+    return new Editing(new ContentCalls(api, name), edited);
   }, [api, drafts, name, start]);
   const revision = row?.entry?.revision;
   const isNews = revision !== undefined && editing.isNews(revision);
@@ -81,9 +81,9 @@ interface StartFacts extends EditTabProps {
 
 /** What is in force; of a new one the example or copy that it begins as. */
 async function readStart(api: Api, { name, row, example, copy }: StartFacts): Promise<Start> {
-  const stored = row?.entry == null ? null : await new ConfigurationContent(api, name).read();
+  const stored = row?.entry == null ? null : await new ContentCalls(api, name).read();
   if (stored !== null) return stored;
-  const copied = copy === undefined ? null : await new ConfigurationContent(api, copy).read();
+  const copied = copy === undefined ? null : await new ContentCalls(api, copy).read();
   if (copied !== null) return { text: textOf({ ...JSON.parse(copied.text), name }), revision: null };
   return { text: exampleText(example ?? '', name) ?? exampleText('empty', name) ?? '', revision: null };
 }

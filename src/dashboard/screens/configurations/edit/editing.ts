@@ -1,9 +1,11 @@
 /** What happens to one configuration that is being edited: judged, reviewed, saved, or changed by somebody else meanwhile. */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { JudgedText } from '../../../../operations/configuration-content.js';
+import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { ApiFailure } from '../../../api/api-client.js';
 import type { EditedText, Stored } from '../../../parts/editor/edited-text.js';
 import type { Fault } from '../../../parts/editor/editor-setup.js';
-import type { ConfigurationContent, Judged, Plan } from './content.js';
+import type { ContentCalls } from './content.js';
 
 export interface ConflictFacts {
   /** Null: it was deleted. */
@@ -12,27 +14,27 @@ export interface ConflictFacts {
 
 export class Editing {
   readonly edited: EditedText;
-  readonly #content: ConfigurationContent;
+  readonly #content: ContentCalls;
   /** Revisions that this page has read or written: those are no news. */
   readonly #known = new Set<string | null>();
-  readonly #judged = signal<Judged | null>(null);
-  readonly #plan = signal<Plan | null>(null);
+  readonly #judged = signal<JudgedText | null>(null);
+  readonly #plan = signal<ChangePlan | null>(null);
   readonly #conflict = signal<ConflictFacts | null>(null);
   readonly #isBusy = signal(false);
 
-  constructor(content: ConfigurationContent, edited: EditedText) {
+  constructor(content: ContentCalls, edited: EditedText) {
     this.#content = content;
     this.edited = edited;
     this.#known.add(edited.base.peek().revision);
   }
 
   /** Of the text as it was last judged; null: it was not yet. */
-  get judged(): ReadonlySignal<Judged | null> {
+  get judged(): ReadonlySignal<JudgedText | null> {
     return this.#judged;
   }
 
   /** What saving would change, while the person reviews it. */
-  get plan(): ReadonlySignal<Plan | null> {
+  get plan(): ReadonlySignal<ChangePlan | null> {
     return this.#plan;
   }
 
@@ -52,7 +54,10 @@ export class Editing {
   async judge(text: string): Promise<readonly Fault[]> {
     const judged = await this.#content.judge(text);
     if (text === this.edited.text.peek()) this.#judged.value = judged;
-    const faults = ({ line, column, field, message }: Judged['problems'][number], isWarning: boolean) => ({
+    const faults = (
+      { line, column, field, message }: JudgedText['problems'][number],
+      isWarning: boolean,
+    ) => ({
       line,
       column,
       message: field === '' ? message : `${field}: ${message}`,

@@ -2,7 +2,6 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
-import type { SendInstanceCommandData } from '../../../api/api-types.js';
 import { Submit } from '../../../parts/button.js';
 import { Failure } from '../../../parts/failure.js';
 import { Menu } from '../../../parts/menu.js';
@@ -37,7 +36,7 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
     isBusy.value = true;
     problem.value = null;
     try {
-      await api.post<SendInstanceCommandData>(apiPath('instances', id, 'execute'), { body: { command } });
+      await api.post(apiPath('instances', id, 'execute'), { body: { command } });
       history.add(command);
       onSent(command);
       // What was typed meanwhile stays.

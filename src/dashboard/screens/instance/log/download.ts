@@ -1,7 +1,7 @@
 /** Loads all lines that are kept of a log and hands them to the browser as a file. */
 
+import type { InstanceLog } from '../../../../operations/instance-log.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
-import type { GetInstanceLogsData } from '../../../api/api-types.js';
 import { saveFile } from '../../../parts/save-file.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
@@ -21,7 +21,7 @@ const LINES_A_PART = 10_000;
 
 /** Throws ApiFailure, and an Error when the connection was cut: nothing is saved then. */
 export async function downloadLog({ api, open, id, signal, onProgress }: LogDownload): Promise<void> {
-  const { range } = await api.get<GetInstanceLogsData>(apiPath('instances', id, 'logs'), {
+  const { range } = await api.get<InstanceLog>(apiPath('instances', id, 'logs'), {
     query: { since: 1, lines: 1 },
     signal,
   });

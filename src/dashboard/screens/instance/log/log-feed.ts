@@ -3,10 +3,10 @@
  * Nothing is lost while nobody follows: what is not held is on the node, and loaded from there.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { InstanceLog } from '../../../../operations/instance-log.js';
+import type { SubscribeRequest, TopicMessage } from '../../../../watch-client/messages.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
-import type { GetInstanceLogsData } from '../../../api/api-types.js';
-import type { SubscribeRequest, TopicMessage } from '../../../live/messages.js';
-import type { WatchConnection } from '../../../live/watch-connection.js';
+import type { LiveConnection } from '../../../live/live-connection.js';
 import { text } from '../text.js';
 import { type LogPart, LogWindow } from './log-window.js';
 
@@ -14,7 +14,7 @@ const TAIL = 500;
 const PART = 500;
 
 export interface LogFeedOptions {
-  readonly connection: Pick<WatchConnection, 'subscribe'>;
+  readonly connection: Pick<LiveConnection, 'subscribe'>;
   readonly api: Pick<Api, 'get'>;
   readonly id: string;
 }
@@ -236,7 +236,7 @@ export class LogFeed {
     this.#loading.value = what;
     this.#problem.value = null;
     try {
-      const answer = await this.#options.api.get<GetInstanceLogsData>(
+      const answer = await this.#options.api.get<InstanceLog>(
         apiPath('instances', this.#options.id, 'logs'),
         { query: { ...query, lines: PART + 1, timestamps: true, ansi: true }, signal: ending },
       );

@@ -1,7 +1,7 @@
 /** Searches all that is kept of a log, from its end: one call after the other, until enough is found or all is searched. */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { FoundInLog } from '../../../../api/history/log-search-route.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
-import type { SearchInstanceLogData } from '../../../api/api-types.js';
 
 export interface Found {
   readonly line: number;
@@ -91,9 +91,9 @@ export class LogSearch {
     }
   }
 
-  #call(before: number | undefined, ending: AbortSignal): Promise<SearchInstanceLogData> {
+  #call(before: number | undefined, ending: AbortSignal): Promise<FoundInLog> {
     const { pattern = '', hasCapitals = false } = this.#asked ?? {};
-    return this.#api.get<SearchInstanceLogData>(apiPath('instances', this.#id, 'logs', 'search'), {
+    return this.#api.get<FoundInLog>(apiPath('instances', this.#id, 'logs', 'search'), {
       query: { q: pattern, ignoreCase: !hasCapitals, limit: AT_ONCE, before },
       signal: ending,
     });

@@ -1,6 +1,6 @@
 /** CPU, memory and players: the newest values as text, each with its chart, and all of it as a table. */
 import { useSignal } from '@preact/signals';
-import type { Instance } from '../../../api/api-types.js';
+import type { InstanceInfo } from '../../../../model/instance.js';
 import { bytes, cores, count, megabytes } from '../../../parts/amounts.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
@@ -27,7 +27,7 @@ export function UsagePanel({
   instance,
   isNarrow,
 }: {
-  readonly instance: Instance;
+  readonly instance: InstanceInfo;
   readonly isNarrow: boolean;
 }) {
   const { series, asked, again } = useUsage(instance);
@@ -80,7 +80,7 @@ function timeAt(series: UsageSeries, place: number): string {
   return new Date((series.at[place] ?? 0) * 1000).toTimeString().slice(0, 8);
 }
 
-function givenOf(instance: Instance, measure: Measure): string {
+function givenOf(instance: InstanceInfo, measure: Measure): string {
   const { allocatedCpu, allocatedRamMB, maxPlayers } = instance;
   switch (measure) {
     case 'cpu':

@@ -1,5 +1,5 @@
 /** What an instance used over the last half hour: the master's ring of samples, and behind it what is measured now. Pure. */
-import type { GetInstanceUsageData } from '../../../api/api-types.js';
+import type { InstanceUsageSeries } from '../../../../api/history/history-routes.js';
 
 /** One for each instant, in columns, as the charts take them. */
 export interface UsageSeries {
@@ -25,7 +25,7 @@ export const EMPTY_SERIES: UsageSeries = { at: [], cpu: [], memory: [], players:
 
 const SPAN_S = 30 * 60;
 
-export function seriesOf({ at, cpuPercent, memoryBytes, players }: GetInstanceUsageData): UsageSeries {
+export function seriesOf({ at, cpuPercent, memoryBytes, players }: InstanceUsageSeries): UsageSeries {
   return { at: at.map((ms) => ms / 1000), cpu: cpuPercent, memory: memoryBytes, players };
 }
 

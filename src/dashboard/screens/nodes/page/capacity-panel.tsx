@@ -1,5 +1,5 @@
 /** What a node has, what placement has given out of it, and what is really used. */
-import type { ClusterNodeDetail } from '../../../api/api-types.js';
+import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import { cores, megabytes } from '../../../parts/amounts.js';
 import { Panel } from '../../../parts/page.js';
 import type { NodeEntry } from '../node.js';
@@ -9,7 +9,7 @@ import { text } from '../text.js';
 export interface CapacityPanelProps {
   readonly node: NodeEntry;
   /** Undefined: not answered yet. */
-  readonly detail: ClusterNodeDetail | undefined;
+  readonly detail: NodeDetail | undefined;
 }
 
 export function CapacityPanel({ node, detail }: CapacityPanelProps) {

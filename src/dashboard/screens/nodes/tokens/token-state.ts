@@ -1,5 +1,5 @@
 /** What can still be done with a join token, and the command that uses one. Pure. */
-import type { CreateJoinTokenData, JoinToken } from '../../../api/api-types.js';
+import type { CreatedJoinToken, JoinToken } from '../../../../operations/join-tokens.js';
 
 export type TokenState = 'usable' | 'used' | 'expired';
 
@@ -9,7 +9,7 @@ export function tokenState({ isExpired, uses, maxUses }: JoinToken): TokenState 
 }
 
 /** For a shell on the new machine. Neither token nor address has a character that a shell would read. */
-export function joinCommand({ token, master }: CreateJoinTokenData): string {
+export function joinCommand({ token, master }: CreatedJoinToken): string {
   return `drover join ${token} --master ${master} && drover start`;
 }
 

@@ -1,7 +1,7 @@
 /** Join tokens: what each is for, whether it can still be used, and its end. */
 import { useSignal } from '@preact/signals';
+import type { JoinToken } from '../../../../operations/join-tokens.js';
 import { apiPath } from '../../../api/api-client.js';
-import type { JoinToken } from '../../../api/api-types.js';
 import { Button } from '../../../parts/button.js';
 import { Confirm } from '../../../parts/confirm.js';
 import { Empty } from '../../../parts/empty.js';

@@ -6,7 +6,14 @@
  *     any  --(stop, or 30 s hidden)--> idle
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { SubscribeRequest, TopicMessage, WatchMessage } from './messages.js';
+import type { Backoff } from '../../loop/backoff.js';
+import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
+import {
+  connectBackoff,
+  SILENCE_MS,
+  type Subscriber,
+  Subscriptions,
+} from '../../watch-client/subscriptions.js';
 
 export type ConnectionState =
   | { readonly phase: 'idle' }
@@ -14,13 +21,6 @@ export type ConnectionState =
   /** `since`: what is shown is as old as that; null: nothing was shown yet. */
   | { readonly phase: 'connecting'; readonly since: number | null }
   | { readonly phase: 'lost'; readonly since: number | null };
-
-export interface Subscriber {
-  readonly topic: string;
-  /** Asked at each connect, so that it can say where it stopped. */
-  request(): SubscribeRequest;
-  receive(message: TopicMessage): void;
-}
 
 /** What happens to a socket. */
 export interface SocketEvents {
@@ -47,24 +47,21 @@ export interface WatchPlatform {
   random(): number;
 }
 
-/** The server beats every 10 s. */
-const SILENCE_MS = 20_000;
 const HIDDEN_MS = 30_000;
-const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 8_000;
+/** The only key of the backoff. */
+const WATCH = 'watch';
 /** Close code: the key or session is no good any more. */
 const REVOKED = 1008;
 
-export class WatchConnection {
+export class LiveConnection {
   readonly #platform: WatchPlatform;
-  readonly #subscribers = new Map<string, Subscriber>();
+  readonly #subscriptions = new Subscriptions();
+  readonly #backoff: Backoff;
   readonly #state = signal<ConnectionState>({ phase: 'idle' });
   readonly #problem = signal<string | null>(null);
   #socket: WatchSocket | null = null;
-  #isOpen = false;
   #isStopped = true;
   #isResting = false;
-  #failures = 0;
   /** When the server was last heard; null: never, or nothing has been shown since. */
   #heardAt: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
@@ -73,6 +70,7 @@ export class WatchConnection {
 
   constructor(platform: WatchPlatform) {
     this.#platform = platform;
+    this.#backoff = connectBackoff(platform.random);
   }
 
   get state(): ReadonlySignal<ConnectionState> {
@@ -98,15 +96,9 @@ export class WatchConnection {
     this.#state.value = { phase: 'idle' };
   }
 
-  /** Begins a topic. Returns what ends it. A topic has one subscriber at a time. */
+  /** Begins a topic, which has one subscriber at a time. Returns the function that ends it. */
   subscribe(subscriber: Subscriber): () => void {
-    this.#subscribers.set(subscriber.topic, subscriber);
-    if (this.#isOpen) this.#send(subscriber.request());
-    return () => {
-      if (this.#subscribers.get(subscriber.topic) !== subscriber) return;
-      this.#subscribers.delete(subscriber.topic);
-      if (this.#isOpen) this.#send({ unsubscribe: subscriber.topic });
-    };
+    return this.#subscriptions.add(subscriber);
   }
 
   /** The tab was hidden or is seen again. */
@@ -119,7 +111,7 @@ export class WatchConnection {
   /** Connects now instead of after the delay: the operator asks for it, the network is back, or the tab is seen. */
   wake(): void {
     this.#isResting = false;
-    this.#failures = 0;
+    this.#backoff.clear(WATCH);
     if (this.#state.value.phase !== 'live') this.#connectIfNeeded();
   }
 
@@ -145,7 +137,7 @@ export class WatchConnection {
     };
     const socket = this.#platform.open({
       onOpen: () => ifHeld(() => this.#onOpened()),
-      onText: (text) => ifHeld(() => this.#receive(JSON.parse(text))),
+      onText: (text) => ifHeld(() => this.#receive(parseFrame(text))),
       onClosed: (code) => ifHeld(() => this.#onLost(code)),
     });
     this.#socket = socket;
@@ -154,20 +146,24 @@ export class WatchConnection {
   }
 
   #onOpened(): void {
-    this.#isOpen = true;
-    for (const subscriber of this.#subscribers.values()) this.#send(subscriber.request());
-    // Without a subscriber nothing old is shown, and the first beat comes late.
-    if (this.#subscribers.size === 0) this.#state.value = { phase: 'live' };
+    this.#subscriptions.connected((text) => this.#socket?.send(text));
+    // The page shows nothing old while no topic is subscribed to, and the first beat comes late.
+    if (this.#subscriptions.size === 0) this.#state.value = { phase: 'live' };
   }
 
-  #receive(messages: readonly WatchMessage[]): void {
-    this.#failures = 0;
+  /** `messages` undefined: this is not the change stream, so the connection is of no use. */
+  #receive(messages: readonly WatchMessage[] | undefined): void {
+    if (messages === undefined) {
+      this.#onLost(0);
+      return;
+    }
+    this.#backoff.clear(WATCH);
     this.#heardAt = this.#platform.now();
     this.#listenForSilence();
     if (this.#state.value.phase !== 'live') this.#state.value = { phase: 'live' };
     for (const message of messages) {
       if (message.type === 'error') this.#problem.value = message.error;
-      else if (message.type !== 'beat') this.#subscribers.get(message.topic)?.receive(message);
+      else this.#subscriptions.deliver(message);
     }
   }
 
@@ -177,8 +173,7 @@ export class WatchConnection {
     this.#state.value = { phase: 'lost', since: this.#heardAt };
     // A browser does not tell a refused socket from a dead server: the API says which it was.
     if (code === REVOKED || !wasOpened) void this.#platform.checkSession();
-    const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures++);
-    this.#retry = setTimeout(() => this.#connectIfNeeded(), delay * (0.5 + this.#platform.random() / 2));
+    this.#retry = setTimeout(() => this.#connectIfNeeded(), this.#backoff.next(WATCH));
   }
 
   #listenForSilence(): void {
@@ -191,11 +186,7 @@ export class WatchConnection {
     clearTimeout(this.#silence);
     const socket = this.#socket;
     this.#socket = null;
-    this.#isOpen = false;
+    this.#subscriptions.disconnected();
     socket?.close();
-  }
-
-  #send(message: SubscribeRequest | { readonly unsubscribe: string }): void {
-    this.#socket?.send(JSON.stringify(message));
   }
 }
