@@ -4,8 +4,8 @@
  */
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
-import type { InstanceWriter } from '../../src/store/instance-writes.js';
-import type { MasterState } from '../../src/store/master-state.js';
+import type { InstanceWriter } from '../../src/state/instance-writes.js';
+import type { MasterState } from '../../src/state/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
 import { Contents } from './content/reconciler.js';

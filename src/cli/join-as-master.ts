@@ -1,6 +1,6 @@
 /** `drover join --as-master`: gets what a master of the cluster needs, and writes it into the root. */
 import { generateKeyPairSync, sign } from 'node:crypto';
-import { writeAdminKey } from '../api/access/admin-key-file.js';
+import { writeAdminKey } from '../access/admin-key-file.js';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
 import { joinStatement } from '../channel/trust/join-messages.js';
 import type { JoinToken } from '../channel/trust/join-token.js';

@@ -23,7 +23,7 @@ import type { LeftDirectoryNeeds } from '../operations/left-directories.js';
 import type { NodeOperationNeeds } from '../operations/node-operations.js';
 import type { ConfigurationRollbackNeeds } from '../operations/rollouts/configuration-rollback.js';
 import type { SessionNeeds } from '../operations/sessions.js';
-import type { InstanceWriter } from '../store/instance-writes.js';
+import type { InstanceWriter } from '../state/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';

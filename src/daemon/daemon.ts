@@ -4,7 +4,7 @@
  */
 import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiServer } from '../api/server.js';
-import type { ApiCertificate } from '../api/tls/api-certificate.js';
+import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { Commands } from '../commands/command-runner.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { Candidate } from '../leadership/candidate.js';
@@ -13,7 +13,7 @@ import type { Master } from '../master.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
 import type { RootPaths } from '../node/root.js';
-import { setAsideOf } from '../store/left-of-record.js';
+import { setAsideOf } from '../state/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';

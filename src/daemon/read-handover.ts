@@ -1,7 +1,7 @@
 /** Gathers what a new master gets of this one: the settings of the store with the files that they name, and the key. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { readAdminKey } from '../api/access/admin-key-file.js';
+import { readAdminKey } from '../access/admin-key-file.js';
 import { clusterKeyText } from '../channel/trust/cluster-key.js';
 import { type MasterHandover, STORE_FILES } from '../channel/trust/master-handover.js';
 import type { SharedSecrets } from '../channel/trust/shared-secrets.js';

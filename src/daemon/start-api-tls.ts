@@ -1,8 +1,8 @@
 /** Opens the certificate that the API shows: of the cluster's own authority, or the operator's files. */
 import { resolve } from 'node:path';
 import { bindAddressOf, isLoopback } from '../api/http/bind-address.js';
-import { ApiCertificate } from '../api/tls/api-certificate.js';
 import { CertificateFiles } from '../api/tls/certificate-files.js';
+import { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { Authority } from '../channel/trust/authority.js';
 import { ApiAuthorityFile } from '../runtime/installation/api-authority.js';
 import type { Assembly } from './assembly.js';

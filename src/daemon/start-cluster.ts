@@ -5,9 +5,9 @@
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { bindAddressOf } from '../api/http/bind-address.js';
-import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
 import { Admission } from '../channel/trust/admission.js';
+import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { Authority } from '../channel/trust/authority.js';
 import { CertificateThread } from '../channel/trust/certificate-thread.js';
 import { JoinTokens } from '../channel/trust/join-tokens.js';

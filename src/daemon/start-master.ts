@@ -1,15 +1,15 @@
 /** Starts the master's half of a node as a process: its state, files, templates, keys, commands and API, in order. */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { ensureAdminKey } from '../api/access/admin-key.js';
-import { KeyWriter } from '../api/access/key-writer.js';
-import { SessionWriter } from '../api/access/session-writer.js';
-import { ensureTokenSecret } from '../api/access/token-secret.js';
-import { creationOfKept, InstanceTokens } from '../api/access/tokens.js';
+import { ensureAdminKey } from '../access/admin-key.js';
+import { KeyWriter } from '../access/key-writer.js';
+import { SessionWriter } from '../access/session-writer.js';
+import { ensureTokenSecret } from '../access/token-secret.js';
+import { creationOfKept, InstanceTokens } from '../access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../api/server.js';
-import type { ApiCertificate } from '../api/tls/api-certificate.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
+import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { Commands } from '../commands/command-runner.js';

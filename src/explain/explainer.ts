@@ -16,7 +16,7 @@ import { publicMessage } from '../model/public-message.js';
 import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
-import { setAsideOf } from '../store/left-of-record.js';
+import { setAsideOf } from '../state/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { explainConfiguration } from './configuration.js';

@@ -1,6 +1,6 @@
 /** Explains an instance whose record is set aside, by what can still be read of it. Pure. */
 import type { NodeCondition } from '../model/node.js';
-import { leftOfInstance } from '../store/left-of-record.js';
+import { leftOfInstance } from '../state/left-of-record.js';
 import type { SetAside } from '../store/set-aside.js';
 import type { InstanceExplanation } from './explanation.js';
 

@@ -1,6 +1,6 @@
 /** Makes, lists and deletes API keys for operators: `key ...` and its routes. */
 import { z } from 'zod';
-import type { KeyWriter } from '../api/access/key-writer.js';
+import type { KeyWriter } from '../access/key-writer.js';
 import type { Clock } from '../loop/clock.js';
 import {
   type ApiKeyRecord,

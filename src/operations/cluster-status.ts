@@ -1,7 +1,7 @@
 /** Describes the cluster: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
 import { z } from 'zod';
-import { type ApiCertificate, apiCertificateSchema } from '../api/tls/api-certificate.js';
 import type { BeatBook } from '../channel/master/beat-book.js';
+import { type ApiCertificate, apiCertificateSchema } from '../channel/trust/api-certificate.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import type { Explainer } from '../explain/explanation.js';
 import type { Leader, Leadership } from '../leadership/leadership.js';
@@ -17,7 +17,7 @@ import {
 } from '../model/node.js';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
 import { countBy } from '../model/plain/count-by.js';
-import type { UnreadableRecord } from '../store/master-state.js';
+import type { UnreadableRecord } from '../state/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import {
   type ConfigurationListNeeds,

@@ -11,7 +11,7 @@ import { gitOriginsOf } from '../git/origins.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
-import type { InstanceCounts } from '../store/instances/instance-counts.js';
+import type { InstanceCounts } from '../state/instance-counts.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { FileFigures } from '../telemetry/file-gauges.js';
 

@@ -6,7 +6,7 @@ import { warningTexts } from '../explain/warnings.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { RolloutRecord } from '../model/rollout.js';
-import type { InstanceCounts } from '../store/instances/instance-counts.js';
+import type { InstanceCounts } from '../state/instance-counts.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import { visibleInstances } from './instance-details.js';

@@ -3,8 +3,8 @@
  */
 import type { ServiceView } from '../explain/decisions.js';
 import { type InstanceRecord, isAtRest } from '../model/instance.js';
-import type { InstanceWriter } from '../store/instance-writes.js';
-import type { LifecycleTarget } from '../store/instances/instance-changes.js';
+import type { LifecycleTarget } from '../state/instance-changes.js';
+import type { InstanceWriter } from '../state/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 export interface InstanceLifecycleNeeds {

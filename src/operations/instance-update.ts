@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { InstanceRecord } from '../model/instance.js';
 import { unknownInstance } from '../model/unknown.js';
 import { countText } from '../model/words.js';
-import type { InstanceWriter } from '../store/instance-writes.js';
+import type { InstanceWriter } from '../state/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 export interface InstanceUpdateNeeds {

@@ -6,7 +6,7 @@ import { isInstanceId } from '../model/names.js';
 import type { NodeRecord } from '../model/node.js';
 import { publicMessage } from '../model/public-message.js';
 import type { KeptDirectory, LeftDirectories, LeftDirectory } from '../model/run/left-directory.js';
-import type { InstanceWriter } from '../store/instance-writes.js';
+import type { InstanceWriter } from '../state/instance-writes.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 /** Counting large directories takes seconds. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../model/plain/command-limits.js';
-import type { NodeWriter } from '../store/node-writes.js';
+import type { NodeWriter } from '../state/node-writes.js';
 
 export interface NodeOperationNeeds {
   readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'uncordon' | 'drain' | 'forget'>;

@@ -1,7 +1,7 @@
 /** Makes, lists and ends sessions, and says what a caller may do: `session ...`, its routes, and `GET /whoami`. */
 import { z } from 'zod';
-import type { Access } from '../api/access/access.js';
-import type { SessionWriter } from '../api/access/session-writer.js';
+import type { Access } from '../access/access.js';
+import type { SessionWriter } from '../access/session-writer.js';
 import type { Clock } from '../loop/clock.js';
 import { type ApiKeyRecord, keyScopeSchema } from '../model/access/api-key.js';
 import {

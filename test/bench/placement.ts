@@ -13,11 +13,11 @@ import { PlacementLedger } from '../../controllers/master/placement/ledger.js';
 import { Shortlist } from '../../controllers/master/placement/shortlist.js';
 import { SystemClock } from '../../src/loop/system-clock.js';
 import { type Configuration, configurationSchema } from '../../src/model/configuration.js';
+import { MasterState } from '../../src/state/master-state.js';
 import { nodeKey } from '../../src/store/keys.js';
-import { MasterState } from '../../src/store/master-state.js';
-import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import { inSteps } from '../../src/store/transaction.js';
 import { instanceRecord, nodeRecord } from '../support/control-plane/records.js';
+import { MemoryStore } from '../support/store/memory-store.js';
 import type { Row } from './table.js';
 import { BenchDaemon, type InstanceInfo, ms } from './world.js';
 

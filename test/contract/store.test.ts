@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStore } from '../../src/store/lmdb/open.js';
-import { MemoryStore } from '../../src/store/memory/memory-store.js';
+import { MemoryStore } from '../support/store/memory-store.js';
 import { describeStore } from './store-contract.js';
 
 describeStore('memory', async ({ historyCapacity }) => {

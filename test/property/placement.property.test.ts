@@ -12,13 +12,13 @@ import { PlacementLedger } from '../../controllers/master/placement/ledger.js';
 import { Shortlist, type ShortlistSources } from '../../controllers/master/placement/shortlist.js';
 import { type Configuration, configurationSchema } from '../../src/model/configuration.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
+import { MasterState } from '../../src/state/master-state.js';
 import { instanceKey, nodeKey } from '../../src/store/keys.js';
-import { MasterState } from '../../src/store/master-state.js';
-import { MemoryStore } from '../../src/store/memory/memory-store.js';
 import type { Operation } from '../../src/store/store.js';
 import { plainAnswerNow } from '../support/control-plane/plain-placement.js';
 import { instanceRecord, nodeRecord, placedOn } from '../support/control-plane/records.js';
 import { FakeClock } from '../support/fake-clock.js';
+import { MemoryStore } from '../support/store/memory-store.js';
 
 const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 100);
 const NODES = ['a', 'b', 'c', 'd', 'e'];

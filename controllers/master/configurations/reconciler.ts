@@ -14,8 +14,8 @@ import type { ConfigurationHistory } from '../../../src/model/configuration-hist
 import { DroverError } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
+import { leftOfConfiguration } from '../../../src/state/left-of-record.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
-import { leftOfConfiguration } from '../../../src/store/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Operation, Store } from '../../../src/store/store.js';

@@ -2,9 +2,9 @@
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
-import type { ContentInForce, ContentsInForce } from '../../../src/store/contents-in-force.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
-import { isLive } from '../../../src/store/instances/instance-updates.js';
+import type { ContentInForce, ContentsInForce } from '../../../src/state/contents-in-force.js';
+import { isLive } from '../../../src/state/instance-updates.js';
+import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';

@@ -4,7 +4,7 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { Drain, DrainProgress } from '../../../src/model/node-drain.js';
-import { leftOfInstance } from '../../../src/store/left-of-record.js';
+import { leftOfInstance } from '../../../src/state/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';

@@ -9,9 +9,9 @@ import type {
   PlannedContent,
   ServiceForecast,
 } from '../../../src/operations/plan/forecast.js';
-import type { ContentsInForce } from '../../../src/store/contents-in-force.js';
-import type { InstanceContent } from '../../../src/store/instances/instance-changes.js';
-import { isLive, needsNoStart } from '../../../src/store/instances/instance-updates.js';
+import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
+import type { InstanceContent } from '../../../src/state/instance-changes.js';
+import { isLive, needsNoStart } from '../../../src/state/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
 import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';

@@ -1,6 +1,6 @@
 /** Finds out which new instances of a plan fit nowhere, one after another, in the order in which they are made. */
 import type { Shortage } from '../../../src/operations/plan/forecast.js';
-import type { InstanceContent } from '../../../src/store/instances/instance-changes.js';
+import type { InstanceContent } from '../../../src/state/instance-changes.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 import type { StillPlaces } from './still-places.js';
 

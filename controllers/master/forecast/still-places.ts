@@ -5,12 +5,8 @@
 import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import {
-  type InstanceContent,
-  newInstance,
-  withContent,
-} from '../../../src/store/instances/instance-changes.js';
-import { losesFiles } from '../../../src/store/instances/instance-updates.js';
+import { type InstanceContent, newInstance, withContent } from '../../../src/state/instance-changes.js';
+import { losesFiles } from '../../../src/state/instance-updates.js';
 import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
 import { placementAgain } from '../placement/again.js';
 import type { Candidate } from '../placement/conditions.js';

@@ -9,7 +9,7 @@ import type { ConfigurationHistory } from '../../../src/model/configuration-hist
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { durationText } from '../../../src/model/words.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';

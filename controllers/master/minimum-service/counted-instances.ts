@@ -1,7 +1,7 @@
 /** The instances of a configuration as minimum-service counts them, with those that are set aside. */
 import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
-import { type LeftOfInstance, setAsideOf } from '../../../src/store/left-of-record.js';
+import { type LeftOfInstance, setAsideOf } from '../../../src/state/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
 import { hasPlayers } from '../rollout/gather.js';

@@ -3,7 +3,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';

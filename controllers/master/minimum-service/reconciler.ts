@@ -8,7 +8,7 @@ import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconcil
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { hasPlayers } from '../rollout/gather.js';

@@ -4,7 +4,7 @@
  * same port. An instance whose record is set aside holds what can still be read of it.
  */
 import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import { leftOfInstance } from '../../../src/store/left-of-record.js';
+import { leftOfInstance } from '../../../src/state/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { countFree, HeldPorts, lowestFree, type PortRange } from './held-ports.js';

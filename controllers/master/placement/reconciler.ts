@@ -4,9 +4,9 @@
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
-import { withContentAt } from '../../../src/store/instances/instance-changes.js';
-import type { NewPlace } from '../../../src/store/instances/instance-creations.js';
-import type { PlaceAgain, PlacedUpdate } from '../../../src/store/instances/instance-updates.js';
+import { withContentAt } from '../../../src/state/instance-changes.js';
+import type { NewPlace } from '../../../src/state/instance-creations.js';
+import type { PlaceAgain, PlacedUpdate } from '../../../src/state/instance-updates.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';

@@ -2,7 +2,7 @@
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';

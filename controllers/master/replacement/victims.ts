@@ -2,8 +2,8 @@
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
-import type { ContentsInForce } from '../../../src/store/contents-in-force.js';
-import { setAsideOf } from '../../../src/store/left-of-record.js';
+import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
+import { setAsideOf } from '../../../src/state/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { BUSY_FOR_MS } from '../placement/busy-ports.js';

@@ -4,8 +4,8 @@ import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/i
 import type { NodeRecord } from '../../../src/model/node.js';
 import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
-import type { ContentInForce } from '../../../src/store/contents-in-force.js';
-import { losesFiles } from '../../../src/store/instances/instance-updates.js';
+import type { ContentInForce } from '../../../src/state/contents-in-force.js';
+import { losesFiles } from '../../../src/state/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Member } from './facts.js';

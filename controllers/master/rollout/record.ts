@@ -9,7 +9,7 @@ import {
   type RolloutRecord,
 } from '../../../src/model/rollout.js';
 import { countText, cutText, durationText } from '../../../src/model/words.js';
-import { lastGoodOf } from '../../../src/store/contents-in-force.js';
+import { lastGoodOf } from '../../../src/state/contents-in-force.js';
 import type { Member, RolloutFacts } from './facts.js';
 import { countsOf, type Judged } from './members.js';
 import { pendingOf, readyToGo } from './moves.js';

@@ -6,8 +6,8 @@ import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { awaitsFirstStart, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { hasEnded, type RolloutRecord } from '../../../src/model/rollout.js';
+import type { MasterState } from '../../../src/state/master-state.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MasterState } from '../../../src/store/master-state.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 

@@ -28,7 +28,7 @@ import {
   removedConfigurationSchema,
 } from '../../operations/configuration-list.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { accessOf, seesConfiguration } from '../access/auth.js';
+import { accessOf, seesConfiguration } from '../gate/auth.js';
 import { sendError } from '../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import type { InstanceView } from './instances/instance-view.js';

@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { actorLabel } from '../access/auth.js';
+import { actorLabel } from '../gate/auth.js';
 import type { CommandRunner, CommandSession } from '../http/command-runner.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 

@@ -15,7 +15,7 @@ import {
   configurationReloadSchema,
   reloadConfigurations,
 } from '../../operations/configuration-reload.js';
-import { seesConfiguration } from '../access/auth.js';
+import { seesConfiguration } from '../gate/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 export type ConfigurationFileNeeds = ConfigurationReloadNeeds & ConfigurationFileListNeeds;

@@ -22,8 +22,8 @@ import {
   diffOf,
 } from '../../operations/configuration-diff.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { callerOf, seesConfiguration } from '../access/auth.js';
-import { showsValues, valuesQuery } from '../access/shown-values.js';
+import { callerOf, seesConfiguration } from '../gate/auth.js';
+import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';

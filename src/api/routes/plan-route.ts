@@ -7,7 +7,7 @@ import {
   planAsBefore,
   planChanges,
 } from '../../operations/plan/change-plan.js';
-import { accessOf, requireSight, seesConfiguration } from '../access/auth.js';
+import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 /** Bounds what one request costs. */

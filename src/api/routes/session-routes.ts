@@ -1,5 +1,6 @@
 /** `/sessions` and `/whoami`: sessions for browsers and people, and what the caller may do. */
 import { z } from 'zod';
+import type { Access } from '../../access/access.js';
 import { DroverError } from '../../model/errors.js';
 import {
   createdSessionSchema,
@@ -14,8 +15,7 @@ import {
   whoami,
   whoamiSchema,
 } from '../../operations/sessions.js';
-import type { Access } from '../access/access.js';
-import { type Actor, accessOf } from '../access/auth.js';
+import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
 const sessionParams = z.object({

@@ -1,9 +1,9 @@
 /** `/sessions/codes` and `/sessions/redeem`: signing a browser in with a link that works once. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { SignInCodes } from '../../access/sign-in-codes.js';
 import { DroverError } from '../../model/errors.js';
 import { createdSessionSchema, createSession, type SessionNeeds } from '../../operations/sessions.js';
-import type { SignInCodes } from '../access/sign-in-codes.js';
 import type { DashboardNeeds } from '../dashboard/dashboard-routes.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 import { callerOf } from './session-routes.js';

@@ -5,8 +5,8 @@
 
 import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
+import type { Access } from '../../access/access.js';
 import { cutToBytes } from '../../model/words.js';
-import type { Access } from '../access/access.js';
 import type { ApiSocket } from './socket.js';
 
 const KIB = 1024;

@@ -3,9 +3,9 @@
  * WebSockets, and closes all with their key, their session or the server.
  */
 import type { Socket } from 'node:net';
+import type { Access } from '../../access/access.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
-import type { Access } from '../access/access.js';
 import { CLOSE, type OpenSocket } from './open-socket.js';
 
 /** How long clients may take to answer the close when the server stops. */

@@ -4,9 +4,9 @@
  */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
+import type { Access } from '../../access/access.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { ErrorCode } from '../../model/errors.js';
-import type { Access } from '../access/access.js';
 import type { Reach, Scope } from '../http/route.js';
 import type { LineStream } from './line-stream.js';
 

@@ -6,13 +6,13 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
+import { ApiCertificate, timeProblem } from '../../channel/trust/api-certificate.js';
 import type { KeyPair } from '../../channel/trust/certificates.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { ApiCertificate, timeProblem } from './api-certificate.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 
 const LOOK_MS = 2000;

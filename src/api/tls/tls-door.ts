@@ -7,11 +7,11 @@ import type { RequestListener } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
 import { Socket } from 'node:net';
 import type { TLSSocket } from 'node:tls';
+import type { ApiCertificate } from '../../channel/trust/api-certificate.js';
 import { connectionKey } from '../../loop/connection-key.js';
 import type { ConnectionLimit } from '../http/connection-limit.js';
 import { Deadlines } from '../http/deadlines.js';
 import { TLS_HANDSHAKE } from '../http/error-reply.js';
-import type { ApiCertificate } from './api-certificate.js';
 import type { PlainRequests } from './plain-requests.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 

@@ -1,12 +1,12 @@
 /** What Fastify is told of connections, with TLS and without it: the same limits. */
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
+import type { ApiCertificate } from '../../channel/trust/api-certificate.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { ConnectionLimit } from '../http/connection-limit.js';
 import { answerSocketError, isTlsHello, type SocketError } from '../http/error-reply.js';
-import type { ApiCertificate } from './api-certificate.js';
 import { PlainRequests } from './plain-requests.js';
 import { TlsDoor } from './tls-door.js';
 

@@ -1,6 +1,7 @@
 /** Which entries of a topic a reader wants, and which changes it must hear of to know them. */
+
+import type { Access } from '../../access/access.js';
 import { matchesAny } from '../../model/access/name-pattern.js';
-import type { Access } from '../access/access.js';
 import type { Placed, Traits } from './change-order.js';
 
 export interface FilterOptions {

@@ -3,7 +3,7 @@
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
-import { accessOf } from '../access/auth.js';
+import { accessOf } from '../gate/auth.js';
 import { nothing } from '../http/route.js';
 import type { LineStream } from '../sockets/line-stream.js';
 import { MessagePacket } from '../sockets/message-packet.js';

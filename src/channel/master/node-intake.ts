@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../loop/clock.js';
 import type { NodeRecord } from '../../model/node.js';
-import { leftOfNode } from '../../store/left-of-record.js';
+import { leftOfNode } from '../../state/left-of-record.js';
 import { modify, type RecordSet } from '../../store/modify.js';
 import { create, update } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';

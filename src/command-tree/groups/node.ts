@@ -1,5 +1,5 @@
 /** `node info` and `stop`, for the node that serves the command. */
-import type { ApiCertificateInfo } from '../../api/tls/api-certificate.js';
+import type { ApiCertificateInfo } from '../../channel/trust/api-certificate.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
 import type { NodeStats } from '../../operations/node-stats.js';

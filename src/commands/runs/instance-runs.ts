@@ -15,7 +15,7 @@ import { changeLifecycle, deleteInstance } from '../../operations/instance-lifec
 import { readInstanceLog } from '../../operations/instance-log.js';
 import { type UpdateBody, updateInstance } from '../../operations/instance-update.js';
 import { adoptDirectory, listLeft } from '../../operations/left-directories.js';
-import type { LifecycleTarget } from '../../store/instances/instance-changes.js';
+import type { LifecycleTarget } from '../../state/instance-changes.js';
 import type { CommandDependencies } from '../context.js';
 import { findConfiguration, findInstance, requireInstance } from '../find.js';
 

@@ -1,6 +1,6 @@
 /**
  * API keys: scopes, restrictions, and the stored record. The token itself is never stored; see
- * `src/api/access/auth.ts`.
+ * `src/api/gate/auth.ts`.
  */
 import { z } from 'zod';
 import { nameSchema } from '../names.js';

@@ -13,7 +13,7 @@ import { DroverError } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import type { InstanceCounts } from '../../store/instances/instance-counts.js';
+import type { InstanceCounts } from '../../state/instance-counts.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { withoutSecrets } from '../shown-differences.js';
 

@@ -5,8 +5,8 @@ import { type ConfigurationHistory, contentsOf } from '../../model/configuration
 import { DroverError } from '../../model/errors.js';
 import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
+import type { RolloutWriter } from '../../state/rollout-writes.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import type { RolloutWriter } from '../../store/rollout-writes.js';
 
 export interface RolloutReadNeeds {
   readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;

@@ -8,7 +8,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { KeyAccess } from '../../../src/api/access/access.js';
+import { KeyAccess } from '../../../src/access/access.js';
 import { LogChunk } from '../../../src/api/live-log/live-log-chunk.js';
 import { OpenSocket } from '../../../src/api/sockets/open-socket.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';

@@ -1,8 +1,8 @@
 /** The audit trail: what the API records in it, and how it shows it. */
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { auditWrites } from '../../../src/api/access/audit.js';
-import type { Actor } from '../../../src/api/access/auth.js';
+import { auditWrites } from '../../../src/api/gate/audit.js';
+import type { Actor } from '../../../src/api/gate/auth.js';
 import { auditEntrySchema } from '../../../src/model/audit.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { testAccess } from '../../support/api/test-access.js';

@@ -2,8 +2,8 @@
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { actorLabel, Gate, requireScope } from '../../../src/api/access/auth.js';
-import { generateToken } from '../../../src/api/access/tokens.js';
+import { generateToken } from '../../../src/access/tokens.js';
+import { actorLabel, Gate, requireScope } from '../../../src/api/gate/auth.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
+import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { clusterCertificate } from '../../support/api/tls.js';
 import { FakeClock } from '../../support/fake-clock.js';

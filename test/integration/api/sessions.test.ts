@@ -1,7 +1,7 @@
 /** Sessions: made with a key, accepted wherever a key is, never more than the key, and ended in every way there is. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { isWellFormedToken } from '../../../src/api/access/tokens.js';
+import { isWellFormedToken } from '../../../src/access/tokens.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 import { until } from '../../support/until.js';

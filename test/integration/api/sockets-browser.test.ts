@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { generateToken } from '../../../src/api/access/tokens.js';
+import { generateToken } from '../../../src/access/tokens.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { BROWSER_TIMEOUT_MS, CHROMIUM, launchBrowser } from '../../support/dashboard/browser.js';
 

@@ -1,7 +1,7 @@
 /** WebSockets: who may open one and how, and what ends it. The endpoint is the console, with commands that echo. */
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { generateToken } from '../../../src/api/access/tokens.js';
+import { generateToken } from '../../../src/access/tokens.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
 import { SocketClient, type SocketOptions } from '../../support/api/socket-client.js';

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect as connectPlain, type Socket } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
+import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
 import { SocketClient } from '../../support/api/socket-client.js';

@@ -4,10 +4,10 @@ import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { JoinTokenRecord } from '../../../src/model/cluster.js';
 import { joinTokenKey } from '../../../src/store/keys.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { inSteps } from '../../../src/store/transaction.js';
 import { testAuthority } from '../../support/cluster/cluster-files.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const DAY_MS = 86_400_000;
 

@@ -1,13 +1,13 @@
 /** Stored members, join tokens and API keys that cannot be read: they open nothing, and can be removed. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { KeyWriter } from '../../../src/api/access/key-writer.js';
+import { KeyWriter } from '../../../src/access/key-writer.js';
 import { withoutLimits } from '../../../src/model/access/api-key.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { apiKeyKey, joinTokenKey, memberKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { ClusterWorld } from '../../support/cluster/cluster-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const never = new AbortController().signal;
 

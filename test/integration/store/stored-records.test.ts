@@ -7,11 +7,11 @@ import { DesiredCopy } from '../../../src/node/desired-copy.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import { PREFIX } from '../../../src/store/keys.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { inSteps } from '../../../src/store/transaction.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { REPOSITORY } from '../../support/repository-root.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const DIRECTORY = join(REPOSITORY, 'test/fixtures/records');
 /** The kinds of records that came after a version. */

@@ -8,13 +8,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { type TemplateRecord, templateRecordSchema } from '../../../src/model/template.js';
 import { PREFIX, templateKey } from '../../../src/store/keys.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
 import { TemplateDirectory } from '../../../src/templates/library/template-directory.js';
 import { packTree } from '../../../src/templates/transfer/bundle.js';
 import { walkTree } from '../../../src/templates/tree/tree.js';
 import { TreeDigest } from '../../../src/templates/tree/tree-digest.js';
 import { TemplateTree, type TemplateTreeOptions } from '../../../src/templates/view/template-tree.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const clock = new SystemClock();
 const { signal } = new AbortController();

@@ -3,7 +3,7 @@
 import type { Master } from '../../../src/master.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
-import type { InstanceWriter } from '../../../src/store/instance-writes.js';
+import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
 import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';

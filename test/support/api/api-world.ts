@@ -4,23 +4,23 @@
  */
 import { once } from 'node:events';
 import { pino } from 'pino';
-import { KeyWriter } from '../../../src/api/access/key-writer.js';
-import { SessionWriter } from '../../../src/api/access/session-writer.js';
+import { KeyWriter } from '../../../src/access/key-writer.js';
+import { SessionWriter } from '../../../src/access/session-writer.js';
 import {
   creationOfKept,
   generateToken,
   hashToken,
   InstanceTokens,
   maskToken,
-} from '../../../src/api/access/tokens.js';
+} from '../../../src/access/tokens.js';
 import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
-import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
 import type { InstanceTerminals } from '../../../src/channel/services/instance-terminals.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
+import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { FactsExplainer } from '../../../src/explain/explainer.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
@@ -57,8 +57,10 @@ import type { DrainProgress } from '../../../src/model/node-drain.js';
 import { type RolloutRecord, rolloutRecordSchema } from '../../../src/model/rollout.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
 import type { Forecaster } from '../../../src/operations/plan/forecast.js';
-import type { StateReport } from '../../../src/store/instances/instance-changes.js';
-import { InstanceCounts } from '../../../src/store/instances/instance-counts.js';
+import type { StateReport } from '../../../src/state/instance-changes.js';
+import { InstanceCounts } from '../../../src/state/instance-counts.js';
+import { NodeWriter } from '../../../src/state/node-writes.js';
+import { RolloutWriter } from '../../../src/state/rollout-writes.js';
 import {
   apiKeyKey,
   configurationKey,
@@ -67,14 +69,12 @@ import {
   PREFIX,
   rolloutKey,
 } from '../../../src/store/keys.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror } from '../../../src/store/mirror.js';
-import { NodeWriter } from '../../../src/store/node-writes.js';
-import { RolloutWriter } from '../../../src/store/rollout-writes.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { testAuthority } from '../cluster/cluster-files.js';
 import { placementView } from '../control-plane/explain-facts.js';
 import { FakeClock } from '../fake-clock.js';
+import { MemoryStore } from '../store/memory-store.js';
 import { quietLogger } from '../templates/template-trees.js';
 import { TemplateWorld } from '../templates/template-world.js';
 import { AnswerWatch } from './answer-watch.js';

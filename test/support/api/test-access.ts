@@ -1,5 +1,5 @@
 /** The access of a key, without an API: for tests of what takes one. */
-import { KeyAccess } from '../../../src/api/access/access.js';
+import { KeyAccess } from '../../../src/access/access.js';
 import { type Grant, withoutLimits } from '../../../src/model/access/api-key.js';
 import { FakeClock } from '../fake-clock.js';
 

@@ -2,7 +2,7 @@
 import { createPublicKey } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { type RequestOptions, request } from 'node:https';
-import { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
+import { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import {
   generatePrivateKey,
   issueCertificate,

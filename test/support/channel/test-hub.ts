@@ -4,7 +4,7 @@ import { BeatBook } from '../../../src/channel/master/beat-book.js';
 import { Hub, type HubOptions } from '../../../src/channel/master/hub.js';
 import { StatusIntake } from '../../../src/channel/master/status-intake.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
-import type { MasterState } from '../../../src/store/master-state.js';
+import type { MasterState } from '../../../src/state/master-state.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import type { FakeClock } from '../fake-clock.js';
 

@@ -14,8 +14,8 @@ import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { Membership } from '../../../src/channel/wrapper/membership.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { ControlPlane, type TestNode } from '../control-plane/control-plane.js';
+import { MemoryStore } from '../store/memory-store.js';
 import { MemoryFile, testAuthority } from './cluster-files.js';
 
 export interface TestMemberOptions {

@@ -21,10 +21,10 @@ import {
   configurationSchema,
 } from '../../../src/model/configuration.js';
 import { configurationHistorySchema } from '../../../src/model/configuration-history.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { PREFIX } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Operation } from '../../../src/store/store.js';
+import { MemoryStore } from '../store/memory-store.js';
 
 class NotingStore extends MemoryStore {
   /** What was asked for, refused transactions included. */

@@ -23,11 +23,11 @@ import type { Installation } from '../../../src/runtime/installation/installatio
 import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
 import type { Runtime } from '../../../src/runtime/runtime.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { Wrapper, type WrapperOptions } from '../../../src/wrapper.js';
+import { MemoryStore } from '../store/memory-store.js';
 import { FakeRuntime } from './fake-runtime.js';
 
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };

@@ -4,9 +4,9 @@
  */
 import { join } from 'node:path';
 import { z } from 'zod';
-import { KeyWriter } from '../../../src/api/access/key-writer.js';
-import { SessionWriter } from '../../../src/api/access/session-writer.js';
-import { InstanceTokens } from '../../../src/api/access/tokens.js';
+import { KeyWriter } from '../../../src/access/key-writer.js';
+import { SessionWriter } from '../../../src/access/session-writer.js';
+import { InstanceTokens } from '../../../src/access/tokens.js';
 import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
 import { type ApiDependencies, ApiServer } from '../../../src/api/server.js';
 import type { AuditEntry } from '../../../src/model/audit.js';

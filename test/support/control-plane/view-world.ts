@@ -12,9 +12,9 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { PREFIX } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { MemoryStore } from '../store/memory-store.js';
 
 export class ViewWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-views-'));

@@ -1,8 +1,8 @@
 /** Entries of the change stream for tests of the dashboard: well, unless a test says otherwise. */
 
-import type { Topics } from '../../../src/watch-client/topics.js';
 import type { InstanceInfo } from '../../../src/model/instance.js';
 import type { ShownRollout } from '../../../src/operations/rollouts/rollouts.js';
+import type { Topics } from '../../../src/watch-client/topics.js';
 
 export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
   return {

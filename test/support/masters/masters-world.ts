@@ -4,20 +4,20 @@
  */
 import { pino } from 'pino';
 import type { ApiServerOptions } from '../../../src/api/server.js';
-import type { ApiCertificate } from '../../../src/api/tls/api-certificate.js';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
 import { openLeaderTunnel } from '../../../src/channel/master/leader-tunnel.js';
 import { MasterDesk } from '../../../src/channel/masters/master-desk.js';
 import { Admission } from '../../../src/channel/trust/admission.js';
+import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import type { Authority } from '../../../src/channel/trust/authority.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Members } from '../../../src/channel/trust/members.js';
 import type { MasterPeer } from '../../../src/leadership/leadership.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { ApiWorld } from '../api/api-world.js';
 import { MemoryFile, testAuthority } from '../cluster/cluster-files.js';
 import { TcpProxy } from '../cluster/tcp-proxy.js';
+import { MemoryStore } from '../store/memory-store.js';
 import { FakeElection } from './fake-leadership.js';
 
 const SILENCE_MS = 6000;

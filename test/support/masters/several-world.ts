@@ -13,10 +13,10 @@ import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { DroverError } from '../../../src/model/errors.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
 import { MemoryFile } from '../cluster/cluster-files.js';
+import { MemoryStore } from '../store/memory-store.js';
 
 export class SeveralWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-masters-'));

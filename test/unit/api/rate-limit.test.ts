@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SlidingWindow } from '../../../src/api/access/rate-limit.js';
+import { SlidingWindow } from '../../../src/api/gate/rate-limit.js';
 import { FailureLimiter } from '../../../src/loop/failure-limiter.js';
 
 describe('failed authentications', () => {

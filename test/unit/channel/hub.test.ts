@@ -15,8 +15,8 @@ import {
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import type { Peer } from '../../../src/channel/trust/members.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
 import { HELLO, reportOf } from '../../support/channel/messages.js';
 import { hubOver, MASTER } from '../../support/channel/test-hub.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';

@@ -7,13 +7,13 @@ import { hashAssignment } from '../../../src/channel/protocol/assignment-hash.js
 import type { Message } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Operation } from '../../../src/store/store.js';
 import { inSteps } from '../../../src/store/transaction.js';
 import { configurationOf, instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 import { until } from '../../support/until.js';
 
 const silent = pino({ level: 'silent' });

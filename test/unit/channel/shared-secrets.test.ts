@@ -8,9 +8,9 @@ import {
   sealSecret,
 } from '../../../src/channel/trust/cluster-key.js';
 import { SharedSecrets } from '../../../src/channel/trust/shared-secrets.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { MemoryFile, testAuthority } from '../../support/cluster/cluster-files.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const TEXT = 'a secret of the cluster, ä';
 

@@ -7,9 +7,9 @@ import { MinimumService } from '../../../controllers/master/minimum-service/reco
 import { Mover } from '../../../controllers/master/replacement/mover.js';
 import { Victims } from '../../../controllers/master/replacement/victims.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { InstanceWriter } from '../../../src/state/instance-writes.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, nodeKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
 import { onlineRecord } from '../../support/control-plane/explain-facts.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import {

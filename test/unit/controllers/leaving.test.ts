@@ -6,13 +6,13 @@ import { type LeavingInstance, planLeaving } from '../../../controllers/master/m
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { InstanceWriter } from '../../../src/state/instance-writes.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, revisionKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { Operation } from '../../../src/store/store.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 describe('the plan for what a configuration left', () => {
   const one = (id: string, isUsed: boolean, fields: Partial<LeavingInstance['patience']> = {}) => ({

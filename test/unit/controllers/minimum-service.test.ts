@@ -3,12 +3,12 @@ import { pino } from 'pino';
 import { expect, it } from 'vitest';
 import { MinimumService } from '../../../controllers/master/minimum-service/reconciler.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { InstanceWriter } from '../../../src/state/instance-writes.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 it.each([
   [true, 'run'],

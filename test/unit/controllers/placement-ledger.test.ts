@@ -4,12 +4,12 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { FleetChanges } from '../../../controllers/master/placement/fleet-changes.js';
 import { PlacementLedger } from '../../../controllers/master/placement/ledger.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { InstanceWriter } from '../../../src/state/instance-writes.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const ID = 'one1aa';
 

@@ -5,12 +5,12 @@ import { Mover } from '../../../controllers/master/replacement/mover.js';
 import { Replacements } from '../../../controllers/master/replacement/reconciler.js';
 import { Victims } from '../../../controllers/master/replacement/victims.js';
 import type { InstanceStatus } from '../../../src/model/instance.js';
-import { InstanceWriter } from '../../../src/store/instance-writes.js';
+import { InstanceWriter } from '../../../src/state/instance-writes.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey, nodeKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { instanceRecord, nodeRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 it.each<[string, Partial<InstanceStatus>]>([
   ['marked as lost', { state: 'OFFLINE', reason: 'node-lost' }],

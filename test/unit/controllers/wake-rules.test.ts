@@ -18,9 +18,8 @@ import {
 } from '../../../controllers/master/wake/wake.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, historyKey, instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
-import { MasterState } from '../../../src/store/master-state.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 import {
@@ -29,6 +28,7 @@ import {
   nodeRecord,
   placedOn,
 } from '../../support/control-plane/records.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 type Fields = Partial<Omit<InstanceRecord, 'status'>> & { status?: Partial<InstanceRecord['status']> };
 

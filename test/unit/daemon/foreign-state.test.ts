@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { refuseForeign } from '../../../src/daemon/open-on-etcd.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 let root: string;
 let paths: { readonly store: string; readonly cluster: string };

@@ -18,9 +18,9 @@ import type { StopSignal } from '../../../src/model/stopping.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
 import { describePastRuns } from '../../../src/node/past-runs.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { desired, handle, ID, running, supervisorFacts } from '../../support/control-plane/wrapper-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const NOW = 100_000;
 const SPAN = { from: { segment: 1, offset: 0 }, to: { segment: 1, offset: 9 } };

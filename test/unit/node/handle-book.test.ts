@@ -2,8 +2,8 @@
 import { afterEach, expect, it } from 'vitest';
 import { HandleBook, newHandle } from '../../../src/node/handle-book.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 import { quietLogger } from '../../support/templates/template-trees.js';
 
 const store = new MemoryStore();

@@ -2,8 +2,8 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { LeftDirectories } from '../../../src/node/left-directories.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { FakeClock } from '../../support/fake-clock.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 import { quietLogger } from '../../support/templates/template-trees.js';
 
 const NOTE = { configurationName: 'redis', leftAt: 1000, port: 4000 };

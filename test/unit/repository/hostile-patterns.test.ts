@@ -4,7 +4,7 @@
  * servers count.
  */
 import { expect, it } from 'vitest';
-import { tokenOf } from '../../../src/api/access/credentials.js';
+import { tokenOf } from '../../../src/api/gate/credentials.js';
 import { splitLine } from '../../../src/commands/split-line.js';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
 import { hideSecretsIn } from '../../../src/extensions/setting-secrets.js';

@@ -2,9 +2,9 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { DroverError } from '../../../src/model/errors.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Mirror, type MirrorOptions } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const shipSchema = z.object({ port: z.string(), crew: z.array(z.string()).default([]) });
 type Ship = z.output<typeof shipSchema>;

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { generateToken } from '../../../src/api/access/tokens.js';
+import { generateToken } from '../../../src/access/tokens.js';
 import { createLogger, type LoggerOptions, type OpenLogger } from '../../../src/telemetry/logger.js';
 import { RotatingFile } from '../../../src/telemetry/rotating-file.js';
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EPOCH_BASE, raiseEpochs, type StoreLine } from '../../../src/store/epoch-base.js';
-import { MemoryStore } from '../../../src/store/memory/memory-store.js';
 import { Bases } from '../../../src/views/bases.js';
+import { MemoryStore } from '../../support/store/memory-store.js';
 
 const logger = { warn: () => undefined };
 let root: string;

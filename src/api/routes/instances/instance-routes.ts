@@ -25,11 +25,11 @@ import {
   readInstanceLog,
 } from '../../../operations/instance-log.js';
 import type { InstanceUpdateNeeds } from '../../../operations/instance-update.js';
-import type { InstanceWriter } from '../../../store/instance-writes.js';
-import type { StateReport } from '../../../store/instances/instance-changes.js';
+import type { StateReport } from '../../../state/instance-changes.js';
+import type { InstanceWriter } from '../../../state/instance-writes.js';
 import type { MirrorReader } from '../../../store/mirror.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
-import { accessOf, seesConfiguration } from '../../access/auth.js';
+import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { sendEncoded } from '../../http/json-reply.js';
 import { defineRoute, nothing, type Route } from '../../http/route.js';
 import {

@@ -2,10 +2,11 @@
  * Keeps instances encoded for clients: the text of each one, and the list of all in pieces. Only what changed is encoded
  * again. While an instance is ONLINE its `lastHeartbeat` follows the beats of its node.
  */
+
+import type { Access } from '../../../access/access.js';
 import type { BeatBook } from '../../../channel/master/beat-book.js';
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../../model/instance.js';
 import type { MirrorReader } from '../../../store/mirror.js';
-import type { Access } from '../../access/access.js';
 
 /** Cannot occur inside an encoded string, where each quote has a backslash before it. */
 const HEARTBEAT = '"lastHeartbeat":';

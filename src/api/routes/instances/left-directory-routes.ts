@@ -10,7 +10,7 @@ import {
   listLeft,
   type SeesLeft,
 } from '../../../operations/left-directories.js';
-import { accessOf, seesConfiguration } from '../../access/auth.js';
+import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { defineRoute, nothing, type Route } from '../../http/route.js';
 
 type Request = Parameters<typeof seesConfiguration>[0];

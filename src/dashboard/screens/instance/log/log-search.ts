@@ -1,6 +1,6 @@
 /** Searches all that is kept of a log, from its end: one call after the other, until enough is found or all is searched. */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { FoundInLog } from '../../../../api/history/log-search-route.js';
+import type { FoundInLog } from '../../../../api/routes/log-search-route.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
 
 export interface Found {

@@ -1,5 +1,5 @@
 /** What an instance used over the last half hour: the master's ring of samples, and behind it what is measured now. Pure. */
-import type { InstanceUsageSeries } from '../../../../api/history/history-routes.js';
+import type { InstanceUsageSeries } from '../../../../api/routes/history-routes.js';
 
 /** One for each instant, in columns, as the charts take them. */
 export interface UsageSeries {

@@ -1,7 +1,7 @@
 /** The series of an instance: the ring that the master keeps, then what the stream says. */
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import type { InstanceUsageSeries } from '../../../../api/history/history-routes.js';
+import type { InstanceUsageSeries } from '../../../../api/routes/history-routes.js';
 import type { InstanceInfo } from '../../../../model/instance.js';
 import { apiPath } from '../../../api/api-client.js';
 import { useServices } from '../../../services/services.js';

@@ -1,0 +1,201 @@
+/**
+ * What a caller with a key or a session may do: the one object by which gate, routes, sockets and streams decide. It
+ * is the same object for all requests of the key or session, until that ends or changes.
+ */
+import type { Clock, TimerHandle } from '../loop/clock.js';
+import { AddressRanges } from '../model/access/address-range.js';
+import type { Grant, LastUse } from '../model/access/api-key.js';
+import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
+import { matchesAny } from '../model/access/name-pattern.js';
+
+/** While something follows the end of an access, it counts as used, and is looked at so often. */
+const WATCH_MS = 3_600_000;
+/** Names whose answer `sees` remembers: more than configurations are usual. */
+const MAX_REMEMBERED = 10_000;
+
+/** A caller with a key, or with a session of that key. */
+export interface Access {
+  readonly kind: 'key';
+  /** Of the key, also for a session. */
+  readonly label: string;
+  /** Id of the session; null: the key itself. */
+  readonly session: string | null;
+  /** The caller's name in the audit trail. */
+  readonly name: string;
+  readonly grant: Grant;
+  readonly scope: KeyScope;
+  /** The patterns of the configurations that it is restricted to; null: it sees all, and the cluster as a whole. */
+  readonly configurations: readonly string[] | null;
+  /** When it ends unless it is used before, Unix milliseconds; Infinity: never. */
+  readonly endsAt: number;
+  /** True when its scope includes `least`. */
+  may(least: KeyScope): boolean;
+  /** True when it sees a configuration of this name, and the instances of it. */
+  sees(configurationName: string): boolean;
+  /** True when it may be used from this address. */
+  isFrom(address: string): boolean;
+  /**
+   * Calls the listener once, with a sentence for a person, when the access has ended or has become another one: its key
+   * or session was revoked, expired or changed. At once where it has ended already. A session does not become idle
+   * meanwhile. Returns the function that unsubscribes.
+   */
+  onEnded(listener: (reason: string) => void): () => void;
+}
+
+export interface KeyAccessOptions {
+  readonly label: string;
+  /** SHA-256 of the key's token, hex. */
+  readonly keyHash: string;
+  readonly session?: string;
+  readonly grant: Grant;
+  /** How long it lasts without use. Default: for ever. */
+  readonly idleMs?: number;
+  readonly lastUse?: LastUse | undefined;
+  readonly clock: Clock;
+  /** Called at the first use after each `takeUse`. Default: uses are forgotten. */
+  readonly onUse?: (access: KeyAccess) => void;
+}
+
+/** The one implementation. The gate asks `isOver`, and tells of each use. */
+export class KeyAccess implements Access {
+  readonly kind = 'key';
+  readonly label: string;
+  readonly keyHash: string;
+  readonly session: string | null;
+  readonly scope: KeyScope;
+  readonly configurations: readonly string[] | null;
+  readonly name: string;
+  readonly grant: Grant;
+  readonly #clock: Clock;
+  readonly #idleMs: number;
+  readonly #onUse: ((access: KeyAccess) => void) | undefined;
+  readonly #ranges: AddressRanges | null;
+  readonly #seen = new Map<string, boolean>();
+  readonly #listeners = new Set<(reason: string) => void>();
+  #endsAt: number;
+  #usedAt: number;
+  #usedFrom: string;
+  #isUseNoted = false;
+  #watch: TimerHandle | undefined;
+  #ended: string | undefined;
+
+  constructor(options: KeyAccessOptions) {
+    const { label, keyHash, session, grant, idleMs, lastUse, clock, onUse } = options;
+    this.label = label;
+    this.keyHash = keyHash;
+    this.session = session ?? null;
+    this.scope = grant.scope;
+    this.configurations = grant.configurations;
+    this.name = session === undefined ? label : `session ${session} of ${label}`;
+    this.grant = grant;
+    this.#clock = clock;
+    this.#idleMs = idleMs ?? Number.POSITIVE_INFINITY;
+    this.#onUse = onUse;
+    this.#ranges = grant.from === null ? null : new AddressRanges(grant.from);
+    this.#usedAt = lastUse?.at ?? 0;
+    this.#usedFrom = lastUse?.address ?? '';
+    this.#endsAt = this.#endAfter(this.#usedAt);
+  }
+
+  may(least: KeyScope): boolean {
+    return includesScope(this.scope, least);
+  }
+
+  sees(configurationName: string): boolean {
+    if (this.configurations === null) return true;
+    const known = this.#seen.get(configurationName);
+    if (known !== undefined) return known;
+    const isSeen = matchesAny(this.configurations, configurationName);
+    if (this.#seen.size >= MAX_REMEMBERED) this.#seen.clear();
+    this.#seen.set(configurationName, isSeen);
+    return isSeen;
+  }
+
+  onEnded(listener: (reason: string) => void): () => void {
+    if (this.#ended !== undefined) {
+      listener(this.#ended);
+      return () => undefined;
+    }
+    // Wrapped, so that one function given twice is two subscriptions.
+    const subscription = (reason: string): void => listener(reason);
+    this.#listeners.add(subscription);
+    this.#watchEnd();
+    return () => {
+      if (!this.#listeners.delete(subscription)) return;
+      this.use(this.#clock.now(), this.#usedFrom);
+      if (this.#listeners.size === 0) this.#stopWatching();
+    };
+  }
+
+  /** True when it has expired, or was not used for too long. `now`: Unix milliseconds. */
+  isOver(now: number): boolean {
+    return now >= this.#endsAt;
+  }
+
+  get endsAt(): number {
+    return this.#endsAt;
+  }
+
+  /** What has ended, for a person. */
+  get overText(): string {
+    return this.session === null ? 'the key has expired' : 'the session has ended';
+  }
+
+  isFrom(address: string): boolean {
+    return this.#ranges === null || this.#ranges.has(address);
+  }
+
+  /** Called for each request that was let in. */
+  use(at: number, address: string): void {
+    this.#usedAt = at;
+    this.#usedFrom = address;
+    if (this.#idleMs !== Number.POSITIVE_INFINITY) this.#endsAt = this.#endAfter(at);
+    if (this.#isUseNoted) return;
+    this.#isUseNoted = true;
+    this.#onUse?.(this);
+  }
+
+  /** Returns the last use. The next one is told to `onUse` again. */
+  takeUse(): LastUse {
+    this.#isUseNoted = false;
+    return { at: this.#usedAt, address: this.#usedFrom };
+  }
+
+  /** Ends it: the listeners hear why. Idempotent. */
+  end(reason: string): void {
+    if (this.#ended !== undefined) return;
+    this.#ended = reason;
+    this.#stopWatching();
+    const listeners = [...this.#listeners];
+    this.#listeners.clear();
+    for (const listener of listeners) listener(reason);
+  }
+
+  #endAfter(usedAt: number): number {
+    return Math.min(this.grant.expiresAt ?? Number.POSITIVE_INFINITY, usedAt + this.#idleMs);
+  }
+
+  /** Only what is followed needs a timer: a request asks `isOver`. */
+  #watchEnd(): void {
+    if (this.#endsAt === Number.POSITIVE_INFINITY) return;
+    const { expiresAt } = this.grant;
+    const leftMs = (expiresAt ?? Number.POSITIVE_INFINITY) - this.#clock.now();
+    this.#watch ??= this.#clock.setTimer(Math.max(0, Math.min(leftMs, WATCH_MS)), () => this.#look());
+  }
+
+  #look(): void {
+    this.#watch = undefined;
+    const now = this.#clock.now();
+    if (now >= (this.grant.expiresAt ?? Number.POSITIVE_INFINITY)) {
+      this.end(this.overText);
+      return;
+    }
+    this.use(now, this.#usedFrom);
+    this.#watchEnd();
+  }
+
+  #stopWatching(): void {
+    this.#watch?.cancel();
+    this.#watch = undefined;
+  }
+}

@@ -1,0 +1,153 @@
+/**
+ * Finds what a token may do: the access of its key or session. It follows the mirrors of both, so that what is revoked
+ * is refused as soon as a mirror shows it. Used by the gate only.
+ */
+import { hash, timingSafeEqual } from 'node:crypto';
+import type { Clock } from '../loop/clock.js';
+import { type ApiKeyRecord, grantOf } from '../model/access/api-key.js';
+import { grantOfSession, SESSION_IDLE_MS, type SessionRecord } from '../model/access/session.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { KeyAccess } from './access.js';
+
+interface IndexedAccess {
+  readonly access: KeyAccess;
+  /** The hex digits of the hash, as ASCII bytes. */
+  readonly digits: Buffer;
+}
+
+export interface KeyIndexOptions {
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly sessions: MirrorReader<SessionRecord>;
+  readonly clock: Clock;
+  /** As for KeyAccess. */
+  readonly onUse: (access: KeyAccess) => void;
+  /** Called with the label of each key that was deleted, or replaced by another key of the same label. */
+  readonly onKeyGone: (label: string) => void;
+}
+
+/** Tokens are looked up by this many digits of their hash. Whole hashes are compared in constant time only. */
+const GROUP_DIGITS = 12;
+/** More tokens than are in use at a time. At the limit all are forgotten and looked up again. */
+const MAX_RECENT = 256;
+
+export class KeyIndex {
+  readonly #options: KeyIndexOptions;
+  readonly #groups = new Map<string, readonly IndexedAccess[]>();
+  readonly #keys = new Map<string, IndexedAccess>();
+  readonly #sessions = new Map<string, IndexedAccess>();
+  /**
+   * The accesses of tokens that were found lately, by token: hashing a token each time took a tenth of a whole request.
+   * Every change of any key or session empties the map, so that a revoked one is refused at once. Wrong tokens never
+   * get in, and the map's own hash is seeded, so that the time of a look-up gives nothing away.
+   */
+  readonly #recent = new Map<string, KeyAccess>();
+  readonly #unsubscribes: readonly (() => void)[];
+
+  constructor(options: KeyIndexOptions) {
+    const { keys, sessions } = options;
+    this.#options = options;
+    for (const [label, { value }] of keys.entries()) this.#addKey(label, value);
+    for (const [id, { value }] of sessions.entries()) this.#addSession(id, value);
+    this.#unsubscribes = [
+      keys.onChange((label, after, before) => this.#keyChanged(label, after?.value, before?.value)),
+      sessions.onChange((id, after, before) => this.#sessionChanged(id, after?.value, before?.value)),
+    ];
+  }
+
+  /** Returns the access of this token, or undefined. It may be over. */
+  find(token: string): KeyAccess | undefined {
+    const recent = this.#recent.get(token);
+    if (recent !== undefined) return recent;
+    const access = this.#lookUp(token);
+    if (access === undefined) return undefined;
+    if (this.#recent.size >= MAX_RECENT) this.#recent.clear();
+    this.#recent.set(token, access);
+    return access;
+  }
+
+  /** Stops following keys and sessions. Idempotent. */
+  close(): void {
+    for (const unsubscribe of this.#unsubscribes) unsubscribe();
+  }
+
+  #lookUp(token: string): KeyAccess | undefined {
+    // Hex text, not a buffer: `hash` takes three times as long to return one.
+    const digest = hash('sha256', token, 'hex');
+    const group = this.#groups.get(digest.slice(0, GROUP_DIGITS));
+    if (group === undefined) return undefined;
+    const digits = Buffer.from(digest, 'latin1');
+    return group.find((indexed) => timingSafeEqual(indexed.digits, digits))?.access;
+  }
+
+  /** A change of nothing but the last use keeps the access, and with it open sockets. */
+  #keyChanged(label: string, after: ApiKeyRecord | undefined, before: ApiKeyRecord | undefined): void {
+    if (before !== undefined && after !== undefined && isSameKey(before, after)) return;
+    const reason = after === undefined ? 'the key was deleted' : 'the key was replaced by another';
+    this.#remove(this.#keys, label, reason);
+    if (after !== undefined) this.#addKey(label, after);
+    for (const [id, { value }] of this.#options.sessions.entries())
+      if (value.key === label) {
+        this.#remove(this.#sessions, id, reason);
+        this.#addSession(id, value);
+      }
+    if (before !== undefined) this.#options.onKeyGone(label);
+  }
+
+  #sessionChanged(id: string, after: SessionRecord | undefined, before: SessionRecord | undefined): void {
+    if (before !== undefined && after !== undefined && isSameSession(before, after)) return;
+    this.#remove(this.#sessions, id, 'the session was ended');
+    if (after !== undefined) this.#addSession(id, after);
+  }
+
+  #addKey(label: string, record: ApiKeyRecord): void {
+    const { clock, onUse } = this.#options;
+    const { hash: keyHash, lastUse } = record;
+    const access = new KeyAccess({ label, keyHash, grant: grantOf(record), lastUse, clock, onUse });
+    this.#add(this.#keys, label, keyHash, access);
+  }
+
+  /** Adds nothing while the key of the session is not there. */
+  #addSession(id: string, record: SessionRecord): void {
+    const { keys, clock, onUse } = this.#options;
+    const { key: label, keyHash, lastUse } = record;
+    const grant = grantOfSession(record, keys.get(label)?.value);
+    if (grant === undefined) return;
+    const idleMs = SESSION_IDLE_MS;
+    const access = new KeyAccess({ label, keyHash, session: id, grant, idleMs, lastUse, clock, onUse });
+    this.#add(this.#sessions, id, record.hash, access);
+  }
+
+  #add(known: Map<string, IndexedAccess>, id: string, digest: string, access: KeyAccess): void {
+    const indexed: IndexedAccess = { access, digits: Buffer.from(digest, 'latin1') };
+    const name = digest.slice(0, GROUP_DIGITS);
+    known.set(id, indexed);
+    this.#groups.set(name, [...(this.#groups.get(name) ?? []), indexed]);
+  }
+
+  /** Removes an access, and ends it. */
+  #remove(known: Map<string, IndexedAccess>, id: string, reason: string): void {
+    this.#recent.clear();
+    const indexed = known.get(id);
+    if (indexed === undefined) return;
+    known.delete(id);
+    const name = indexed.digits.toString('latin1', 0, GROUP_DIGITS);
+    const rest = this.#groups.get(name)?.filter((other) => other !== indexed) ?? [];
+    if (rest.length > 0) this.#groups.set(name, rest);
+    else this.#groups.delete(name);
+    indexed.access.end(reason);
+  }
+}
+
+function isSameKey(before: ApiKeyRecord, after: ApiKeyRecord): boolean {
+  return before.hash === after.hash && isSame(grantOf(before), grantOf(after));
+}
+
+function isSameSession({ lastUse: _, ...before }: SessionRecord, after: SessionRecord): boolean {
+  const { lastUse: __, ...rest } = after;
+  return isSame(before, rest);
+}
+
+/** For records that the same schema has read: their fields stand in the same order. */
+function isSame(before: unknown, after: unknown): boolean {
+  return JSON.stringify(before) === JSON.stringify(after);
+}

@@ -1,0 +1,152 @@
+/**
+ * Makes and revokes API keys, for commands and routes. Each write resolves when it is durable and the mirror, which
+ * the gate follows, shows it. The socket book closes the open sockets of a revoked key.
+ */
+import type { Clock } from '../loop/clock.js';
+import { KeyedTurns } from '../loop/keyed-turns.js';
+import {
+  type ApiKeyRecord,
+  apiKeyRecord,
+  apiKeyRecordSchema,
+  type Grant,
+  isMasterKey,
+  type LastUse,
+} from '../model/access/api-key.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import { nameSchema } from '../model/names.js';
+import { apiKeyKey } from '../store/keys.js';
+import type { Mirrored, MirrorReader } from '../store/mirror.js';
+import { modify, untilShown } from '../store/modify.js';
+import type { SetAside } from '../store/set-aside.js';
+import { create, type Operation, type Store } from '../store/store.js';
+import type { Logger } from '../telemetry/logger.js';
+import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
+import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
+
+/** Every key is held in memory. More of them than this are the mistake of a script. */
+const MAX_KEYS = 1000;
+/** The name of a caller without a key in the audit trail. */
+const RESERVED_LABEL = 'terminal';
+/** Far more than are ever needed: a try only fails when another write has succeeded. */
+const MAX_TRIES = 1000;
+
+export interface KeyWriterOptions {
+  readonly store: Store;
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Absolute path of `data/admin.key`. The file is removed with the key whose token it holds. */
+  readonly adminKeyPath: string;
+  readonly logger: Pick<Logger, 'warn'>;
+}
+
+export class KeyWriter {
+  readonly #options: KeyWriterOptions;
+  readonly #turns = new KeyedTurns();
+
+  constructor(options: KeyWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Makes a key. Its token is known to this caller only. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
+  async create(label: string, grant: Grant): Promise<{ token: string; record: ApiKeyRecord }> {
+    const { store, keys, clock } = this.#options;
+    checkLabel(label);
+    if (keys.size >= MAX_KEYS)
+      throw refused(`there are ${keys.size} keys, the most that are kept: delete one first`);
+    const token = generateToken();
+    const hash = hashToken(token);
+    const record = apiKeyRecord({ label, hash, mask: maskToken(token), createdAt: clock.now() }, grant);
+    try {
+      await keys.until(await create(store, apiKeyKey(label), apiKeyRecordSchema.parse(record)));
+    } catch (error) {
+      if (!DroverError.is(error, 'DRV_STORE_CONFLICT')) throw error;
+      throw new DroverError(
+        'DRV_KEY_EXISTS',
+        `there is a key "${label}" already: delete it first, or take another label`,
+      );
+    }
+    return { token, record };
+  }
+
+  /** Revokes a key. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+  async remove(label: string): Promise<void> {
+    const { store, keys } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const key = keys.get(label);
+      const aside = keys.setAside.get(label);
+      if (aside !== undefined) return this.#removeSetAside(label, aside);
+      if (key === undefined) throw unknownKey(label);
+      try {
+        await keys.until(await store.transact(this.#removal(key)));
+        return await this.#removeFile(key.value);
+      } catch (error) {
+        // The key changed meanwhile, or the ALL key that was to remain was revoked at the same time.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
+        await untilShown(store, keys);
+      }
+    }
+  }
+
+  /** Writes down the last use of the key with this hash, unless it is gone. Throws what the store throws. */
+  async noteUse(label: string, hash: string, lastUse: LastUse): Promise<void> {
+    const { store, keys } = this.#options;
+    const set = { store, mirror: keys, keyOf: apiKeyKey, turns: this.#turns };
+    await modify(set, label, (record) => (record.hash === hash ? { ...record, lastUse } : undefined));
+  }
+
+  /** Removes a key that cannot be read, and so opens nothing. */
+  async #removeSetAside(label: string, { revision: expectedRevision }: SetAside): Promise<void> {
+    const { store, keys } = this.#options;
+    await keys.until(await store.transact([{ do: 'remove', key: apiKeyKey(label), expectedRevision }]));
+  }
+
+  /**
+   * The removal of an ALL key without restrictions checks that another one stays. So two removals at once cannot take
+   * the last two. One that expires, or is restricted, is not enough to do everything with.
+   */
+  #removal({ value, revision }: Mirrored<ApiKeyRecord>): Operation[] {
+    const { label } = value;
+    const removal: Operation = { do: 'remove', key: apiKeyKey(label), expectedRevision: revision };
+    if (!isMasterKey(value)) return [removal];
+    for (const [other, { value: left, revision: expectedRevision }] of this.#options.keys.entries()) {
+      if (other === label || !isMasterKey(left)) continue;
+      return [removal, { do: 'check', key: apiKeyKey(other), expectedRevision }];
+    }
+    throw refused(
+      `key "${label}" is the last one with scope ALL and without restrictions, and without one nobody could use the API: make another first (key create <label> ALL)`,
+    );
+  }
+
+  /** The key is revoked already. A file that cannot be removed holds the token of no key; the next start logs that. */
+  async #removeFile({ label, hash }: ApiKeyRecord): Promise<void> {
+    const { adminKeyPath, logger } = this.#options;
+    await removeAdminKey(adminKeyPath, hash).catch((error: unknown) =>
+      logger.warn(
+        { err: error },
+        `key ${label} is revoked, but ${ADMIN_FILE} could not be removed: ${messageOf(error)}`,
+      ),
+    );
+  }
+}
+
+function checkLabel(label: string): void {
+  const { success, error } = nameSchema.safeParse(label);
+  if (!success) throw refused(`the label of a key ${error.issues[0]?.message ?? 'is not valid'}`);
+  // A token that was pasted by mistake would stand in lists and logs for ever.
+  if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
+  if (label === RESERVED_LABEL)
+    throw refused(`no key may be called "${label}": in the audit trail that is the node's own terminal`);
+}
+
+/** Repeats the label only when it is well-formed. */
+function unknownKey(label: string): DroverError {
+  const isLabel = nameSchema.safeParse(label).success;
+  return new DroverError(
+    'DRV_KEY_UNKNOWN',
+    `there is no ${isLabel ? `key "${label}"` : 'such key'}: key list shows them`,
+  );
+}
+
+function refused(message: string): DroverError {
+  return new DroverError('DRV_REQUEST_INVALID', message);
+}

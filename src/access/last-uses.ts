@@ -1,0 +1,69 @@
+/**
+ * Has the last use of keys and sessions written: the first one at once, then at most one a minute of each. What a kill
+ * loses is a minute.
+ */
+import type { Clock, TimerHandle } from '../loop/clock.js';
+import type { LastUse } from '../model/access/api-key.js';
+import { DroverError, messageOf } from '../model/errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import { RepeatedLog } from '../telemetry/repeated-log.js';
+import type { KeyAccess } from './access.js';
+
+const PAUSE_MS = 60_000;
+
+const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
+
+export interface LastUsesOptions {
+  /** Resolves when the use is durable, or when there is nothing left to write it to. */
+  readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
+  readonly clock: Pick<Clock, 'monotonic' | 'setTimer'>;
+  readonly logger: Pick<Logger, 'error' | 'warn'>;
+}
+
+export class LastUses {
+  readonly #options: LastUsesOptions;
+  readonly #log: RepeatedLog;
+  readonly #waiting = new Map<KeyAccess, TimerHandle>();
+  readonly #writes = new Set<Promise<void>>();
+  /** Monotonic milliseconds. */
+  readonly #writtenAt = new WeakMap<KeyAccess, number>();
+
+  constructor(options: LastUsesOptions) {
+    this.#options = options;
+    this.#log = new RepeatedLog(options.logger, () => options.clock.monotonic());
+  }
+
+  /** Called at the first use of an access after the last one was written. */
+  note(access: KeyAccess): void {
+    const { clock } = this.#options;
+    const writtenAt = this.#writtenAt.get(access) ?? Number.NEGATIVE_INFINITY;
+    const waitMs = Math.max(0, writtenAt + PAUSE_MS - clock.monotonic());
+    this.#waiting.set(
+      access,
+      clock.setTimer(waitMs, () => this.#write(access)),
+    );
+  }
+
+  /** Writes what waits. Resolves when all is written. Later uses are not written. Idempotent. */
+  async stop(): Promise<void> {
+    for (const access of [...this.#waiting.keys()]) this.#write(access);
+    await Promise.all(this.#writes);
+  }
+
+  #write(access: KeyAccess): void {
+    this.#waiting.get(access)?.cancel();
+    this.#waiting.delete(access);
+    this.#writtenAt.set(access, this.#options.clock.monotonic());
+    const write = this.#options
+      .write(access, access.takeUse())
+      .catch((error: unknown) => this.#warn(error))
+      .finally(() => this.#writes.delete(write));
+    this.#writes.add(write);
+  }
+
+  #warn(error: unknown): void {
+    // The copy of the records stops before the API does; the write itself has come to the disk. Another master leads.
+    if (UNSAID.has(error instanceof DroverError ? error.code : '')) return;
+    this.#log.warn('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
+  }
+}

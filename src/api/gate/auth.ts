@@ -1,0 +1,295 @@
+/**
+ * Decides who may call what, in one hook at the root of the server. It goes by the scope of the matched route,
+ * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs a key
+ * with scope READ.
+ */
+import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
+import type { Access } from '../../access/access.js';
+import { KeyIndex } from '../../access/key-index.js';
+import type { KeyWriter } from '../../access/key-writer.js';
+import { LastUses } from '../../access/last-uses.js';
+import type { SessionWriter } from '../../access/session-writer.js';
+import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
+import { addressBlockOf } from '../../loop/address-block.js';
+import type { Clock } from '../../loop/clock.js';
+import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
+import type { ApiKeyRecord } from '../../model/access/api-key.js';
+import type { SessionRecord } from '../../model/access/session.js';
+import type { AuditTrail } from '../../model/audit.js';
+import { DroverError } from '../../model/errors.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { JSON_TYPE, sendError } from '../http/json-reply.js';
+import type { Reach, Scope } from '../http/route.js';
+import { tokenOf } from './credentials.js';
+import { SlidingWindow } from './rate-limit.js';
+import { callerText, hiddenBy, type Refusal, refusalOf, strangeName } from './refusal.js';
+import { RefusalTrail } from './refusal-trail.js';
+
+/** The caller of a request: a key or one of its sessions, or an instance with its own token. */
+export type Actor = Access | { readonly kind: 'instance'; readonly instanceId: string };
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    scope?: Scope;
+    reach?: Reach;
+    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
+    socket?: true;
+  }
+  interface FastifyRequest {
+    /** Null on requests that the gate has refused, and on those to open routes without a valid key. */
+    actor: Actor | null;
+  }
+}
+
+const RETRY_WHEN_READY_S = '1';
+const CHALLENGE = 'Bearer';
+const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
+const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
+
+export interface GateNeeds {
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly sessions: MirrorReader<SessionRecord>;
+  readonly keyWrites: Pick<KeyWriter, 'noteUse'>;
+  readonly sessionWrites: Pick<SessionWriter, 'noteUse'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
+  /** True once every mirror is loaded and the configuration files are read. Until then the answer is 503. */
+  isReady(): boolean;
+  /** Returns the id of the instance that the token belongs to, or undefined. */
+  verifyInstanceToken(token: string): string | undefined;
+  readonly audit: Pick<AuditTrail, 'record'>;
+  readonly logger: Logger;
+}
+
+/**
+ * Lets a request in or answers it: 503 before the state is loaded, 401 without a key, 403 without a sufficient one, 429
+ * over a limit. A PUBLIC key gets 401 where another gets 403.
+ */
+export class Gate {
+  readonly #dependencies: GateNeeds;
+  readonly #clock: Clock;
+  readonly #keys: KeyIndex;
+  readonly #uses: LastUses;
+  readonly #failures = new FailureLimiter();
+  readonly #publicCalls = new SlidingWindow(100, 60_000);
+  /** By instance: what instances send with their own keys. */
+  readonly #reports = new SlidingWindow(10, 1000);
+  readonly #refusals: RefusalTrail;
+
+  constructor(dependencies: GateNeeds, clock: Clock) {
+    const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
+    this.#dependencies = dependencies;
+    this.#clock = clock;
+    this.#refusals = new RefusalTrail(dependencies.audit);
+    this.#uses = new LastUses({
+      write: ({ label, keyHash, session }, use) =>
+        session === null ? keyWrites.noteUse(label, keyHash, use) : sessionWrites.noteUse(session, use),
+      clock,
+      logger,
+    });
+    this.#keys = new KeyIndex({
+      keys,
+      sessions,
+      clock,
+      onUse: (access) => this.#uses.note(access),
+      onKeyGone: (label) => this.#publicCalls.forget(label),
+    });
+  }
+
+  /**
+   * Returns true when the request may go on, false when it has been answered. `config` is that of the matched route. A
+   * request without a route has no scope: keys that may read get past that, to a 404.
+   */
+  admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): boolean {
+    const { scope = 'READ', reach } = config;
+    if (scope === 'open') return this.#admitOpen(request, reply);
+    if (!this.#dependencies.isReady()) {
+      reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
+      return false;
+    }
+    const token = tokenOf(request.raw, config.socket === true);
+    if (token === undefined) return this.#refuse(request, reply, null);
+    const isRouted = config.scope !== undefined;
+    return token.length === KEY_TOKEN_LENGTH || token.length === SESSION_TOKEN_LENGTH
+      ? this.#admitKey(request, reply, { token, scope, reach: isRouted ? reach : 'filtered' })
+      : this.#admitInstance(request, reply, { token, scope });
+  }
+
+  /** Counts a sign-in code that is not valid like a wrong key. Returns false when it has answered 429. */
+  failCode(request: FastifyRequest, reply: FastifyReply): boolean {
+    return this.#countFailure(request, reply, null, { status: 401, why: 'wrong sign-in code' });
+  }
+
+  /** Stops following keys and sessions. Resolves when their last uses are written. Idempotent. */
+  async close(): Promise<void> {
+    this.#keys.close();
+    await this.#uses.stop();
+  }
+
+  #admitKey(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { token, scope, reach }: { token: string; scope: Exclude<Scope, 'open'>; reach: Reach | undefined },
+  ): boolean {
+    const access = this.#keys.find(token);
+    if (access === undefined) return this.#refuse(request, reply, null);
+    if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
+    const now = this.#clock.now();
+    const address = request.ip;
+    const refusal = refusalOf(access, { scope, reach, now, address });
+    if (refusal !== undefined) return this.#refuse(request, reply, access, refusal);
+    access.use(now, address);
+    request.actor = access;
+    if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
+    const hidden = hiddenBy(access, reach, request, (id) => this.#configurationOf(id));
+    if (hidden === undefined) return true;
+    sendError(reply, hidden.status, hidden.message);
+    return false;
+  }
+
+  #admitInstance(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    { token, scope }: { token: string; scope: Scope },
+  ): boolean {
+    const instanceId = this.#dependencies.verifyInstanceToken(token);
+    if (instanceId === undefined) return this.#refuse(request, reply, null);
+    const actor: Actor = { kind: 'instance', instanceId };
+    if (scope !== 'instance-or-OPERATE' || idOf(request.params) !== instanceId)
+      return this.#refuse(request, reply, actor);
+    if (!this.#take(this.#reports, instanceId, reply)) return false;
+    request.actor = actor;
+    return true;
+  }
+
+  #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
+    if (request.headers.authorization === undefined) return true;
+    const token = tokenOf(request.raw, false);
+    if (token === undefined) return true;
+    const access = this.#keys.find(token);
+    if (access === undefined) return this.#admitOpenToInstance(request, token);
+    if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
+    const now = this.#clock.now();
+    if (access.isOver(now) || !access.isFrom(request.ip)) return true;
+    access.use(now, request.ip);
+    request.actor = access;
+    return true;
+  }
+
+  #admitOpenToInstance(request: FastifyRequest, token: string): boolean {
+    const instanceId = this.#dependencies.verifyInstanceToken(token);
+    if (instanceId !== undefined) request.actor = { kind: 'instance', instanceId };
+    return true;
+  }
+
+  #configurationOf(instanceId: string): string | undefined {
+    return this.#dependencies.instances.get(instanceId)?.value.configurationName;
+  }
+
+  #take(limit: SlidingWindow, caller: string, reply: FastifyReply): boolean {
+    const retryAfterMs = limit.take(caller, this.#clock.monotonic());
+    if (retryAfterMs > 0) sendTooMany(reply, retryAfterMs);
+    return retryAfterMs === 0;
+  }
+
+  #refuse(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    actor: Actor | null,
+    { forbidden, hint }: Refusal = {},
+  ): false {
+    const status = forbidden === undefined ? 401 : 403;
+    if (!this.#countFailure(request, reply, actor, { status, why: forbidden ?? hint })) return false;
+    if (forbidden !== undefined) sendError(reply, status, forbidden);
+    else {
+      const challenge =
+        hint === undefined ? CHALLENGE : `${CHALLENGE} error="invalid_token", error_description="${hint}"`;
+      reply.code(status).header('www-authenticate', challenge).type(JSON_TYPE).send(UNAUTHORIZED);
+    }
+    return false;
+  }
+
+  /** Returns false when it has answered: there were too many before. */
+  #countFailure(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    actor: Actor | null,
+    { status, why }: { status: number; why: string | undefined },
+  ): boolean {
+    // The call of a PUBLIC key was counted already, against the limit of its own.
+    const { retryAfterMs, isFirst }: FailureVerdict =
+      actor?.kind === 'key' && actor.scope === 'PUBLIC'
+        ? { retryAfterMs: 0, isFirst: false }
+        : this.#failures.fail(addressBlockOf(request.ip), this.#clock.monotonic());
+    const isOver = retryAfterMs > 0;
+    if (!isOver || isFirst) this.#logRefusal(request, actor, { status: isOver ? 429 : status, why });
+    if (isOver) sendTooMany(reply, retryAfterMs);
+    return !isOver;
+  }
+
+  #logRefusal(
+    request: FastifyRequest,
+    actor: Actor | null,
+    { status, why }: { status: number; why: string | undefined },
+  ): void {
+    const { method, ip: address } = request;
+    const route = request.routeOptions.url ?? null;
+    const key = actor === null ? null : actorLabel(actor);
+    this.#refusals.record(request, { key, status, at: this.#clock.monotonic() });
+    const more = status === 429 ? '; further ones are not logged until it pauses' : '';
+    this.#dependencies.logger.warn(
+      { key, method, route, address, status },
+      `refused authentication: ${method} ${route ?? 'of no endpoint'} from ${address}, ${whoIs(actor)}${why === undefined ? '' : ` (${why})`}: ${status}${more}`,
+    );
+  }
+}
+
+/** The caller in a line of the log. */
+function whoIs(actor: Actor | null): string {
+  if (actor === null) return 'no valid key';
+  return actor.kind === 'key' ? callerText(actor) : `key ${actorLabel(actor)}`;
+}
+
+/** Registration hook. Throws for a route that does not say who may call it. */
+export function requireScope(route: { readonly url: string; readonly config?: { scope?: Scope } }): void {
+  if (route.config?.scope === undefined) throw new Error(`route ${route.url} declares no scope`);
+}
+
+/** The caller's name in the audit trail. */
+export function actorLabel(actor: Actor): string {
+  return actor.kind === 'key' ? actor.name : `instance ${actor.instanceId}`;
+}
+
+/** Who asks for what the request changes, by the name in the audit trail. For a route that needs a key. */
+export function callerOf({ actor }: Pick<FastifyRequest, 'actor'>): string {
+  return actor === null ? 'nobody' : actorLabel(actor);
+}
+
+/** The caller's access; undefined: it is an instance, or nobody. */
+export function accessOf({ actor }: Pick<FastifyRequest, 'actor'>): Access | undefined {
+  return actor?.kind === 'key' ? actor : undefined;
+}
+
+/** True unless the caller is a key that is restricted to other configurations. */
+export function seesConfiguration(request: Pick<FastifyRequest, 'actor'>, name: string): boolean {
+  return accessOf(request)?.sees(name) ?? true;
+}
+
+/** Throws DRV_CONFIGURATION_REFUSED where the caller is a key that is restricted to other configurations. */
+export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: string): void {
+  const access = accessOf(request);
+  if (access?.sees(name) === false)
+    throw new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
+}
+
+function idOf(params: unknown): unknown {
+  return params !== null && typeof params === 'object' && 'id' in params ? params.id : undefined;
+}
+
+function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {
+  reply
+    .code(429)
+    .header('retry-after', Math.ceil(retryAfterMs / 1000))
+    .send({ error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`, retryAfterMs });
+}

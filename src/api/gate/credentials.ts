@@ -1,0 +1,44 @@
+/** Finds the token that a request carries. The gate decides what the token is good for. */
+import type { IncomingMessage } from 'node:http';
+import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
+import { offeredProtocols, protocolToken } from './socket-protocols.js';
+
+const SCHEME = 'Bearer ';
+const AUTHORIZATION = 'authorization';
+const LENGTHS: ReadonlySet<number> = new Set([KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH, INSTANCE_TOKEN_LENGTH]);
+
+/**
+ * Returns the token of the Authorization header; on a WebSocket endpoint, that of a subprotocol too. Undefined
+ * without a text of a token's length, and when the two places differ.
+ * The checksum is not checked here: the whole hash decides. The query is never read, because URLs end up in logs.
+ */
+export function tokenOf(request: IncomingMessage, isSocket: boolean): string | undefined {
+  const { authorization, 'sec-websocket-protocol': protocols } = request.headers;
+  const offered = isSocket ? protocolToken(offeredProtocols(protocols)) : undefined;
+  if (offered === undefined) return ofTokenLength(headerToken(request));
+  if (authorization !== undefined && headerToken(request) !== offered) return undefined;
+  return ofTokenLength(offered);
+}
+
+function ofTokenLength(token: string | undefined): string | undefined {
+  return token !== undefined && LENGTHS.has(token.length) ? token : undefined;
+}
+
+function headerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
+  const header = headers.authorization;
+  if (header === undefined) return undefined;
+  // The case of the scheme is free (RFC 9110, 11.1); that of the token is not.
+  if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase())
+    return undefined;
+  return hasSecondHeader(rawHeaders) ? undefined : header.slice(SCHEME.length);
+}
+
+/** Two Authorization headers make none: Node shows only the first, and a proxy in front may have checked the other. */
+function hasSecondHeader(rawHeaders: readonly string[]): boolean {
+  let count = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index];
+    if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++;
+  }
+  return count > 1;
+}

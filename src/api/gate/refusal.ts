@@ -1,0 +1,96 @@
+/** What a caller with a key lacks for a route, and in which words it is told. Pure. Used by the gate. */
+
+import type { Access, KeyAccess } from '../../access/access.js';
+import { statusOfCode } from '../../model/errors.js';
+import { nameSchema } from '../../model/names.js';
+import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
+import type { Reach, Scope } from '../http/route.js';
+
+/** What the route asks for, and the circumstances of the call. */
+export interface Wanted {
+  readonly scope: Exclude<Scope, 'open'>;
+  readonly reach: Reach | undefined;
+  /** Unix milliseconds. */
+  readonly now: number;
+  readonly address: string;
+}
+
+/** Why a caller is refused. */
+export interface Refusal {
+  /** Absent: 401, as for no key at all. */
+  readonly forbidden?: string;
+  /** What the challenge of a 401 says. */
+  readonly hint?: string;
+}
+
+/** The answer about something that the key does not see. */
+export interface Hidden {
+  readonly status: number;
+  readonly message: string;
+}
+
+/** Why the access is not enough for a route; undefined: it is. Nothing is made for a call that passes. */
+export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wanted): Refusal | undefined {
+  const { grant } = access;
+  if (access.isOver(now)) return { hint: access.overText };
+  if (!access.isFrom(address))
+    // Not from where: that would tell whoever has the key by wrong where to go.
+    return { forbidden: `key ${access.label} may not be used from ${address}` };
+  const least = scope === 'instance-or-OPERATE' ? 'OPERATE' : scope;
+  if (!access.may(least)) {
+    const forbidden = `${callerText(access)} has scope ${grant.scope}: this needs ${least}`;
+    return grant.scope === 'PUBLIC' ? {} : { forbidden };
+  }
+  if (access.configurations === null || reach !== undefined) return undefined;
+  return {
+    forbidden: `${restrictionText(access)}: this endpoint concerns more than these, and needs a key without that restriction`,
+  };
+}
+
+/** Undefined: the access sees what the path names. `configurationOf`: of an instance, undefined when there is none. */
+export function hiddenBy(
+  access: Access,
+  reach: Exclude<Reach, 'filtered'>,
+  { params }: { readonly params: unknown },
+  configurationOf: (instanceId: string) => string | undefined,
+): Hidden | undefined {
+  switch (reach) {
+    case 'instance':
+    case 'bad-instance': {
+      const id = textOf(params, 'id');
+      const name = configurationOf(id);
+      if (name !== undefined && access.sees(name)) return undefined;
+      const { message } = unknownInstance(id);
+      return { status: reach === 'instance' ? statusOfCode('DRV_INSTANCE_UNKNOWN') : 400, message };
+    }
+    case 'configuration':
+    case 'new-configuration': {
+      const name = textOf(params, 'name');
+      if (access.sees(name)) return undefined;
+      if (reach === 'new-configuration') return { status: 403, message: strangeName(access, name) };
+      const { message } = unknownConfiguration(name);
+      return { status: statusOfCode('DRV_CONFIGURATION_UNKNOWN'), message };
+    }
+  }
+}
+
+/** `key ci`, or `session 0123456789ab of ci`. */
+export function callerText({ session, name }: Access): string {
+  return session === null ? `key ${name}` : name;
+}
+
+function restrictionText(access: Access): string {
+  return `${callerText(access)} is restricted to configurations ${access.configurations?.join(', ')}`;
+}
+
+/** Why the access does not reach a configuration. Repeats the name only when it is well-formed. */
+export function strangeName(access: Access, name: string): string {
+  const which = nameSchema.safeParse(name).success ? `"${name}" is none of these` : 'this is none of these';
+  return `${restrictionText(access)}: ${which}`;
+}
+
+function textOf(params: unknown, field: 'id' | 'name'): string {
+  if (params === null || typeof params !== 'object') return '';
+  const value: unknown = Reflect.get(params, field);
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,110 @@
+/** `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back. */
+import { z } from 'zod';
+import {
+  configurationHistory,
+  contentDiffOf,
+  contentDiffSchema,
+  pastContentSchema,
+} from '../../operations/rollouts/configuration-history.js';
+import {
+  type ConfigurationRollbackNeeds,
+  rollBack,
+  rollbackRequestSchema,
+  rollbackSchema,
+  writeBack,
+} from '../../operations/rollouts/configuration-rollback.js';
+import { callerOf } from '../gate/auth.js';
+import { showsValues, valuesQuery } from '../gate/shown-values.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const nameParams = z.object({ name: z.string().describe('name of the configuration') });
+const number = z.coerce.number().int().min(1);
+
+/** What both ways back take and answer. */
+const ROLLBACK = {
+  params: nameParams,
+  query: nothing,
+  body: rollbackRequestSchema,
+  answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
+};
+
+export function configurationHistoryRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
+  return [...readRoutes(dependencies), rollbackRoute(dependencies), writeRoute(dependencies)];
+}
+
+function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
+  return [
+    defineRoute({
+      method: 'GET',
+      path: '/configurations/:name/history',
+      scope: 'READ',
+      reach: 'configuration',
+      summary: 'The last 10 contents of a configuration, the newest first.',
+      errors: ['DRV_CONFIGURATION_UNKNOWN'],
+      params: nameParams,
+      query: nothing,
+      body: nothing,
+      answers: {
+        200: { description: 'since when, from whom, and how each ended', schema: z.array(pastContentSchema) },
+      },
+      handle: ({ params }) => configurationHistory(dependencies, params.name),
+    }),
+    defineRoute({
+      method: 'GET',
+      path: '/configurations/:name/history/diff',
+      scope: 'READ',
+      reach: 'configuration',
+      summary: 'What differs between two contents of the history.',
+      errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
+      params: nameParams,
+      query: valuesQuery.extend({
+        from: number.describe('number of a content'),
+        to: number.optional().describe('default: the newest'),
+      }),
+      body: nothing,
+      answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
+      handle: ({ params, query, request }) =>
+        contentDiffOf(dependencies, params.name, { ...query, showValues: showsValues(request, query) }),
+    }),
+  ];
+}
+
+function rollbackRoute(dependencies: ConfigurationRollbackNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/rollback',
+    scope: 'OPERATE',
+    reach: 'configuration',
+    summary: 'Brings an older content back and holds the content of the file back. The file is left alone.',
+    errors: [
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_REVISION_UNKNOWN',
+      'DRV_ROLLOUT_STATE',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    ...ROLLBACK,
+    handle: ({ params, body, request }) =>
+      rollBack(dependencies, params.name, { ...body, by: callerOf(request) }),
+  });
+}
+
+function writeRoute(dependencies: ConfigurationRollbackNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/rollback/file',
+    scope: 'ALL',
+    reach: 'configuration',
+    summary: 'Writes an older content into the file, as a PUT of it would.',
+    errors: [
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_REVISION_UNKNOWN',
+      'DRV_CONFIGURATION_CHANGED',
+      'DRV_CONFIGURATION_NOT_WRITABLE',
+      'DRV_DISK_WRITE_FAILED',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    ...ROLLBACK,
+    handle: ({ params, body, request }) =>
+      writeBack(dependencies, params.name, { ...body, by: callerOf(request) }),
+  });
+}

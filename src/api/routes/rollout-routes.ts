@@ -1,0 +1,107 @@
+/** `/rollouts`: how far changed contents have reached the instances, and what an operator asks of that. */
+import { z } from 'zod';
+import {
+  actOnRollout,
+  listRollouts,
+  ROLLOUT_ACTIONS,
+  type RolloutAction,
+  type RolloutWriteNeeds,
+  requireRollout,
+  restartConfiguration,
+  shownRolloutSchema,
+} from '../../operations/rollouts/rollouts.js';
+import { callerOf, seesConfiguration } from '../gate/auth.js';
+import { defineRoute, nothing, type Route } from '../http/route.js';
+
+const nameParams = z.object({ name: z.string().describe('name of the configuration') });
+const theRollout = { description: 'the rollout', schema: shownRolloutSchema };
+
+const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
+  pause: 'Stops a rollout where it is: nothing more is made or ended for it. Repeatable.',
+  resume: 'Goes on with a rollout that is paused. Repeatable.',
+  promote: 'All other instances follow the canaries, which are good. Repeatable.',
+  retry: 'Tries a content that is held back once more.',
+};
+
+export type RolloutNeeds = RolloutWriteNeeds;
+
+export function rolloutRoutes(dependencies: RolloutNeeds): readonly Route[] {
+  return [
+    listRoute(dependencies),
+    getRoute(dependencies),
+    ...ROLLOUT_ACTIONS.map((action) => actionRoute(dependencies, action)),
+    restartRoute(dependencies),
+  ];
+}
+
+function listRoute(dependencies: RolloutNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/rollouts',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'The latest rollout of each configuration that has had one, by name.',
+    params: nothing,
+    query: nothing,
+    body: nothing,
+    answers: { 200: { description: 'rollouts', schema: z.array(shownRolloutSchema) } },
+    handle: ({ request }) =>
+      listRollouts(dependencies).filter(({ configurationName }) =>
+        seesConfiguration(request, configurationName),
+      ),
+  });
+}
+
+function getRoute(dependencies: RolloutNeeds): Route {
+  return defineRoute({
+    method: 'GET',
+    path: '/rollouts/:name',
+    scope: 'READ',
+    reach: 'configuration',
+    summary: 'The latest rollout of a configuration.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_UNKNOWN'],
+    params: nameParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: theRollout },
+    handle: ({ params }) => requireRollout(dependencies, params.name),
+  });
+}
+
+function actionRoute(dependencies: RolloutNeeds, action: RolloutAction): Route {
+  return defineRoute({
+    method: 'POST',
+    path: `/rollouts/:name/${action}`,
+    scope: 'OPERATE',
+    reach: 'configuration',
+    summary: SUMMARIES[action],
+    errors: [
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_ROLLOUT_UNKNOWN',
+      'DRV_ROLLOUT_STATE',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    params: nameParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: theRollout },
+    handle: ({ params, request }) =>
+      actOnRollout(dependencies, params.name, { action, by: callerOf(request) }),
+  });
+}
+
+function restartRoute(dependencies: RolloutNeeds): Route {
+  return defineRoute({
+    method: 'POST',
+    path: '/configurations/:name/restart',
+    scope: 'OPERATE',
+    reach: 'configuration',
+    summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_STORE_WRITE_FAILED'],
+    params: nameParams,
+    query: nothing,
+    body: nothing,
+    answers: { 200: theRollout },
+    handle: ({ params, request }) => restartConfiguration(dependencies, params.name, callerOf(request)),
+  });
+}

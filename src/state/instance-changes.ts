@@ -1,0 +1,189 @@
+/** A new instance, and the changes that clients ask of one, as pure functions of its record. `InstanceWriter` writes them. */
+import type { Configuration } from '../model/configuration.js';
+import {
+  type InstancePlacement,
+  type InstanceRecord,
+  type InstanceState,
+  type InstanceStatus,
+  isAtRest,
+  type Maker,
+  withEnd,
+  withRest,
+} from '../model/instance.js';
+
+export type LifecycleTarget = 'start' | 'stop' | 'restart';
+
+/** The body of `PUT state`; times in Unix milliseconds. */
+export interface StateReport {
+  readonly state: InstanceState;
+  readonly lastHeartbeat?: number | undefined;
+  readonly players?: number | undefined;
+  readonly maxPlayers?: number | undefined;
+  readonly tps?: number | undefined;
+}
+
+/** The record after a request of its lifecycle; undefined: it asks for nothing new. */
+export const LIFECYCLE: Readonly<
+  Record<LifecycleTarget, (record: InstanceRecord, isAway: boolean) => InstanceRecord | undefined>
+> = { start, stop, restart };
+
+/** What an instance is made from: the content of a configuration, and the hash of that content. */
+export interface InstanceContent {
+  readonly configuration: Configuration;
+  readonly hash: string;
+  /** That of its configuration's rollout; default 0. */
+  readonly generation?: number;
+}
+
+/** The record of a new instance, without a place. `now` in Unix milliseconds. */
+export function newInstance(
+  content: InstanceContent,
+  { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
+): InstanceRecord {
+  const { configuration, hash: revision, generation = 0 } = content;
+  const { name: configurationName, runtime, static: isStatic, ramMB, cpu } = configuration;
+  // One literal, and no spreads: those make a record several times dearer, to write as text too.
+  const record: InstanceRecord = {
+    id,
+    configurationName,
+    revision,
+    runtime,
+    static: isStatic,
+    ramMB,
+    cpu,
+    createdAt: now,
+    desired: { goal: 'run', restartToken: 0 },
+    placement: null,
+    home: null,
+    status: { ...NEW_STATUS, lastHeartbeat: now },
+  };
+  if (generation > 0) record.generation = generation;
+  if (madeBy !== undefined) record.madeBy = madeBy;
+  return record;
+}
+
+function contentFields({ configuration, hash }: InstanceContent) {
+  const { runtime, static: isStatic, ramMB, cpu } = configuration;
+  return { revision: hash, runtime, static: isStatic, ramMB, cpu };
+}
+
+function generationField({ generation = 0 }: InstanceContent) {
+  return generation > 0 ? { generation } : {};
+}
+
+/** The record with a content that differs in what holds at once: what runs goes on as it is. */
+export function withLiveContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+  const { updateWhenEmpty: _asked, ...desired } = record.desired;
+  return { ...record, ...contentFields(content), desired };
+}
+
+/** The record with another content, which its next start takes. */
+export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
+  const { outdated: _outdated, ...own } = withLiveContent(record, content);
+  const { upAt: _upAt, ...status } = record.status;
+  return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
+}
+
+/** The record with another content at the place that it has for it, and restarted for it unless it is being stopped. */
+export function withContentAt(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
+  const next = record.desired.goal === 'run' ? again(record) : record;
+  const { status } = next;
+  const isDown = status.pid === null;
+  return {
+    ...next,
+    placement,
+    home: { nodeId: placement.nodeId, port: placement.port },
+    // A busy port, or a failed start, is of the content before.
+    status: isDown ? { ...status, reason: null, message: null } : status,
+  };
+}
+
+export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {
+  const before = withRest(record);
+  return { ...before, desired: { ...before.desired, goal } };
+}
+
+/** The record after an app or a tool has reported a state. STOPPED ends it, as its own wish. */
+export function reported(before: InstanceRecord, report: StateReport, now: number): InstanceRecord {
+  const record = withRest(before);
+  const { state } = report;
+  const isNew = state !== record.status.state;
+  const status: InstanceStatus = {
+    ...record.status,
+    state,
+    ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
+    lastHeartbeat: report.lastHeartbeat ?? now,
+    players: report.players ?? record.status.players,
+    ...(report.players !== undefined && { countsPlayers: true }),
+    maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
+    tps: report.tps ?? record.status.tps,
+    ...(state === 'ONLINE' && record.status.hasBeenReady === false && { hasBeenReady: true }),
+  };
+  const next = { ...record, status };
+  if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
+  return withEnd({ ...next, desired: { ...next.desired, goal: 'stop', stoppedBy: 'instance' } }, now);
+}
+
+/**
+ * A wanted instance whose node is away (`isAway`) is left alone. Its node goes on with it, and restarts it if need be:
+ * a raised token would restart a process that is well.
+ */
+function start(record: InstanceRecord, isAway: boolean): InstanceRecord | undefined {
+  if (isAtRest(record)) return freshStart(record);
+  const isUp = record.desired.goal === 'run' && (isAway || record.status.state !== 'OFFLINE');
+  return isUp ? undefined : again(record);
+}
+
+function restart(record: InstanceRecord): InstanceRecord {
+  return isAtRest(record) ? freshStart(record) : again(record);
+}
+
+function stop(record: InstanceRecord): InstanceRecord | undefined {
+  if (record.desired.goal === 'stop') return undefined;
+  const next = withGoal(record, 'stop');
+  // No node holds it, so no report will say that it is stopped.
+  return record.placement === null
+    ? { ...next, status: { ...next.status, state: 'STOPPED', reason: 'stopped', message: null } }
+    : next;
+}
+
+/**
+ * Ends the running process, if there is one, and starts anew on the same node. An instance that had been stopped is its
+ * client's from then on, and replaces nothing: the enforcer may have made another one meanwhile, and no controller ends
+ * what a client wants.
+ */
+function again(record: InstanceRecord): InstanceRecord {
+  const { restartToken, updateWhenEmpty } = record.desired;
+  const desired: InstanceRecord['desired'] = {
+    goal: 'run',
+    restartToken: restartToken + 1,
+    ...(updateWhenEmpty !== undefined && { updateWhenEmpty }),
+  };
+  const status: InstanceStatus = { ...record.status, awaitsRestart: true };
+  if (!isAtRest(record) && record.desired.goal !== 'stop') return { ...record, desired, status };
+  const { replaces: _replaces, ...own } = record;
+  return { ...own, madeBy: 'client', desired, status };
+}
+
+/** A start of an instance at rest. It gave its RAM back, so it must be placed again (a static one on its own node). */
+function freshStart(record: InstanceRecord): InstanceRecord {
+  const next = again(record);
+  const { endedAt: _endedAt, ...before } = next.status;
+  const status: InstanceStatus = { ...before, state: 'CREATING', reason: null, message: null };
+  return { ...next, placement: null, status };
+}
+
+const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
+  state: 'CREATING',
+  reason: null,
+  message: null,
+  pid: null,
+  restarts: 0,
+  exitCode: null,
+  exitSignal: null,
+  players: null,
+  maxPlayers: null,
+  tps: null,
+  hasBeenReady: false,
+  gone: false,
+};

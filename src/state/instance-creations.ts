@@ -1,0 +1,330 @@
+/**
+ * Creates instances for `InstanceWriter`: one for a client, the missing ones of a minimum, one in another's place. Each
+ * transaction checks that the configuration has not changed.
+ */
+import type { Clock } from '../loop/clock.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord, Maker } from '../model/instance.js';
+import { randomInstanceId } from '../model/names.js';
+import type { RolloutRecord } from '../model/rollout.js';
+import { unknownConfiguration } from '../model/unknown.js';
+import { configurationKey, instanceKey, rolloutKey } from '../store/keys.js';
+import type { LookupReader } from '../store/lookup.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { untilShown } from '../store/modify.js';
+import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
+import type { ContentInForce, ContentsInForce } from './contents-in-force.js';
+import { FirstPlacements } from './first-placements.js';
+import { newInstance, withGoal } from './instance-changes.js';
+import { setAsideOf } from './left-of-record.js';
+
+const CREATE_TRIES = 20;
+
+export interface InstanceCreationsOptions {
+  readonly store: Store;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly contents: ContentsInForce;
+  readonly clock: Clock;
+  /** Makes an id, which may be taken. Default: a random one. */
+  readonly newInstanceId?: () => string;
+  /**
+   * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
+   * change or to go, and only a client gets an instance of it. Absent: it is.
+   */
+  readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
+  /**
+   * Placement's answer for a new record, asked in the turn in which it is written: its place, or why there is none.
+   * Absent: records are created without a place.
+   */
+  readonly placeNew?: (record: InstanceRecord) => NewPlace;
+}
+
+/** A new record as it is written, and what follows its transaction. */
+export interface NewPlace {
+  readonly record: InstanceRecord;
+  /** Called once: the transaction is in the mirror, or has failed. Until then its place counts as held. */
+  readonly end: (isWritten: boolean) => void;
+}
+
+/** Records to create, and the other operations of the same transaction. */
+interface Creation {
+  readonly records: readonly InstanceRecord[];
+  readonly beside: readonly Operation[];
+  /** No client asked for it. */
+  readonly isAutomatic?: boolean;
+  /** Without a place it is not created, but refused with placement's words: DRV_ADOPTION_REFUSED. */
+  readonly mustFit?: boolean;
+}
+
+/** A directory of a static instance that is gone. */
+export interface AdoptOptions {
+  /** The name of the directory. */
+  readonly id: string;
+  /** The node that has it, and the port of its last run. */
+  readonly home: NonNullable<InstanceRecord['home']>;
+}
+
+export interface MissingInstances {
+  readonly count: number;
+  /** Instances on lost nodes in whose place the first ones are made; at most `count`. */
+  readonly replaces: readonly string[];
+}
+
+export interface ReplaceOptions {
+  /** `rollout`: the new one gets the content that the rollout brings. Default: the content for new instances. */
+  readonly content?: 'rollout';
+  /** The same transaction removes the old instance. */
+  readonly removeFirst: boolean;
+  /** More operations of the same transaction; asked before each try. It may throw, which ends the replacement. */
+  readonly beside?: () => readonly Operation[];
+}
+
+export class InstanceCreations {
+  readonly #options: InstanceCreationsOptions;
+  readonly #firstPlacements: FirstPlacements;
+  /** By configuration, how many instances are being created. */
+  readonly #creating = new Map<string, number>();
+
+  constructor(options: InstanceCreationsOptions) {
+    this.#options = options;
+    this.#firstPlacements = new FirstPlacements(options);
+  }
+
+  /** Creates one instance and waits (250 ms at most) for its first placement pass. */
+  async create(configurationName: string): Promise<InstanceRecord> {
+    const made = await this.#create(configurationName, (configuration) => {
+      this.#refuseAboveMaximum(configuration);
+      return { records: this.#newRecords(this.#contentOf(configuration), ['client']), beside: [] };
+    });
+    const id = made?.[0];
+    const created = id === undefined ? undefined : await this.#firstPlacements.after(id);
+    if (created === undefined)
+      throw new DroverError(
+        'DRV_INSTANCE_UNKNOWN',
+        `the new instance of ${configurationName} was deleted at once`,
+      );
+    return created;
+  }
+
+  /**
+   * Creates a static instance for the directory that one of the same id left on its node. Throws DRV_ADOPTION_REFUSED when
+   * the id is taken, the configuration is not static, or its node does not fit it; DRV_CONFIGURATION_UNKNOWN.
+   */
+  async adopt(configurationName: string, { id, home }: AdoptOptions): Promise<InstanceRecord> {
+    const { instances, clock } = this.#options;
+    await this.#create(configurationName, (inForce) => {
+      this.#refuseAboveMaximum(inForce);
+      if (instances.get(id) !== undefined || instances.setAside.has(id))
+        throw new DroverError('DRV_ADOPTION_REFUSED', `there is an instance ${id} already`);
+      const content = this.#contentOf(inForce);
+      if (!content.configuration.static)
+        throw new DroverError(
+          'DRV_ADOPTION_REFUSED',
+          `configuration ${configurationName} is not static: a start would empty the directory ${id}`,
+        );
+      const record = newInstance(content, { id, madeBy: 'client', now: clock.now() });
+      return { records: [{ ...record, home }], beside: [], mustFit: true };
+    });
+    const made = instances.get(id)?.value;
+    if (made !== undefined) return made;
+    throw new DroverError('DRV_INSTANCE_UNKNOWN', `instance ${id} was deleted at once`);
+  }
+
+  /**
+   * Creates the instances that the present configuration lacks, in one transaction; resolves with their ids. With a
+   * maximum, instances that are being created already count against `count`. Creates none when the configuration, its
+   * file or one of the originals changes meanwhile: the caller then counts again. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
+  async createMissing(configurationName: string, { count, replaces }: MissingInstances): Promise<string[]> {
+    const counted = this.#options.configurations.get(configurationName)?.value.hash;
+    // An original that changes meanwhile may be back.
+    const originals = this.#checksOf(replaces);
+    const made = await this.#create(configurationName, (configuration) => {
+      const { maximumServiceCount } = configuration.configuration;
+      const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
+      const isOutdated = configuration.hash !== counted || !isSame(originals, this.#checksOf(replaces));
+      if (isOutdated || underWay >= count) return undefined;
+      // The configuration and its rollout are checked, too.
+      const most = MAX_OPERATIONS - 2 - originals.length;
+      const makers = Array.from({ length: Math.min(count - underWay, most) }, (): Maker => 'enforcer');
+      const records = this.#newRecords(this.#contentOf(configuration), makers).map((record, index) => {
+        const original = replaces[index];
+        return original === undefined ? record : { ...record, replaces: original };
+      });
+      return { records, beside: originals, isAutomatic: true };
+    });
+    return made ?? [];
+  }
+
+  /**
+   * Makes another instance of the same, present configuration to replace one that is wanted. The new one stands
+   * beside it; with `removeFirst` the same transaction removes the old one. It has the maker of the old one, whose
+   * place it takes. Resolves with the new id. Undefined: nothing was written, because the instance is not wanted any
+   * more, the maximum allows none beside it, or the file of its configuration changes. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
+  async replace(id: string, { removeFirst, beside, content }: ReplaceOptions): Promise<string | undefined> {
+    const name = this.#options.instances.get(id)?.value.configurationName;
+    if (name === undefined) return undefined;
+    const made = await this.#create(name, (configuration) => {
+      const old = this.#options.instances.get(id);
+      if (old?.value.desired.goal !== 'run') return undefined;
+      const { maximumServiceCount: maximum } = configuration.configuration;
+      if (!removeFirst && maximum !== undefined && this.#running(name) >= maximum) return undefined;
+      const made =
+        content === 'rollout' ? this.#options.contents.targetOf(name) : this.#contentOf(configuration);
+      if (made === undefined) return undefined;
+      const records = this.#newRecords(made, [old.value.madeBy]).map((record) => ({
+        ...record,
+        replaces: id,
+      }));
+      const key = instanceKey(id);
+      const expectedRevision = old.revision;
+      const value = withGoal(old.value, 'remove');
+      return {
+        records,
+        isAutomatic: true,
+        beside: [
+          removeFirst
+            ? { do: 'update', key, value, expectedRevision }
+            : { do: 'check', key, expectedRevision },
+          ...(beside?.() ?? []),
+        ],
+      };
+    });
+    return made?.[0];
+  }
+
+  /**
+   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a
+   * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined, or
+   * nothing is to be made of the configuration by itself.
+   */
+  async #create(
+    configurationName: string,
+    make: (configuration: ConfigurationRecord) => Creation | undefined,
+  ): Promise<string[] | undefined> {
+    const { store, instances, configurations, rollouts, isInForce } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const configuration = configurations.get(configurationName);
+      if (configuration === undefined) throw unknownConfiguration(configurationName);
+      const creation = make(configuration.value);
+      if (creation === undefined) return undefined;
+      // One that begins only now may find an instance of the content before: it replaces that.
+      const rollout = rollouts.get(configurationName);
+      const checks: Operation[] = [
+        { do: 'check', key: configurationKey(configurationName), expectedRevision: configuration.revision },
+        ...(rollout === undefined ? [] : [checkOf(rolloutKey(configurationName), rollout.revision)]),
+      ];
+      const count = creation.records.length;
+      this.#creating.set(configurationName, this.#underWay(configurationName) + count);
+      try {
+        if (creation.isAutomatic === true && (await isInForce?.(configuration.value)) === false)
+          return undefined;
+        await this.#write(creation, checks);
+        return creation.records.map(({ id }) => id);
+      } catch (error) {
+        // An id was taken, or a record of the transaction changed meanwhile.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
+      } finally {
+        this.#creating.set(configurationName, this.#underWay(configurationName) - count);
+      }
+      await Promise.all([configurations, rollouts, instances].map((mirror) => untilShown(store, mirror)));
+    }
+  }
+
+  #contentOf({ configuration, hash }: ConfigurationRecord): ContentInForce {
+    return this.#options.contents.of(configuration.name) ?? { configuration, hash, generation: 0 };
+  }
+
+  /** Creates the records where placement wants them. Between its choice and the write comes nothing else. */
+  async #write({ records, beside, mustFit }: Creation, checks: readonly Operation[]): Promise<void> {
+    const { store, instances, placeNew = asItIs } = this.#options;
+    const born: NewPlace[] = [];
+    let isWritten = false;
+    try {
+      for (const record of records) born.push(placeNew(record));
+      if (mustFit === true) for (const { record } of born) refuseUnplaced(record);
+      const creates = born.map(
+        ({ record }): Operation => ({ do: 'create', key: instanceKey(record.id), value: record }),
+      );
+      await instances.until(await store.transact([...creates, ...beside, ...checks]));
+      isWritten = true;
+    } finally {
+      for (const { end } of born) end(isWritten);
+    }
+  }
+
+  #checksOf(ids: readonly string[]): Operation[] {
+    return ids.map((id) => {
+      const expectedRevision = this.#options.instances.get(id)?.revision ?? 0;
+      return checkOf(instanceKey(id), expectedRevision);
+    });
+  }
+
+  /** How many instances of a configuration are being created and are not in the mirror yet. */
+  #underWay(configurationName: string): number {
+    return this.#creating.get(configurationName) ?? 0;
+  }
+
+  #refuseAboveMaximum(record: ConfigurationRecord): void {
+    const { name, maximumServiceCount: maximum } = record.configuration;
+    if (maximum === undefined) return;
+    const running = this.#running(name);
+    if (running >= maximum)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        `configuration ${name} has ${running} instances and allows ${maximum} (maximumServiceCount): stop one or raise the maximum`,
+      );
+  }
+
+  /**
+   * Counts wanted instances, with those that are being created: of two requests at once only one may take the last
+   * place.
+   */
+  #running(name: string): number {
+    const { instances, instancesByConfiguration } = this.#options;
+    let running = this.#underWay(name);
+    for (const id of instancesByConfiguration.get(name))
+      if (instances.get(id)?.value.desired.goal === 'run') running++;
+    for (const [, { goal }] of setAsideOf(instances.setAside, name)) if (goal === 'run') running++;
+    return running;
+  }
+
+  /** One record for each maker. */
+  #newRecords(content: ContentInForce, makers: readonly (Maker | undefined)[]): InstanceRecord[] {
+    const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
+    const now = clock.now();
+    const ids = new Set<string>();
+    while (ids.size < makers.length) {
+      const id = newInstanceId();
+      if (instances.get(id) === undefined) ids.add(id);
+    }
+    return [...ids].map((id, index) => newInstance(content, { id, madeBy: makers[index], now }));
+  }
+}
+
+function refuseUnplaced({ id, configurationName, placement, home, status }: InstanceRecord): void {
+  if (placement !== null) return;
+  const why = status.message ?? `node ${home?.nodeId} is awaited: try again in a moment`;
+  throw new DroverError(
+    'DRV_ADOPTION_REFUSED',
+    `directory ${id} cannot be taken up as an instance of ${configurationName}: ${why}`,
+  );
+}
+
+function checkOf(key: string, expectedRevision: number): Operation {
+  return { do: 'check', key, expectedRevision };
+}
+
+function asItIs(record: InstanceRecord): NewPlace {
+  return { record, end: () => undefined };
+}
+
+/** True when both name the same revisions of the same keys. */
+function isSame(a: readonly Operation[], b: readonly Operation[]): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}

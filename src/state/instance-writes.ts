@@ -1,0 +1,240 @@
+/**
+ * Writes what is desired of instances, for the API, the commands, minimum-service and the replacement of instances.
+ * Each write resolves when it is durable and the mirror shows it, so that the caller reads its own write.
+ */
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { NodeRecord } from '../model/node.js';
+import { unknownInstance, unreadableInstance } from '../model/unknown.js';
+import { instanceKey } from '../store/keys.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { modify, type RecordSet } from '../store/modify.js';
+import type { SetAside } from '../store/set-aside.js';
+import type { Operation } from '../store/store.js';
+import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
+import {
+  type AdoptOptions,
+  InstanceCreations,
+  type InstanceCreationsOptions,
+  type MissingInstances,
+  type ReplaceOptions,
+} from './instance-creations.js';
+import {
+  InstanceUpdates,
+  type InstanceUpdatesOptions,
+  type UpdateOptions,
+  type UpdateOutcome,
+} from './instance-updates.js';
+
+export interface InstanceWriterOptions extends InstanceCreationsOptions, InstanceUpdatesOptions {
+  readonly nodes: MirrorReader<NodeRecord>;
+}
+
+export class InstanceWriter {
+  readonly #options: InstanceWriterOptions;
+  readonly #records: RecordSet<InstanceRecord>;
+  readonly #creations: InstanceCreations;
+  readonly #updates: InstanceUpdates;
+
+  constructor(options: InstanceWriterOptions) {
+    this.#options = options;
+    this.#records = options.instanceRecords;
+    this.#creations = new InstanceCreations(options);
+    this.#updates = new InstanceUpdates(options);
+  }
+
+  /** See `InstanceCreations`, also for the next three. */
+  create(configurationName: string): Promise<InstanceRecord> {
+    return this.#creations.create(configurationName);
+  }
+
+  adopt(configurationName: string, options: AdoptOptions): Promise<InstanceRecord> {
+    return this.#creations.adopt(configurationName, options);
+  }
+
+  createMissing(configurationName: string, missing: MissingInstances): Promise<string[]> {
+    return this.#creations.createMissing(configurationName, missing);
+  }
+
+  replace(id: string, options: ReplaceOptions): Promise<string | undefined> {
+    return this.#creations.replace(id, options);
+  }
+
+  /**
+   * Gives an instance another content where it is: same id, node and directory, and the same port where the content allows
+   * it. Default: the content in force. What runs is restarted. Repeatable. Throws DRV_UPDATE_REFUSED when its node does
+   * not fit the content, and DRV_CONFIGURATION_UNKNOWN.
+   */
+  updateInPlace(id: string, options: UpdateOptions = {}): Promise<UpdateOutcome> {
+    return this.#updates.update(id, options);
+  }
+
+  /** Why `updateInPlace` would refuse an instance the content in force now, in words; undefined: it would not. */
+  updateRefusal(record: InstanceRecord): string | undefined {
+    try {
+      this.#updates.check(record);
+      return undefined;
+    } catch (error) {
+      if (DroverError.is(error, 'DRV_UPDATE_REFUSED')) return error.message;
+      throw error;
+    }
+  }
+
+  /**
+   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that content;
+   * undefined: it has it. Throws DRV_INSTANCE_UNKNOWN, and as `updateInPlace` what that would throw now.
+   */
+  async updateWhenEmpty(id: string): Promise<string | undefined> {
+    const asked = this.#updates.check(this.#visible(id));
+    if (asked !== undefined)
+      await modify(this.#records, id, (record) =>
+        record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
+          ? undefined
+          : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
+      );
+    return asked;
+  }
+
+  /**
+   * Starts, stops or restarts an instance. A start of one that is up or whose node is away, or a second stop, changes
+   * nothing. Throws DRV_INSTANCE_UNKNOWN.
+   */
+  async setLifecycle(id: string, target: LifecycleTarget): Promise<void> {
+    this.#visible(id);
+    await modify(this.#records, id, (record) =>
+      record.desired.goal === 'remove' ? undefined : LIFECYCLE[target](record, this.isAway(record)),
+    );
+  }
+
+  /** Stops an instance for a controller, as `setLifecycle` does. Resolves as `removeWhile`. */
+  async stopWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
+    const stopped = await modify(this.#records, id, (record) =>
+      record.desired.goal !== 'remove' && isDue(record)
+        ? LIFECYCLE.stop(record, this.isAway(record))
+        : undefined,
+    );
+    return stopped !== undefined;
+  }
+
+  /** True when the instance is on a node that is lost, or that was stopped and said that it will be back. */
+  isAway({ placement }: InstanceRecord): boolean {
+    const node = placement === null ? undefined : this.#options.nodes.get(placement.nodeId)?.value;
+    return node !== undefined && node.condition !== 'connected';
+  }
+
+  /**
+   * Writes what an app or a tool reports of an instance. Throws DRV_INSTANCE_UNKNOWN, also for one that is being
+   * removed.
+   */
+  async reportState(id: string, report: StateReport): Promise<InstanceRecord> {
+    this.#visible(id);
+    const now = this.#options.clock.now();
+    const next = await modify(this.#records, id, (record) =>
+      record.desired.goal === 'remove' ? undefined : reported(record, report, now),
+    );
+    if (next === undefined) throw unknownInstance(id);
+    return next;
+  }
+
+  /**
+   * Hides the record at once. Instance-cleanup removes it when its node has confirmed that process and directory
+   * are gone. A record that is set aside is removed at once: its node then ends what it has of it.
+   */
+  async remove(id: string): Promise<void> {
+    const aside = this.#options.instances.setAside.get(id);
+    if (aside !== undefined) return this.#removeSetAside(id, aside);
+    this.#visible(id);
+    await this.removeWhile(id, () => true);
+  }
+
+  /**
+   * Removes an instance for a controller, as `remove` does. Resolves with false, and writes nothing, when `isDue` is
+   * not true of the newest record, or there is none.
+   */
+  async removeWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
+    const removed = await modify(this.#records, id, (record) =>
+      record.desired.goal !== 'remove' && isDue(record) ? withGoal(record, 'remove') : undefined,
+    );
+    return removed !== undefined;
+  }
+
+  /**
+   * Removes one instance of a pair: an original and its replacement, or two replacements of the same original. The
+   * transaction fails unless the other one stays wanted: of two removals at once, the second fails. Resolves with
+   * false, and writes nothing, when the two are no pair any more or one of them is not wanted. Throws
+   * DRV_STORE_CONFLICT when one of the two changes meanwhile, or when a check of `beside` fails.
+   */
+  async removeOfPair(id: string, staying: string, beside: readonly Operation[] = []): Promise<boolean> {
+    const { store, instances } = this.#options;
+    const going = instances.get(id);
+    const other = instances.get(staying);
+    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
+    if (!isPair(going.value, other.value)) return false;
+    const value = withGoal(going.value, 'remove');
+    const revision = await store.transact([
+      { do: 'update', key: instanceKey(id), value, expectedRevision: going.revision },
+      { do: 'check', key: instanceKey(staying), expectedRevision: other.revision },
+      ...beside,
+    ]);
+    await instances.until(revision);
+    return true;
+  }
+
+  /**
+   * Removes an instance in whose place a replacement of another one stands from then on. Otherwise as `removeOfPair`:
+   * resolves with false when one of the two is not wanted, or `heir` replaces nothing.
+   */
+  async handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
+    const { store, instances } = this.#options;
+    const going = instances.get(id);
+    const other = instances.get(heir);
+    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
+    if (other.value.replaces === undefined) return false;
+    const revision = await store.transact([
+      {
+        do: 'update',
+        key: instanceKey(id),
+        value: withGoal(going.value, 'remove'),
+        expectedRevision: going.revision,
+      },
+      {
+        do: 'update',
+        key: instanceKey(heir),
+        value: { ...other.value, replaces: id },
+        expectedRevision: other.revision,
+      },
+      ...beside,
+    ]);
+    await instances.until(revision);
+    return true;
+  }
+
+  /** Notes, or takes back, that a rollout waits for the players of an instance. */
+  async markOutdated(id: string, isOutdated: boolean): Promise<void> {
+    await modify(this.#records, id, ({ outdated, ...record }) => {
+      if ((outdated === true) === isOutdated || record.desired.goal !== 'run') return undefined;
+      return isOutdated ? { ...record, outdated: true as const } : record;
+    });
+  }
+
+  async #removeSetAside(id: string, { revision }: SetAside): Promise<void> {
+    const { store, instances } = this.#options;
+    await instances.until(
+      await store.transact([{ do: 'remove', key: instanceKey(id), expectedRevision: revision }]),
+    );
+  }
+
+  #visible(id: string): InstanceRecord {
+    const { instances } = this.#options;
+    const record = instances.get(id)?.value;
+    const aside = instances.setAside.get(id);
+    if (aside !== undefined) throw unreadableInstance(id, aside.problem);
+    if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
+    return record;
+  }
+}
+
+function isPair(a: InstanceRecord, b: InstanceRecord): boolean {
+  if (a.replaces === b.id || b.replaces === a.id) return true;
+  return a.replaces !== undefined && a.replaces === b.replaces;
+}

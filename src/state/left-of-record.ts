@@ -1,0 +1,84 @@
+/**
+ * What can still be read of a stored record that does not decode. Placement, minimum-service and the feed use it, so
+ * that what the record stood for keeps its place and its process.
+ */
+import { z } from 'zod';
+import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from '../model/instance.js';
+import { nameSchema } from '../model/names.js';
+import { type Drain, drainSchema } from '../model/node-drain.js';
+import type { SetAside } from '../store/set-aside.js';
+
+/** Null: not readable, or not placed. */
+export interface LeftOfInstance {
+  readonly configurationName: string | null;
+  /** `run` where it is not readable. */
+  readonly goal: Goal;
+  readonly placement: {
+    readonly nodeId: string;
+    readonly port: number | null;
+    readonly hostAddress: string;
+  } | null;
+  /** 0 where it is not readable. */
+  readonly ramMB: number;
+  /** 0 where it is not readable. */
+  readonly cpu: number;
+}
+
+const { ramMB, cpu } = instanceRecordSchema.shape;
+const { port, hostAddress } = placementSchema.shape;
+
+const placedSchema = z.object({
+  nodeId: nameSchema,
+  port: port.catch(null),
+  hostAddress: hostAddress.catch(''),
+});
+
+const instanceSchema = z.object({
+  configurationName: nameSchema.nullable().catch(null),
+  desired: desiredSchema.pick({ goal: true }).catch({ goal: 'run' }),
+  placement: placedSchema.nullable().catch(null),
+  ramMB: ramMB.catch(0),
+  cpu: cpu.catch(0),
+});
+
+export function leftOfInstance(value: unknown): LeftOfInstance {
+  const { desired, ...left } = instanceSchema.parse(objectOf(value));
+  return { ...left, goal: desired.goal };
+}
+
+/** Of the instances of a configuration, those whose records are set aside. */
+export function* setAsideOf(
+  setAside: ReadonlyMap<string, SetAside>,
+  configurationName: string,
+): Generator<[id: string, left: LeftOfInstance]> {
+  for (const [id, { value }] of setAside) {
+    const left = leftOfInstance(value);
+    if (left.configurationName === configurationName) yield [id, left];
+  }
+}
+
+/** What operators want of a node. */
+export interface LeftOfNode {
+  readonly cordoned: boolean;
+  readonly drain?: Drain | undefined;
+}
+
+const nodeSchema = z.object({
+  cordoned: z.boolean().catch(false),
+  drain: drainSchema.optional().catch(undefined),
+});
+
+export function leftOfNode(value: unknown): LeftOfNode {
+  return nodeSchema.parse(objectOf(value));
+}
+
+const sourceSchema = z.object({ sourceFile: z.string(), sourceNode: z.string().optional() });
+
+/** The file that a configuration came from, and its node, which records of 0.1.0 omit. Undefined: not readable. */
+export function leftOfConfiguration(value: unknown): z.output<typeof sourceSchema> | undefined {
+  return sourceSchema.safeParse(value).data;
+}
+
+function objectOf(value: unknown): object {
+  return value !== null && typeof value === 'object' ? value : {};
+}

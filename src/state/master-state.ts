@@ -1,0 +1,160 @@
+/** The master's mirrors and lookups, built once over its store. The controllers, the channel and the API read them. */
+import { KeyedTurns } from '../loop/keyed-turns.js';
+import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/access/api-key.js';
+import { type SessionRecord, sessionRecordSchema } from '../model/access/session.js';
+import { joinTokenRecordSchema, memberRecordSchema } from '../model/cluster.js';
+import {
+  type Configuration,
+  type ConfigurationRecord,
+  configurationRecordSchema,
+  configurationSchema,
+} from '../model/configuration.js';
+import { type ConfigurationHistory, configurationHistorySchema } from '../model/configuration-history.js';
+import {
+  hasEndedByItself,
+  type InstanceRecord,
+  type InstanceState,
+  instanceRecordSchema,
+} from '../model/instance.js';
+import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
+import { type RolloutRecord, rolloutRecordSchema } from '../model/rollout.js';
+import { decoderOf } from '../store/decoder.js';
+import { EPOCH_BASE, lineOf, type StoreLine } from '../store/epoch-base.js';
+import { instanceKey, nodeKey, PREFIX, rolloutKey } from '../store/keys.js';
+import type { LookupReader } from '../store/lookup.js';
+import { Mirror, type MirrorOptions } from '../store/mirror.js';
+import type { RecordSet } from '../store/modify.js';
+import type { Store } from '../store/store.js';
+import type { Logger } from '../telemetry/logger.js';
+import { ContentsInForce } from './contents-in-force.js';
+import { InstanceCounts } from './instance-counts.js';
+
+/** A stored record that is set aside, by its key. */
+export interface UnreadableRecord {
+  readonly key: string;
+  /** What is wrong with it, for a person. */
+  readonly problem: string;
+}
+
+export class MasterState {
+  readonly store: Store;
+  readonly instances: Mirror<InstanceRecord>;
+  readonly configurations: Mirror<ConfigurationRecord>;
+  readonly revisions: Mirror<Configuration>;
+  /** The last contents of each configuration. */
+  readonly histories: Mirror<ConfigurationHistory>;
+  readonly nodes: Mirror<NodeRecord>;
+  /** By the name of the configuration. */
+  readonly rollouts: Mirror<RolloutRecord>;
+  readonly keys: Mirror<ApiKeyRecord>;
+  readonly sessions: Mirror<SessionRecord>;
+  readonly instancesByConfiguration: LookupReader<string>;
+  readonly instancesByNode: LookupReader<string>;
+  readonly instancesByRevision: LookupReader<string>;
+  /** Instances by `<group>/<name>` of the templates that they were placed with. */
+  readonly instancesByTemplate: LookupReader<string>;
+  /** By the id of an original, the instances that were made to replace it. */
+  readonly replacements: LookupReader<string>;
+  /** By configuration, the instances that ended by themselves. */
+  readonly endedByConfiguration: LookupReader<string>;
+  /** How many instances each configuration has, by their state and by the revision that they were made from. */
+  readonly instanceStates: InstanceCounts<InstanceState>;
+  readonly instanceRevisions: InstanceCounts<string>;
+  readonly configurationsByHash: LookupReader<string>;
+  /** By revision, the configurations in whose history it stands. */
+  readonly historiesByRevision: LookupReader<string>;
+  /** Configurations whose rollouts name a revision. */
+  readonly rolloutsByRevision: LookupReader<string>;
+  /** What instances are made from. */
+  readonly contents: ContentsInForce;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
+  readonly nodeRecords: RecordSet<NodeRecord>;
+  readonly rolloutRecords: RecordSet<RolloutRecord>;
+  #line: StoreLine = lineOf(undefined);
+  /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
+  readonly #credentials: readonly Mirror<unknown>[];
+
+  constructor(store: Store, logger: Logger) {
+    this.store = store;
+    const mirror = <T>(prefix: string, decode: MirrorOptions<T>['decode']): Mirror<T> =>
+      new Mirror({
+        store,
+        prefix,
+        decode,
+        onSetAside: (id, { problem }) =>
+          logger.error(
+            { key: prefix + id },
+            `the record ${prefix}${id} cannot be read (${problem}): it is set aside and kept as it is`,
+          ),
+        onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
+      });
+    this.instances = mirror(PREFIX.instances, decoderOf(instanceRecordSchema));
+    this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
+    this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
+    this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));
+    this.nodes = mirror(PREFIX.nodes, (value) => nodeRecordSchema.parse(value));
+    this.rollouts = mirror(PREFIX.rollouts, (value) => rolloutRecordSchema.parse(value));
+    this.keys = mirror(PREFIX.keys, (value) => apiKeyRecordSchema.parse(value));
+    this.sessions = mirror(PREFIX.sessions, (value) => sessionRecordSchema.parse(value));
+    this.#credentials = [
+      mirror<unknown>(PREFIX.members, (value) => memberRecordSchema.parse(value)),
+      mirror<unknown>(PREFIX.joinTokens, (value) => joinTokenRecordSchema.parse(value)),
+    ];
+    this.instancesByConfiguration = this.instances.lookup((record) => [record.configurationName]);
+    this.instancesByNode = this.instances.lookup((record) =>
+      record.placement === null ? [] : [record.placement.nodeId],
+    );
+    this.instancesByRevision = this.instances.lookup((record) => [record.revision]);
+    this.instancesByTemplate = this.instances.lookup((record) =>
+      (record.placement?.templates ?? []).map(({ group, name }) => `${group}/${name}`),
+    );
+    this.replacements = this.instances.lookup(({ replaces }) => (replaces === undefined ? [] : [replaces]));
+    this.endedByConfiguration = this.instances.lookup((record) =>
+      record.desired.goal !== 'remove' && hasEndedByItself(record) ? [record.configurationName] : [],
+    );
+    this.instanceStates = new InstanceCounts(this.instances, ({ status }) => status.state);
+    this.instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
+    this.configurationsByHash = this.configurations.lookup((record) => [record.hash]);
+    this.historiesByRevision = this.histories.lookup(({ contents }) => [
+      ...new Set(contents.map(({ revision }) => revision)),
+    ]);
+    this.rolloutsByRevision = this.rollouts.lookup(({ from, to }) =>
+      from === null || from === to ? [to] : [from, to],
+    );
+    this.contents = new ContentsInForce(this);
+    this.instanceRecords = { store, mirror: this.instances, keyOf: instanceKey, turns: new KeyedTurns() };
+    this.nodeRecords = { store, mirror: this.nodes, keyOf: nodeKey, turns: new KeyedTurns() };
+    this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
+  }
+
+  /** The line of the store. It changes only where the store is written anew, which no master has open. */
+  get line(): StoreLine {
+    return this.#line;
+  }
+
+  async start(): Promise<void> {
+    this.#line = lineOf((await this.store.get(EPOCH_BASE))?.value);
+    await Promise.all(this.#all().map((mirror) => mirror.start()));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.#all().map((mirror) => mirror.stop()));
+  }
+
+  /** The records that are set aside, by kind. */
+  *unreadable(): Generator<UnreadableRecord> {
+    for (const { prefix, setAside } of this.#all())
+      for (const [id, { problem }] of setAside) yield { key: prefix + id, problem };
+  }
+
+  /** How many records of each kind are set aside. */
+  unreadableCounts(): ReadonlyMap<string, number> {
+    return new Map(this.#all().map(({ prefix, setAside }) => [prefix.slice(0, -1), setAside.size]));
+  }
+
+  #all(): Pick<Mirror<unknown>, 'start' | 'stop' | 'prefix' | 'setAside'>[] {
+    const { instances, configurations, revisions, histories, nodes, rollouts, keys, sessions } = this;
+    const records = [instances, configurations, revisions, histories, nodes, rollouts, keys, sessions];
+    return [...records, ...this.#credentials];
+  }
+}

@@ -1,0 +1,206 @@
+/**
+ * Writes what operators want of a node: cordon, uncordon, drain and forget. Each write resolves when it is durable
+ * and the mirror shows it.
+ */
+import type { Clock } from '../loop/clock.js';
+import { DroverError } from '../model/errors.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { NodeRecord } from '../model/node.js';
+import { unknownNode } from '../model/unknown.js';
+import { countText } from '../model/words.js';
+import { instanceKey, nodeKey } from '../store/keys.js';
+import type { Mirrored, MirrorReader } from '../store/mirror.js';
+import { modify, type RecordSet, untilShown } from '../store/modify.js';
+import type { Operation, Store } from '../store/store.js';
+import { inSteps } from '../store/transaction.js';
+import { leftOfInstance } from './left-of-record.js';
+
+/** Each try loses only to a change of the node's record. */
+const FORGET_TRIES = 20;
+
+export interface NodeWriterOptions {
+  readonly store: Store;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly nodeRecords: RecordSet<NodeRecord>;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
+  /** The node that the master itself is. */
+  readonly ownNodeId: string;
+  readonly isConnected: (nodeId: string) => boolean;
+  /**
+   * Ends the node's connection and its credential, and the join token behind it unless `keepToken`. Answers with the id
+   * of that token if a node could still join with it.
+   */
+  readonly shutOut: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
+  readonly clock: Clock;
+}
+
+export interface ShutOutOptions {
+  /** The join token is for other nodes, too: it stays, and the forgotten node can join with it again. */
+  readonly keepToken: boolean;
+}
+
+/** Ids of what went with a node. */
+export interface Forgotten {
+  /** Instances whose records went. */
+  readonly instances: readonly string[];
+  /** Those of `instances` whose files stay on the node's disk. */
+  readonly statics: readonly string[];
+  /** The join token that the node joined with, if it could still be used; revoked unless it was to be kept. */
+  readonly token: string | undefined;
+}
+
+export class NodeWriter {
+  readonly #options: NodeWriterOptions;
+
+  constructor(options: NodeWriterOptions) {
+    this.#options = options;
+  }
+
+  /** The node gets no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
+  async cordon(nodeId: string): Promise<void> {
+    await this.#change(nodeId, (node) => (node.cordoned ? undefined : { ...node, cordoned: true }));
+  }
+
+  /** The node gets instances again, and a drain of it is called off. Repeatable. Throws DRV_NODE_UNKNOWN. */
+  async uncordon(nodeId: string): Promise<void> {
+    await this.#change(nodeId, ({ drain, ...node }) =>
+      node.cordoned || drain !== undefined ? { ...node, cordoned: false } : undefined,
+    );
+  }
+
+  /**
+   * Cordons the node and asks the drain controller to move its instances. Another call sets another deadline.
+   * Throws DRV_NODE_UNKNOWN.
+   */
+  async drain(nodeId: string, withinMs: number): Promise<void> {
+    const since = this.#options.clock.now();
+    const drain = { since, deadline: since + withinMs, doneAt: null };
+    await this.#change(nodeId, (node) => ({ ...node, cordoned: true, drain }));
+  }
+
+  /**
+   * Removes the node and every instance on it, as if both were gone; processes that run there are left alone.
+   * `force` forgets also a node that is connected or has files of static instances. The node's join token ends, too,
+   * unless `keepToken`. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
+   * It makes many writes, the node's record last. When it is cut short, a cordoned node without a credential keeps
+   * the rest of its instances. The same call then goes on, and returns that rest.
+   */
+  async forget(
+    nodeId: string,
+    { force, keepToken = false }: { readonly force: boolean; readonly keepToken?: boolean },
+  ): Promise<Forgotten> {
+    const { store, nodes, instances, shutOut } = this.#options;
+    this.#refuseForgetting(nodeId, force);
+    const visible: InstanceRecord[] = [];
+    let token: string | undefined;
+    for (let tries = 1; ; tries++) {
+      token = (await shutOut(nodeId, { keepToken })) ?? token;
+      const { revision } = nodes.setAside.get(nodeId) ?? (await this.#cordoned(nodeId));
+      // Placements that did not see the cordon were called before this. While the record stands, no other follows.
+      await untilShown(store, instances);
+      visible.push(...(await this.#giveUpInstances(nodeId)));
+      try {
+        await nodes.until(
+          await store.transact([{ do: 'remove', key: nodeKey(nodeId), expectedRevision: revision }]),
+        );
+        const statics = idsOf(visible.filter((record) => record.static));
+        return { instances: idsOf(visible), statics, token };
+      } catch (error) {
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= FORGET_TRIES) throw error;
+        await untilShown(store, nodes);
+      }
+    }
+  }
+
+  /** Takes the node's instances away. Resolves with those that clients still saw. */
+  async #giveUpInstances(nodeId: string): Promise<InstanceRecord[]> {
+    const { instanceRecords } = this.#options;
+    const visible: InstanceRecord[] = [];
+    const giveUp = async (record: InstanceRecord): Promise<void> => {
+      const given = await modify(instanceRecords, record.id, (current) =>
+        isHeldBy(current, nodeId) ? asGone(current) : undefined,
+      );
+      if (given !== undefined && record.desired.goal !== 'remove') visible.push(record);
+    };
+    for (const some of inSteps(this.#heldBy(nodeId))) await Promise.all(some.map(giveUp));
+    await this.#removeSetAside(nodeId);
+    return visible;
+  }
+
+  /** Removes the records of the node's instances that are set aside. */
+  async #removeSetAside(nodeId: string): Promise<void> {
+    const { store, instances } = this.#options;
+    const removals: Operation[] = [];
+    for (const [id, { value, revision }] of instances.setAside)
+      if (leftOfInstance(value).placement?.nodeId === nodeId)
+        removals.push({ do: 'remove', key: instanceKey(id), expectedRevision: revision });
+    for (const step of inSteps(removals)) await instances.until(await store.transact(step));
+  }
+
+  /** The node's record at a moment when it was cordoned. Throws DRV_NODE_UNKNOWN. */
+  async #cordoned(nodeId: string): Promise<Mirrored<NodeRecord>> {
+    for (;;) {
+      await this.cordon(nodeId);
+      const node = this.#options.nodes.get(nodeId);
+      if (node?.value.cordoned === true) return node;
+    }
+  }
+
+  async #change(nodeId: string, change: (node: NodeRecord) => NodeRecord | undefined): Promise<void> {
+    if (this.#options.nodes.get(nodeId) === undefined) throw unknownNode(nodeId);
+    await modify(this.#options.nodeRecords, nodeId, change);
+  }
+
+  #refuseForgetting(nodeId: string, force: boolean): void {
+    const { nodes, ownNodeId, isConnected } = this.#options;
+    if ((nodes.get(nodeId) ?? nodes.setAside.get(nodeId)) === undefined) throw unknownNode(nodeId);
+    if (nodeId === ownNodeId) throw inUse(`${nodeId} is the master itself: it cannot be forgotten`);
+    if (force) return;
+    if (isConnected(nodeId))
+      throw inUse(
+        `node ${nodeId} is connected: drain it ("cluster drain ${nodeId}") and end Drover there first, or use --force`,
+      );
+    const statics = idsOf(this.#heldBy(nodeId).filter(isKept));
+    if (statics.length > 0)
+      throw inUse(
+        `node ${nodeId} has the files of ${countText(statics.length, 'static instance')} (${shortList(statics)}): delete these first, or use --force to remove their records and leave the files on its disk`,
+      );
+  }
+
+  #heldBy(nodeId: string): InstanceRecord[] {
+    return [...this.#options.instances.entries()]
+      .map(([, { value }]) => value)
+      .filter((record) => isHeldBy(record, nodeId));
+  }
+}
+
+/** True when the instance is placed on the node, or bound to it by its files. */
+function isHeldBy(record: InstanceRecord, nodeId: string): boolean {
+  const { placement, home } = record;
+  return placement === null ? isKept(record) && home?.nodeId === nodeId : placement.nodeId === nodeId;
+}
+
+function isKept({ static: isStatic, desired }: InstanceRecord): boolean {
+  return isStatic && desired.goal !== 'remove';
+}
+
+/**
+ * The record of an instance whose node will not report any more. Without a place, instance-cleanup removes it
+ * without the node's confirmation, and a late report of the node is ignored.
+ */
+function asGone(record: InstanceRecord): InstanceRecord {
+  return { ...record, placement: null, desired: { ...record.desired, goal: 'remove' } };
+}
+
+function idsOf(records: readonly InstanceRecord[]): string[] {
+  return records.map(({ id }) => id).sort();
+}
+
+function shortList(ids: readonly string[]): string {
+  return ids.length > 5 ? `${ids.slice(0, 5).join(', ')} and ${ids.length - 5} more` : ids.join(', ');
+}
+
+function inUse(message: string): DroverError {
+  return new DroverError('DRV_NODE_IN_USE', message);
+}

@@ -1,0 +1,219 @@
+/**
+ * Writes what people and clients ask of rollouts: pause, resume, promote, retry, restart and rollback. Each write
+ * resolves with the new record when it is durable and the mirror shows it. The rollout controller carries it out.
+ * Every method throws DRV_CONFIGURATION_UNKNOWN, and DRV_ROLLOUT_STATE when the rollout is in a state that does not allow
+ * it. `by` names the caller: the label of a key, or the console.
+ */
+import type { Clock } from '../loop/clock.js';
+import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import { isHeldBack, NO_COUNTS, phaseOf, type RolloutRecord } from '../model/rollout.js';
+import { unknownConfiguration } from '../model/unknown.js';
+import { NO_UPDATE, type Update } from '../model/update.js';
+import { rolloutKey } from '../store/keys.js';
+import type { MirrorReader } from '../store/mirror.js';
+import { modify, type RecordSet, untilShown } from '../store/modify.js';
+import { create, type Store } from '../store/store.js';
+
+export interface RolloutWriterOptions {
+  readonly store: Store;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly revisions: MirrorReader<Configuration>;
+  readonly rolloutRecords: RecordSet<RolloutRecord>;
+  readonly clock: Clock;
+}
+
+export interface Rollback {
+  /** The revision to go back to; absent: the last good one. */
+  readonly to?: string;
+  /** Why, in the words of the person who asks. */
+  readonly reason: string;
+  readonly by: string;
+}
+
+/** The record after a request; undefined: it is so already. Throws DRV_ROLLOUT_STATE. */
+type Change = (rollout: RolloutRecord, now: number) => RolloutRecord | undefined;
+
+export class RolloutWriter {
+  readonly #options: RolloutWriterOptions;
+
+  constructor(options: RolloutWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Stops the rollout where it is: nothing more is made or ended for it. Repeatable. Throws DRV_ROLLOUT_UNKNOWN. */
+  pause(name: string, by: string): Promise<RolloutRecord> {
+    return this.#change(name, (rollout, at) => {
+      const { state } = rollout;
+      if (state === 'paused') return undefined;
+      if (state !== 'rolling' && state !== 'awaiting-promotion' && state !== 'rolling-back')
+        throw refused(rollout, 'there is nothing to pause');
+      return { ...rollout, state: 'paused', paused: { by, at, was: state }, progressAt: null };
+    });
+  }
+
+  /** A rollout that goes on already stays as it is. Throws DRV_ROLLOUT_UNKNOWN. */
+  resume(name: string): Promise<RolloutRecord> {
+    return this.#change(name, (rollout) => {
+      if (rollout.state === 'paused')
+        return { ...rollout, state: phaseOf(rollout), paused: null, progressAt: null };
+      if (rollout.endedAt !== null) throw refused(rollout, 'it is not paused');
+      return undefined;
+    });
+  }
+
+  /** All others follow the canaries. Repeatable. Throws DRV_ROLLOUT_UNKNOWN. */
+  promote(name: string): Promise<RolloutRecord> {
+    return this.#change(name, (rollout) => {
+      const { state, isPromoted } = rollout;
+      if (state === 'rolling' && isPromoted) return undefined;
+      if (state === 'rolling') throw refused(rollout, 'its canaries are not good yet');
+      if (state !== 'awaiting-promotion') throw refused(rollout, 'no canaries wait for it');
+      return { ...rollout, state: 'rolling', isPromoted: true, progressAt: null };
+    });
+  }
+
+  /** Tries a content that is held back once more. Throws DRV_ROLLOUT_UNKNOWN. */
+  retry(name: string, by: string): Promise<RolloutRecord> {
+    const { strategy, canary } = this.#updateOf(name);
+    return this.#change(name, (rollout, now) => {
+      const isFailed = rollout.state === 'failed' || phaseOf(rollout) === 'rolling-back';
+      if (!isFailed && !isHeldBack(rollout)) throw refused(rollout, 'no content is held back');
+      const again = { ...rollout, ...begun(now, by), cause: 'retry', isPromoted: canary === 0 } as const;
+      // With `manual` only new instances are made from it.
+      const isManual = strategy === 'manual' && isHeldBack(rollout);
+      return isManual ? { ...again, state: 'complete', endedAt: now } : { ...again, state: 'rolling' };
+    });
+  }
+
+  /** Makes all instances anew, with the content that is in force, in the way of a rollout. */
+  async restart(name: string, by: string): Promise<RolloutRecord> {
+    const { hash } = this.#configuration(name);
+    const first: RolloutRecord = {
+      ...begun(this.#options.clock.now(), by),
+      name,
+      from: null,
+      to: hash,
+      generation: 1,
+      state: 'rolling',
+      cause: 'restart',
+      isPromoted: true,
+      templates: {},
+    };
+    return this.#createOr(name, first, (rollout, now) => {
+      if (rollout.state === 'paused') throw refused(rollout, 'resume it first');
+      const { from, to, generation, reason, message } = rollout;
+      const again = { ...rollout, ...begun(now, by), generation: generation + 1, cause: 'restart' } as const;
+      // What is held back stays so: its instances are made anew from the content that stands for it.
+      if (isHeldBack(rollout)) return { ...again, reason, message, state: 'rolling-back' };
+      const isUnderWay = rollout.state === 'rolling' || rollout.state === 'awaiting-promotion';
+      return { ...again, from: isUnderWay ? from : to, state: 'rolling', isPromoted: true };
+    });
+  }
+
+  /**
+   * Holds the content of the file back, and brings the instances to another one. With the strategy `manual` only new
+   * instances are made from that. Throws DRV_REVISION_UNKNOWN.
+   */
+  async rollback(name: string, rollback: Rollback): Promise<RolloutRecord> {
+    const { hash } = this.#configuration(name);
+    const { strategy } = this.#updateOf(name);
+    const isManual = strategy === 'manual';
+    const known = this.#options.rolloutRecords.mirror.get(name)?.value;
+    const from = rollback.to ?? known?.from ?? undefined;
+    if (from === undefined || this.#options.revisions.get(from) === undefined)
+      throw unknownRevision(name, from);
+    if (from === hash)
+      throw new DroverError(
+        'DRV_ROLLOUT_STATE',
+        `${from} is what the file of ${name} says: "rollout retry" brings it into force where it is held back`,
+      );
+    const change = (before: Pick<RolloutRecord, 'generation' | 'templates'>, now: number): RolloutRecord => ({
+      ...before,
+      ...begun(now, rollback.by),
+      name,
+      from,
+      to: hash,
+      state: isManual ? 'rolled-back' : 'rolling-back',
+      endedAt: isManual ? now : null,
+      cause: 'rollback',
+      reason: 'rollback',
+      message: rollback.reason,
+      isPromoted: true,
+    });
+    const first = change({ generation: 0, templates: {} }, this.#options.clock.now());
+    return this.#createOr(name, first, ({ generation, templates }, now) =>
+      change({ generation, templates }, now),
+    );
+  }
+
+  #configuration(name: string): ConfigurationRecord {
+    const record = this.#options.configurations.get(name)?.value;
+    if (record === undefined) throw unknownConfiguration(name);
+    return record;
+  }
+
+  #updateOf(name: string): Update {
+    return this.#configuration(name).configuration.update ?? NO_UPDATE;
+  }
+
+  async #change(name: string, change: Change): Promise<RolloutRecord> {
+    this.#configuration(name);
+    const { rolloutRecords: set, clock } = this.#options;
+    const written = await modify(set, name, (rollout) => change(rollout, clock.now()));
+    const rollout = written ?? set.mirror.get(name)?.value;
+    if (rollout === undefined)
+      throw new DroverError(
+        'DRV_ROLLOUT_UNKNOWN',
+        `configuration ${name} has had no rollout: its "update" has the strategy "manual", or it has none`,
+      );
+    return rollout;
+  }
+
+  async #createOr(name: string, first: RolloutRecord, change: Change): Promise<RolloutRecord> {
+    const { rolloutRecords: set, store } = this.#options;
+    if (set.mirror.get(name) === undefined)
+      try {
+        await set.mirror.until(await create(store, rolloutKey(name), first));
+        return first;
+      } catch (error) {
+        // The controller, or another caller, was faster.
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT')) throw error;
+        await untilShown(store, set.mirror);
+      }
+    return this.#change(name, change);
+  }
+}
+
+/** The fields of a rollout that begins now. */
+function begun(
+  now: number,
+  by: string,
+): Pick<
+  RolloutRecord,
+  'by' | 'since' | 'endedAt' | 'progressAt' | 'paused' | 'counts' | 'reason' | 'message'
+> {
+  return {
+    by,
+    since: now,
+    endedAt: null,
+    progressAt: null,
+    paused: null,
+    counts: NO_COUNTS,
+    reason: null,
+    message: null,
+  };
+}
+
+function refused({ name, state }: RolloutRecord, why: string): DroverError {
+  return new DroverError('DRV_ROLLOUT_STATE', `the rollout of ${name} is ${state}: ${why}`);
+}
+
+function unknownRevision(name: string, revision: string | undefined): DroverError {
+  return new DroverError(
+    'DRV_REVISION_UNKNOWN',
+    revision === undefined
+      ? `no earlier content of ${name} is known: name a revision`
+      : `there is no revision ${revision} of ${name} any more`,
+  );
+}
