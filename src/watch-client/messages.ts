@@ -1,6 +1,6 @@
 /**
- * The messages of the change stream (docs/api.md#watch) as its readers have them: the client and the dashboard. The master
- * may be newer than the reader, so unknown messages and fields are passed over.
+ * The messages of the change stream (docs/api.md#watch) as the client and the dashboard read them. The master may be
+ * newer than the reader, so unknown messages and fields are passed over.
  */
 
 /** The place of a reader in a topic: the reader has everything up to this revision. */

@@ -1,4 +1,4 @@
-/** What the frame around the screens says. */
+/** The texts of the frame around the screens. */
 export const text = {
   product: 'Drover',
   navigation: 'Screens',

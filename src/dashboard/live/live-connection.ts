@@ -1,6 +1,6 @@
 /**
- * The one watch socket of this tab. It subscribes what is asked for, finds out when the connection is lost, connects again,
- * and rests while nobody looks at the tab. What the messages mean is the subscriber's matter.
+ * The one watch socket of this tab. It subscribes to topics, notices when the connection is lost, connects again, and
+ * rests while the tab is hidden. The subscribers read the messages.
  *
  *     idle --(start)--> connecting --(first message)--> live --(closed, offline, 20 s of silence)--> lost --> connecting ...
  *     any  --(stop, or 30 s hidden)--> idle
@@ -18,15 +18,15 @@ import {
 export type ConnectionState =
   | { readonly phase: 'idle' }
   | { readonly phase: 'live' }
-  /** `since`: what is shown is as old as that; null: nothing was shown yet. */
+  /** `since`: the page's data is as old as that; null: the page has no data yet. */
   | { readonly phase: 'connecting'; readonly since: number | null }
   | { readonly phase: 'lost'; readonly since: number | null };
 
-/** What happens to a socket. */
+/** The events of a socket, as its opener reports them. */
 export interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
-  /** It is closed, or could not be opened. */
+  /** Called when the socket is closed, or could not be opened. */
   onClosed(code: number): void;
 }
 
@@ -36,21 +36,21 @@ export interface WatchSocket {
   close(): void;
 }
 
-/** What the connection needs of the browser; tests hand in others. */
+/** The parts of the browser that the connection uses; tests hand in others. */
 export interface WatchPlatform {
-  /** Null: nobody is signed in any more. */
+  /** Opens a socket; null: nobody is signed in any more. */
   open(events: SocketEvents): WatchSocket | null;
   now(): number;
-  /** The server has closed the socket for good reasons, or refused it: is the session still good? */
+  /** Asks the server whether the session still stands. Called after the server closed or refused the socket. */
   checkSession(): Promise<void>;
-  /** Between 0 and 1: tabs that lost the same server do not all come back at once. */
+  /** A number in [0, 1). It spreads the tabs that lost the same server, so that they do not all return at once. */
   random(): number;
 }
 
 const HIDDEN_MS = 30_000;
 /** The only key of the backoff. */
 const WATCH = 'watch';
-/** Close code: the key or session is no good any more. */
+/** The close code for a key or session that was revoked or has ended. */
 const REVOKED = 1008;
 
 export class LiveConnection {
@@ -62,7 +62,7 @@ export class LiveConnection {
   #socket: WatchSocket | null = null;
   #isStopped = true;
   #isResting = false;
-  /** When the server was last heard; null: never, or nothing has been shown since. */
+  /** When a message last came; null: none has come since the session began. */
   #heardAt: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #silence: ReturnType<typeof setTimeout> | undefined;
@@ -77,7 +77,7 @@ export class LiveConnection {
     return this.#state;
   }
 
-  /** The last thing that the server refused, such as a topic that it does not have. */
+  /** The last refusal of the server, such as that of a topic that it does not have. */
   get problem(): ReadonlySignal<string | null> {
     return this.#problem;
   }
@@ -87,7 +87,7 @@ export class LiveConnection {
     this.wake();
   }
 
-  /** Closes the socket and forgets how old everything is: the session is over. */
+  /** Closes the socket and forgets the age of the data, because the session is over. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#rest);
@@ -101,7 +101,7 @@ export class LiveConnection {
     return this.#subscriptions.add(subscriber);
   }
 
-  /** The tab was hidden or is seen again. */
+  /** Call when the tab was hidden or is seen again. */
   setHidden(isHidden: boolean): void {
     clearTimeout(this.#rest);
     if (isHidden) this.#rest = setTimeout(() => this.#goToRest(), HIDDEN_MS);
@@ -115,7 +115,10 @@ export class LiveConnection {
     if (this.#state.value.phase !== 'live') this.#connectIfNeeded();
   }
 
-  /** The browser says that it is offline. A socket would learn that much later. */
+  /**
+   * Takes the connection for lost, because the browser says that it is offline. The socket would notice that much
+   * later.
+   */
   lose(): void {
     if (this.#socket !== null) this.#onLost(0);
   }
@@ -131,7 +134,7 @@ export class LiveConnection {
     clearTimeout(this.#retry);
     this.#state.value = { phase: 'connecting', since: this.#heardAt };
     this.#listenForSilence();
-    // An event of a socket that is not held any more says nothing.
+    // Events of a socket that this connection has dropped are ignored.
     const ifHeld = (act: () => void): void => {
       if (this.#socket === socket) act();
     };
@@ -141,17 +144,17 @@ export class LiveConnection {
       onClosed: (code) => ifHeld(() => this.#onLost(code)),
     });
     this.#socket = socket;
-    // `stop` follows when the page has heard of it.
+    // Nobody is signed in any more; the page calls `stop` when it learns that.
     if (socket === null) this.#goToRest();
   }
 
   #onOpened(): void {
     this.#subscriptions.connected((text) => this.#socket?.send(text));
-    // The page shows nothing old while no topic is subscribed to, and the first beat comes late.
+    // While no topic is subscribed to, no data is old, and the first beat would come late.
     if (this.#subscriptions.size === 0) this.#state.value = { phase: 'live' };
   }
 
-  /** `messages` undefined: this is not the change stream, so the connection is of no use. */
+  /** `messages` undefined: the server sends something else than the change stream, so the connection is of no use. */
   #receive(messages: readonly WatchMessage[] | undefined): void {
     if (messages === undefined) {
       this.#onLost(0);
@@ -171,7 +174,7 @@ export class LiveConnection {
     const wasOpened = this.#state.value.phase === 'live';
     this.#disconnect();
     this.#state.value = { phase: 'lost', since: this.#heardAt };
-    // A browser does not tell a refused socket from a dead server: the API says which it was.
+    // A browser does not tell a refused socket from a dead server. The API knows which it was.
     if (code === REVOKED || !wasOpened) void this.#platform.checkSession();
     this.#retry = setTimeout(() => this.#connectIfNeeded(), this.#backoff.next(WATCH));
   }

@@ -1,6 +1,6 @@
 /**
- * What the server says of one topic: its entries by key. Changes wait for the next frame of the screen and are taken in
- * batches, so that 1,000 a second make few renders and no long task.
+ * The entries of one topic by key, as the server sends them. Changes wait for the next frame of the screen and are
+ * taken in batches, so that 1,000 a second cause few renders and no long task.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import {
@@ -12,10 +12,13 @@ import {
 import { type Subscriber, TopicReader } from '../../watch-client/subscriptions.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
 
-/** A batch that was taken. `before` holds the former value of each key that was put or is gone, undefined if it had none. */
+/**
+ * A batch of changes that was taken. `before` holds the former value of each key that was put or is gone; undefined:
+ * the key is new.
+ */
 export interface Batch<T> {
   readonly before: ReadonlyMap<string, T | undefined>;
-  /** Everything may be different: `before` is empty. */
+  /** True when all entries may have changed; `before` is empty then. */
   readonly isNew: boolean;
 }
 
@@ -26,7 +29,7 @@ export interface TopicStoreOptions<T> {
   readonly schedule: (callback: () => void) => void;
 }
 
-/** So many entries are taken a frame: about 2 ms of work. */
+/** How many entries a frame takes: about 2 ms of work. */
 const MOST_A_FRAME = 2_000;
 
 export class TopicStore<T> implements Subscriber {
@@ -34,7 +37,7 @@ export class TopicStore<T> implements Subscriber {
   readonly #schedule: TopicStoreOptions<T>['schedule'];
   readonly #reader: TopicReader;
   readonly #entries: WatchedEntries<T>;
-  /** The messages that the next frames take. */
+  /** Messages that wait for the next frames. */
   readonly #queue: EntryMessage[] = [];
   readonly #listeners = new Set<(batch: Batch<T>) => void>();
   readonly #version = signal(0);
@@ -48,12 +51,12 @@ export class TopicStore<T> implements Subscriber {
     this.#entries = new WatchedEntries(keyOf);
   }
 
-  /** Rises with each batch. Who reads it renders again after the next one. */
+  /** A counter that rises with each batch. A component that reads it renders again after the next batch. */
   get version(): ReadonlySignal<number> {
     return this.#version;
   }
 
-  /** Whether a whole snapshot has come. Before that an empty store says nothing. */
+  /** True after the first whole snapshot. Before that an empty store does not mean that there are no entries. */
   get isLoaded(): ReadonlySignal<boolean> {
     return this.#isLoaded;
   }
@@ -66,13 +69,16 @@ export class TopicStore<T> implements Subscriber {
     return this.#entries.get(key);
   }
 
-  /** Calls `listener` after each batch, before those who read `version` render. Returns what ends it. */
+  /**
+   * Calls `listener` after each batch, before components that read `version` render. Returns the function that ends
+   * this.
+   */
   listen(listener: (batch: Batch<T>) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Continues behind the last message, also when that still waits for its frame. */
+  /** Continues after the last message, even one that still waits for its frame. */
   request(): SubscribeRequest {
     return this.#reader.request();
   }
@@ -84,7 +90,7 @@ export class TopicStore<T> implements Subscriber {
     this.#flushSoon();
   }
 
-  /** Forgets everything: the session is over. */
+  /** Forgets everything, because the session is over. */
   clear(): void {
     this.#queue.length = 0;
     this.#reader.forget();

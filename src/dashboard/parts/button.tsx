@@ -7,10 +7,10 @@ export interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onPress: () => void;
   readonly kind?: ButtonKind;
-  /** The action runs: the button takes no second press and says so. */
+  /** True while the action runs: the button takes no second press and says that it is busy. */
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** More than the word says, for the pointer and for readers of the screen. */
+  /** A longer text than the word, for the pointer and for screen readers. */
   readonly hint?: string;
   readonly isPressed?: boolean;
   readonly isExpanded?: boolean;
@@ -40,7 +40,7 @@ export interface SubmitProps {
   readonly isDisabled?: boolean;
 }
 
-/** Sends the form that it stands in. */
+/** The button that sends the form around it. */
 export function Submit({ children, kind = 'main', isBusy = false, isDisabled = false }: SubmitProps) {
   return (
     <button type="submit" class={`button button-${kind}`} disabled={isBusy || isDisabled} aria-busy={isBusy}>

@@ -31,10 +31,10 @@ export function Form({ children, foot, onSubmit, problem = null }: FormProps) {
 
 export interface FieldProps {
   readonly label: string;
-  /** Always shown below the field: form, unit, default. */
+  /** A text that always stands below the field: form, unit, default. */
   readonly hint?: string;
   readonly error?: string | null;
-  /** Puts the ids on the input, so that label, hint and error belong to it. */
+  /** Renders the input with these ids, so that label, hint and error belong to it. */
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby': string }) => ComponentChildren;
 }
 
@@ -58,9 +58,9 @@ export interface TextInputProps {
   readonly onInput: (value: string) => void;
   readonly hint?: string;
   readonly error?: string | null;
-  /** Shows dots. */
+  /** True when the input shows dots instead of the text. */
   readonly isSecret?: boolean;
-  /** The keyboard of a phone. */
+  /** The keyboard that a phone shows. */
   readonly inputMode?: 'text' | 'numeric' | 'decimal' | 'search';
   readonly isMono?: boolean;
   readonly hasFocus?: boolean;
@@ -99,7 +99,7 @@ export interface SelectProps {
   readonly onChange: (value: string) => void;
 }
 
-/** Label and choice in one line, for bars above tables. */
+/** A choice with its label in the same line, for bars above tables. */
 export function Select({ label, value, options, onChange }: SelectProps) {
   return (
     <label class="select">

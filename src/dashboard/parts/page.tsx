@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 
 export interface PageProps {
   readonly title: ComponentChildren;
-  /** Beside the title: counts, a state. */
+  /** Counts or a state, shown beside the title. */
   readonly about?: ComponentChildren;
   /** Buttons at the right. */
   readonly actions?: ComponentChildren;

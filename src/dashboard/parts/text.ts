@@ -1,4 +1,4 @@
-/** What the parts say by themselves. */
+/** The texts of the parts themselves. */
 export const text = {
   cancel: 'Cancel',
   close: 'Close',

@@ -1,4 +1,7 @@
-/** How faults of a master's files name a template: by its directory. No configuration file has a slash in its name. */
+/**
+ * The name of a template in the faults of a master's files: its directory. No configuration file has a slash in its
+ * name.
+ */
 const TEMPLATES = 'templates/';
 
 /** `name`: `<group>/<name>`. */
@@ -6,7 +9,7 @@ export function templatePath(name: string): string {
   return TEMPLATES + name;
 }
 
-/** True where the fault is of a template, and of no configuration. */
+/** True when the fault is about a template, and not about a configuration. */
 export function isOfTemplate({ file }: { readonly file: string }): boolean {
   return file.startsWith(TEMPLATES);
 }

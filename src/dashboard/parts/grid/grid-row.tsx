@@ -1,4 +1,4 @@
-/** One row of a grid: an entry with its cells, or the head of a group. On a phone two lines and an end. */
+/** One row of a grid: an entry with its cells, or the head of a group. On a phone an entry has two lines and an end. */
 import type { ComponentChildren } from 'preact';
 import { text } from '../text.js';
 import type { Column, GridProps } from './grid.js';

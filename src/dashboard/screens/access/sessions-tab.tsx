@@ -1,4 +1,4 @@
-/** The live sessions: which is this one, when each was used, and its end. */
+/** The live sessions: when each was used and when it ends. The session of this tab is marked. */
 import { useSignal } from '@preact/signals';
 import type { ListedSession } from '../../../operations/sessions.js';
 import { apiPath } from '../../api/api-client.js';

@@ -1,4 +1,4 @@
-/** What the screen Access says. */
+/** The texts of the screen Access. */
 import { count, plural } from '../../parts/amounts.js';
 
 export const text = {

@@ -1,4 +1,4 @@
-/** Scale and delete. Each says what it does before it does it. */
+/** The actions Scale and Delete. Each says what it will do before it does it. */
 import { useSignal } from '@preact/signals';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
@@ -121,7 +121,7 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
   );
 }
 
-/** Without instances the file is what goes. */
+/** The names of a delete dialog: the instances, or the file when there are none. */
 function namesOf(ids: readonly string[], all: number, file: string): readonly string[] {
   if (all === 0) return [file];
   return all > ids.length ? [...ids, text.removedMore(all - ids.length)] : ids;

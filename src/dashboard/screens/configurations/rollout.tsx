@@ -1,4 +1,4 @@
-/** A rollout that is not complete: how far it is, what holds it up, and what can be asked of it. */
+/** A rollout that is not complete: its progress, what holds it up, and the actions on it. */
 import { useSignal } from '@preact/signals';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
@@ -63,7 +63,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
         {session.can('OPERATE') && (
           <p class="configuration-rollout-actions">
             {ACTIONS[state].map((action) => (
-              // Pause and resume are one button: it keeps the focus.
+              // Pause and resume are one button, so that it keeps the focus.
               <Button key={action === 'resume' ? 'pause' : action} onPress={() => void ask(action)}>
                 {text.rolloutActions[action]}
               </Button>

@@ -1,4 +1,4 @@
-/** How one configuration stands: why, what its file says wrong, what it is made of, and its instances. */
+/** The state of one configuration: why it is so, the faults of its file, its fields, and its instances. */
 import { useMemo } from 'preact/hooks';
 import type { ConfigurationExplanation } from '../../../explain/explanation.js';
 import type { Configuration } from '../../../model/configuration.js';
@@ -52,7 +52,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
 
 interface PartProps {
   readonly row: ConfigurationRow;
-  /** Undefined: there is none, or it is complete. */
+  /** Undefined: the configuration has no rollout, or its rollout is complete. */
   readonly rollout: ShownRollout | undefined;
 }
 
@@ -153,7 +153,7 @@ function Instances({ row: { name, entry }, rollout }: PartProps) {
   const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
   return (
     <Panel title={text.instances} about={list.count}>
-      {/* What a rollout is about stands in its panel. */}
+      {/** The panel of the rollout says what the rollout is about. */}
       {rollout === undefined && revision !== undefined && older.length > 0 && (
         <p class="configuration-older">{text.older(older.length)}</p>
       )}

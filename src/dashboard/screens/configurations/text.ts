@@ -1,4 +1,4 @@
-/** What the screen Configurations says. */
+/** The texts of the screen Configurations. */
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { count, plural } from '../../parts/amounts.js';
 import type { FileState } from './rows.js';

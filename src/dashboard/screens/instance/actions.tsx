@@ -32,7 +32,7 @@ export function Actions({ instance, pending }: ActionsProps) {
     }
   };
   const press = (action: InstanceAction): void => {
-    // Nothing is ended or lost by a start.
+    // A start needs no question: it ends and loses nothing.
     if (action === 'start') void toasts.run(perform(action));
     else asked.value = action;
   };

@@ -1,4 +1,4 @@
-/** Facts of the instance, and its environment with secrets covered. */
+/** The facts of the instance, and its environment with the secrets covered. */
 import { useSignal } from '@preact/signals';
 import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';

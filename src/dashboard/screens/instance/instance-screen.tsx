@@ -1,4 +1,4 @@
-/** One instance: its log with a command line, what it uses, why it is as it is, its runs, details and terminal. */
+/** One instance: its log with a command line, its usage, why it is in its state, its runs, details and terminal. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { ButtonLink } from '../../parts/button.js';
@@ -26,9 +26,9 @@ import { WhyPanel } from './why-panel.js';
 type TabName = Exclude<keyof typeof text.tabs, 'label'>;
 
 const TABS: readonly TabName[] = ['log', 'usage', 'why', 'runs', 'details', 'terminal'];
-/** These fill the window, and scroll inside. */
+/** The tabs that fill the window and scroll inside. */
 const FILLING: readonly TabName[] = ['log', 'terminal'];
-/** Room for charts beside the log. */
+/** A window this wide has room for charts beside the log. */
 const WIDE = '(min-width: 1180px)';
 
 export function Screen({ path: [id = ''] }: ScreenProps) {
@@ -39,7 +39,7 @@ function InstanceScreen({ id }: { readonly id: string }) {
   const store = useTopic('instances');
   void store.version.value;
   const present = store.get(id);
-  /** As it was last seen: it stays on the screen when it goes away. */
+  /** The instance as it was last seen. The screen goes on showing it after it was removed. */
   const seen = useRef<InstanceInfo | undefined>(undefined);
   seen.current = present ?? seen.current;
   const instance = seen.current;
@@ -57,7 +57,7 @@ function InstanceScreen({ id }: { readonly id: string }) {
   );
 }
 
-/** The log is followed on all tabs, so that coming back to it loses nothing. */
+/** The log is followed on all tabs, so that a return to the log loses nothing. */
 function useLogFeed(
   id: string,
   { isKnown, isGone }: { readonly isKnown: boolean; readonly isGone: boolean },
@@ -75,7 +75,7 @@ function useLogFeed(
   return feed;
 }
 
-/** It went away while it was shown. */
+/** Shown when the instance was removed while the operator looked at it. */
 function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { id, wrapperNodeId } = instance;
   return (

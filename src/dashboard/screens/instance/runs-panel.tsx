@@ -1,4 +1,4 @@
-/** How the last runs of the instance ended, with what each wrote last. */
+/** How the last runs of the instance ended, with the last lines of each. */
 
 import type { InstanceRuns } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';

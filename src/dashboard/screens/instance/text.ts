@@ -1,4 +1,4 @@
-/** What the screen Instance says. */
+/** The texts of the screen Instance. */
 import { count, plural } from '../../parts/amounts.js';
 
 const lines = (value: number): string => plural(value, 'line');

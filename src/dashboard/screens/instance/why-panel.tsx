@@ -1,4 +1,7 @@
-/** Why the instance is as it is, in the words of the server: the verdict, what happens next, and what the operator can do. */
+/**
+ * Why the instance is in its state, in the words of the server: the verdict, what happens next, and what the operator
+ * can do.
+ */
 
 import type { InstanceExplanation } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
@@ -10,7 +13,7 @@ import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
 import { text } from './text.js';
 
-/** Times to a next try pass without a change of the instance. */
+/** How often the explanation is asked for: times to a next try pass without a change of the instance. */
 const AGAIN_MS = 5_000;
 
 export function WhyPanel({ instance }: { readonly instance: InstanceInfo }) {

@@ -1,4 +1,4 @@
-/** Start, stop, restart and delete of the selected instances. All names are shown before. */
+/** Start, stop, restart and delete of the selected instances. A dialog shows all names first. */
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
@@ -10,7 +10,7 @@ import { sentenceFor } from '../../services/toasts.js';
 import { text } from './text.js';
 
 const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
-/** As many calls at once: the API takes them in a turn. */
+/** How many calls run at once. */
 const AT_ONCE = 6;
 
 export interface BulkProps {
@@ -69,7 +69,7 @@ interface Refused {
   readonly problem: string;
 }
 
-/** Tries all; answers those that were refused. */
+/** Tries all instances; returns those that were refused. */
 async function performAll(
   api: Api,
   action: InstanceAction,

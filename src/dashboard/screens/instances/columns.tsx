@@ -1,4 +1,4 @@
-/** The columns of the instances' table: what each shows, and what it sorts by. */
+/** The columns of the instances' table: what each shows, and how each sorts. */
 import type { InstanceInfo } from '../../../model/instance.js';
 import { cores, count, megabytes } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
@@ -9,7 +9,7 @@ import { text } from './text.js';
 
 export type ColumnId = keyof typeof text.label;
 
-/** Always there, because it is the name of the row. */
+/** The column that is always shown, because it names the row. */
 export const NAME_COLUMN: ColumnId = 'id';
 export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'configuration',
@@ -21,11 +21,11 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'message',
 ];
 
-/** On a phone, which has two lines for each instance. */
+/** The columns on a phone, which has two lines for each instance. */
 export const PHONE_COLUMNS: readonly ColumnId[] = ['configuration', 'state', 'node', 'address'];
 
 const NOTHING = '–';
-/** Those that need attention come first. */
+/** States that need attention come first. */
 const STATE_ORDER: Readonly<Record<InstanceInfo['state'], number>> = {
   OFFLINE: 0,
   CREATING: 1,

@@ -79,7 +79,7 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
   );
 }
 
-/** At a desk the heads of the columns do it. */
+/** Shown on a phone only: on wider pages the heads of the columns sort. */
 function Order({ view, onChange }: FilterBarProps) {
   return (
     <>

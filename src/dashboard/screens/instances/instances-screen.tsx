@@ -1,4 +1,4 @@
-/** All instances in one table. What is set on it stands in the address. */
+/** All instances in one table. Its settings stand in the address. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
@@ -37,7 +37,7 @@ export function Screen() {
   const columns = useMemo(() => instanceColumns(pending), [pending]);
   const chosen = useSignal<ReadonlySet<string>>(NONE);
   const closed = useSignal<ReadonlySet<string>>(NONE);
-  // What left the state or the filter is not acted on unseen.
+  // A selected instance that the filter now hides is left out, so that no action happens unseen.
   const instances = [...chosen.value].flatMap((id) => (list.placeOf(id) < 0 ? [] : (store.get(id) ?? [])));
   const canAct = session.can('OPERATE');
   return (

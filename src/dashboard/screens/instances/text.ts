@@ -1,4 +1,4 @@
-/** What the screen Instances says. */
+/** The texts of the screen Instances. */
 import { plural } from '../../parts/amounts.js';
 
 const names = (count: number): string => plural(count, 'instance');

@@ -1,4 +1,4 @@
-/** What the operator has set on the table, as the address says it. */
+/** The settings of the table, as the address has them. */
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Order } from '../../live/ordered-list.js';
 import type { QueryChanges } from '../../router/place.js';
@@ -19,7 +19,7 @@ export interface InstancesView {
 export const STATES: readonly InstanceInfo['state'][] = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'];
 const DEFAULT_SORT: ColumnId = 'configuration';
 
-/** What is no word of ours in an address counts as not set. */
+/** Reads the settings. An unknown word in the address counts as not set. */
 export function readView(query: Readonly<Record<string, string>>, isPhone: boolean): InstancesView {
   const { find = '', state, group, sort = '', columns } = query;
   const name = sort.replace(/^-/, '');
@@ -38,7 +38,7 @@ export function readView(query: Readonly<Record<string, string>>, isPhone: boole
   };
 }
 
-/** The address that sorts by this column: once more turns it round. */
+/** The query that sorts by this column; when the table is sorted by it already, the other way round. */
 export function sortQuery(view: InstancesView, column: ColumnId): QueryChanges {
   return { sort: view.sort === column && !view.isDescending ? `-${column}` : column };
 }

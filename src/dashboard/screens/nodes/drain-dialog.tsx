@@ -1,4 +1,4 @@
-/** Asks before a drain, and for how long players are waited for. */
+/** Asks before a drain, and how long the drain waits for players. */
 import { useSignal } from '@preact/signals';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';

@@ -1,4 +1,4 @@
-/** Asks before a node is forgotten, with what that takes along. */
+/** Asks before a node is forgotten, and says what is lost with it. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { ForgottenNode } from '../../../operations/node-operations.js';

@@ -1,6 +1,6 @@
 /**
- * Cordon, uncordon and drain of a node. Uncordon also calls a drain off. The buttons stay as they are while a call runs, so that
- * the focus stays too: the badges mark what was asked, and asking twice does the same.
+ * Cordon, uncordon and drain of a node. Uncordon also cancels a drain. The buttons stay as they are while a call runs,
+ * so that the focus stays too. The badges mark the action, and asking twice does no harm.
  */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';

@@ -1,4 +1,4 @@
-/** What placement has given out of a node's RAM and CPU, as bars. */
+/** The RAM and CPU of a node that placement has reserved, as bars. */
 import { coresOf, megabytes } from '../../parts/amounts.js';
 import { Meter } from '../../parts/meter.js';
 import type { NodeEntry } from './node.js';

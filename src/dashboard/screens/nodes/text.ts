@@ -1,4 +1,4 @@
-/** What the screen Nodes says. */
+/** The texts of the screen Nodes. */
 import { count, plural } from '../../parts/amounts.js';
 
 const instances = (many: number): string => plural(many, 'instance');
@@ -30,7 +30,7 @@ export const text = {
   ofThese: (many: number, configuration: string) => `${count(many)} of ${configuration}`,
   cells: (node: string) => `Instances on ${node}`,
   more: (many: number) => `+ ${count(many)} more`,
-  /** Of what placement has given out; the head of the list has no room for more. */
+  /** Short labels of the reserved amounts; the list has no room for more. */
   inRow: { ram: 'RAM', cpu: 'CPU' },
   givenOut: { ram: 'RAM given out', cpu: 'CPU given out' },
   used: (value: string, all: string) => `${value} of ${all}`,

@@ -1,4 +1,4 @@
-/** How much there is: instances, nodes, players, and how much RAM and CPU is given out and used. */
+/** The figures of the cluster: instances, nodes, players, and reserved and used RAM and CPU. */
 import { coresOf, count, megabytes } from '../../parts/amounts.js';
 import { Meter } from '../../parts/meter.js';
 import { hrefOf } from '../../router/place.js';

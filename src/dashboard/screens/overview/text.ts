@@ -1,4 +1,4 @@
-/** What the screen Overview says. */
+/** The texts of the screen Overview. */
 import { plural } from '../../parts/amounts.js';
 
 export const text = {

@@ -1,4 +1,4 @@
-/** What the palette knows and does: the line, what may follow it, which choice is marked, and the run of a command. */
+/** The state of the palette: the line, its choices, the marked choice, and the run of a command. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { ListedCommand } from '../../../api/http/command-runner.js';
@@ -33,9 +33,9 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
   const { api, session } = useServices();
   const canCommand = session.can('ALL') && session.isUnrestricted;
   const line = useSignal('');
-  /** Undefined: as it comes. */
+  /** The place of the marked choice; -1: none. Undefined: the operator has marked nothing, so the default counts. */
   const marked = useSignal<number | undefined>(undefined);
-  /** How far back in the history; 0: not. */
+  /** How many lines back the operator is in the history; 0: at the line that he types. */
   const back = useSignal(0);
   const ran = useSignal<Ran | null>(null);
   const asksFirst = useSignal(false);
@@ -95,7 +95,7 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
     endAsking: (): void => {
       asksFirst.value = false;
     },
-    /** Goes back in the history, or forth with -1. */
+    /** Moves `by` lines back in the history; -1 moves forth. */
     recall: (by: number): void => {
       const lines = history.lines();
       const next = Math.max(0, Math.min(lines.length, back.value + by));
@@ -136,7 +136,7 @@ function useChoices(given: {
   const instances = useTopic('instances');
   const configurations = useTopic('configurations');
   const nodes = useTopic('nodes');
-  // What changes while something is typed does not matter here: the list is made anew with each letter.
+  // Other changes while something is typed do not matter: the list is made anew with each letter.
   const places = useMemo(
     () =>
       placesFor(line, {

@@ -1,7 +1,7 @@
-/** What the screen Templates says. */
+/** The texts of the screen Templates. */
 import { bytes, count, plural } from '../../parts/amounts.js';
 
-/** Small files are counted in bytes. */
+/** Small sizes are in bytes. */
 function sizeText(size: number): string {
   return size < 1024 ? plural(Math.round(size), 'byte') : bytes(size);
 }

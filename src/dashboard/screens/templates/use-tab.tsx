@@ -1,4 +1,4 @@
-/** Which configurations use a template, and how far the nodes have it that were asked to fetch it ahead of need. */
+/** The configurations that use a template, and the progress of the nodes that fetch it ahead of need. */
 import { useSignal } from '@preact/signals';
 import type { BegunSync } from '../../../api/routes/template-routes.js';
 import type { ClusterSyncReport } from '../../../model/template.js';
@@ -49,7 +49,7 @@ export function UseTab({ template }: { readonly template: TemplateName }) {
 function Nodes({ template: { group, name } }: { readonly template: TemplateName }) {
   const { api, session, toasts, clock } = useServices();
   const isOver = useSignal(true);
-  // A sync that runs is asked for each second; one that is over stays as it is.
+  // A running sync is asked for each second; a finished one no more.
   const round = isOver.value ? 0 : Math.floor(clock.value / 1000);
   const asked = useAsked(
     async (server, signal) => {
@@ -111,7 +111,7 @@ function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: Cluste
   );
 }
 
-/** Null: there was none since the master started. */
+/** Null: there was no sync since the master started. */
 async function lastSync(ask: () => Promise<ClusterSyncReport>): Promise<ClusterSyncReport | null> {
   try {
     return await ask();

@@ -1,4 +1,4 @@
-/** What the table of keys shows. */
+/** The columns of the table of keys. */
 import type { ListedKey } from '../../../../operations/api-keys.js';
 import { Badge } from '../../../parts/state-badge.js';
 import type { TableColumn } from '../../../parts/table/table.js';

@@ -1,4 +1,4 @@
-/** Makes a key, and shows its token once. */
+/** A dialog that makes a key, and shows its token once. */
 import { useSignal } from '@preact/signals';
 import type { CreatedKey } from '../../../../operations/api-keys.js';
 import { Button, Submit } from '../../../parts/button.js';

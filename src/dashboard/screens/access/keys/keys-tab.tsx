@@ -1,4 +1,4 @@
-/** The keys: what each may do, where it was used last, and its end. Make and revoke for those who may. */
+/** The keys: scope, last use and end of each. A key with enough scope may make and revoke keys here. */
 import { useSignal } from '@preact/signals';
 import type { ListedKey } from '../../../../operations/api-keys.js';
 import { apiPath } from '../../../api/api-client.js';

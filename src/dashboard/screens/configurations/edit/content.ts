@@ -23,7 +23,7 @@ export class ContentCalls {
     this.#path = apiPath('configurations', name);
   }
 
-  /** Null: there is no such configuration. Throws ApiFailure. */
+  /** Reads the content; null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
     try {
       const answer = await this.#api.get<ConfigurationContent>(`${this.#path}/file`);
@@ -39,13 +39,16 @@ export class ContentCalls {
     return this.#api.post<JudgedText>(`${this.#path}/check`, { body: { text } });
   }
 
-  /** What saving would change, and what becomes of the instances. The text has no problems. */
+  /** Asks what saving the text would change, and what would happen to the instances. The text must have no problems. */
   plan(text: string): Promise<ChangePlan> {
     const configurations = [{ ...JSON.parse(text), name: this.#name }];
     return this.#api.post<ChangePlan>('/plan', { body: { configurations, showValues: true } });
   }
 
-  /** Saves it if the content still has this revision (null: if there is none). Throws ApiFailure, 412 when it has not. */
+  /**
+   * Saves the text if the content still has this revision; null: if there is no content yet. Throws ApiFailure, with
+   * 412 when somebody else was faster.
+   */
   async write(text: string, revision: string | null): Promise<void> {
     await this.#api.put(this.#path, { body: JSON.parse(text), headers: condition(revision) });
   }
@@ -59,7 +62,7 @@ interface Description {
   readonly components: { readonly schemas: SchemaSource['named'] };
 }
 
-/** The schema of a configuration, as the API describes it. */
+/** The schema of a configuration, from the API's description. */
 export async function readSchema(api: Api, signal: AbortSignal): Promise<SchemaSource> {
   const { components } = await api.get<Description>('/openapi.json', { signal });
   return { root: components.schemas.ConfigurationInput ?? {}, named: components.schemas };

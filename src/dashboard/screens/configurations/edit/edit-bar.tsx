@@ -1,4 +1,4 @@
-/** Above the editor: whether the text is good and saved, and the buttons. */
+/** The bar above the editor: whether the text is valid and saved, and the buttons. */
 import { Button } from '../../../parts/button.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { text as parts } from '../../../parts/text.js';

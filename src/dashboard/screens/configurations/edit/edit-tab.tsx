@@ -1,4 +1,4 @@
-/** The content of a configuration as text, with what is wrong in it; for keys that may not change it, only to be read. */
+/** The content of a configuration as text, with its faults. A key that may not change it can only read it. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../../../api/api-client.js';
@@ -16,7 +16,7 @@ import { Editing } from './editing.js';
 
 export interface EditTabProps {
   readonly name: string;
-  /** Undefined: it is being made. */
+  /** Undefined: the configuration is new and not saved yet. */
   readonly row: ConfigurationRow | undefined;
 }
 
@@ -51,7 +51,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   }, [isNews, isDirty, editing, failure]);
   const { example, copy } = router.place.value.query;
   const wasBegun = example !== undefined || copy !== undefined;
-  // It is there now: the address is that of any other.
+  // Once the new configuration is saved, its address is like that of any other.
   useEffect(() => {
     if (revision !== undefined && wasBegun) router.go(['configurations', name]);
   }, [revision, wasBegun, router, name]);
@@ -79,7 +79,7 @@ interface StartFacts extends EditTabProps {
   readonly copy: string | undefined;
 }
 
-/** What is in force; of a new one the example or copy that it begins as. */
+/** Reads the content in force. For a new configuration: the example or the copy that it begins with. */
 async function readStart(api: Api, { name, row, example, copy }: StartFacts): Promise<Start> {
   const stored = row?.entry == null ? null : await new ContentCalls(api, name).read();
   if (stored !== null) return stored;

@@ -1,4 +1,7 @@
-/** What keeps the text from being saved, and what of it has no effect. Each leads to its place. */
+/**
+ * The problems that keep the text from being saved, and the warnings about parts without effect. Each leads to its
+ * place.
+ */
 
 import type { JudgedText } from '../../../../operations/configuration-content.js';
 import { Button } from '../../../parts/button.js';

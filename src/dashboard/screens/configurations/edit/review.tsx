@@ -1,4 +1,6 @@
-/** Shows the plan of what is to be saved: field by field, what becomes of the instances, and what fits nowhere. */
+/**
+ * Shows the plan of a save: the changed fields, what happens to the instances, and which of them would find no node.
+ */
 
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { Button } from '../../../parts/button.js';

@@ -1,4 +1,7 @@
-/** The line that writes to the standard input of the instance. Arrow keys go through what was sent; so does a menu for thumbs. */
+/**
+ * The line that writes to the standard input of the instance. Arrow keys go through the commands that were sent; a menu
+ * does the same on a phone.
+ */
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
@@ -13,7 +16,7 @@ const SHOWN_IN_MENU = 10;
 
 export interface CommandLineProps {
   readonly id: string;
-  /** Nothing reads: the line says so. */
+  /** False: no process reads the line, and the line says so. */
   readonly isRunning: boolean;
   readonly onSent: (command: string) => void;
 }
@@ -39,7 +42,7 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
       await api.post(apiPath('instances', id, 'execute'), { body: { command } });
       history.add(command);
       onSent(command);
-      // What was typed meanwhile stays.
+      // Text that was typed meanwhile stays.
       if (typed.value === command) typed.value = '';
     } catch (error) {
       problem.value = error;

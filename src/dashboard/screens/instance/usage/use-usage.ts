@@ -1,4 +1,4 @@
-/** The series of an instance: the ring that the master keeps, then what the stream says. */
+/** The series of an instance: the samples that the master keeps, then those of the change stream. */
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import type { InstanceUsageSeries } from '../../../../api/routes/history-routes.js';
@@ -18,7 +18,7 @@ export function useUsage({ id, players }: Pick<InstanceInfo, 'id' | 'players'>):
   const { live } = useServices();
   const store = useTopic('usage');
   const series = useSignal<UsageSeries>(EMPTY_SERIES);
-  // What was missed while the connection was lost is in the ring.
+  // After a lost connection the series is loaded again, because the master has the samples that this page missed.
   const isLive = live.connection.state.value.phase === 'live';
   const asked = useAsked(
     (api, signal) => api.get<InstanceUsageSeries>(apiPath('instances', id, 'usage'), { signal }),

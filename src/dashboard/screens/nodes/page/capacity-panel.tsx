@@ -1,4 +1,4 @@
-/** What a node has, what placement has given out of it, and what is really used. */
+/** The RAM and CPU of a node: how much it has, how much placement has reserved, and how much is used. */
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import { cores, megabytes } from '../../../parts/amounts.js';
 import { Panel } from '../../../parts/page.js';

@@ -1,4 +1,4 @@
-/** How far a drain is, live. */
+/** The live progress of a drain. */
 import type { DrainProgress } from '../../../../model/node-drain.js';
 import { Panel } from '../../../parts/page.js';
 import { Time } from '../../../parts/time.js';

@@ -1,4 +1,4 @@
-/** One node: how it stands and why, what is given out and used, what it can run, and its instances. */
+/** One node: its state and the reason, its reserved and used resources, its runtimes, and its instances. */
 import { useSignal } from '@preact/signals';
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import { apiPath } from '../../../api/api-client.js';
@@ -21,7 +21,7 @@ import { DrainPanel } from './drain-panel.js';
 import { InstancesPanel } from './instances-panel.js';
 import { WhyPanel } from './why-panel.js';
 
-/** What was measured, the last beat and the explanation are not in the stream: they are asked again this often. */
+/** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
 
 export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly asked: AskedOfNodes }) {

@@ -1,4 +1,4 @@
-/** Why the node stands as it does, what happens next, what the operator can do, and its instances that are not well. */
+/** Why the node is in its state, what happens next, what the operator can do, and its instances that are not well. */
 
 import type { NodeExplanation } from '../../../../explain/explanation.js';
 import { apiPath } from '../../../api/api-client.js';
@@ -9,7 +9,7 @@ import { useAsked } from '../../../services/use-live.js';
 import type { NodeEntry } from '../node.js';
 import { text } from '../text.js';
 
-/** A change of the node or a new `round` asks again. */
+/** Asks again after each change of the node, and with each new `round`. */
 export function WhyPanel({ node, round }: { readonly node: NodeEntry; readonly round: number }) {
   const asked = useAsked(
     (api, signal) => api.get<NodeExplanation>(apiPath('cluster', 'nodes', node.nodeId, 'why'), { signal }),

@@ -39,7 +39,7 @@ export function JoinDialog({
   );
 }
 
-/** '' stands for no bound. */
+/** '' stands for no limit. */
 const numberOf = (value: string): number | null => (value === '' ? null : Number(value));
 
 function TokenForm(props: {

@@ -1,4 +1,4 @@
-/** What can still be done with a join token, and the command that uses one. Pure. */
+/** Whether a join token can still be used, and the command that uses it. Pure. */
 import type { CreatedJoinToken, JoinToken } from '../../../../operations/join-tokens.js';
 
 export type TokenState = 'usable' | 'used' | 'expired';
@@ -8,7 +8,9 @@ export function tokenState({ isExpired, uses, maxUses }: JoinToken): TokenState 
   return maxUses !== null && uses >= maxUses ? 'used' : 'usable';
 }
 
-/** For a shell on the new machine. Neither token nor address has a character that a shell would read. */
+/**
+ * The command for a shell on the new machine. Neither token nor address has a character that a shell would interpret.
+ */
 export function joinCommand({ token, master }: CreatedJoinToken): string {
   return `drover join ${token} --master ${master} && drover start`;
 }

@@ -1,4 +1,4 @@
-/** Join tokens: what each is for, whether it can still be used, and its end. */
+/** The join tokens: the purpose of each, whether it can still be used, and when it ends. */
 import { useSignal } from '@preact/signals';
 import type { JoinToken } from '../../../../operations/join-tokens.js';
 import { apiPath } from '../../../api/api-client.js';
@@ -29,7 +29,7 @@ function State({ state }: { readonly state: TokenState }) {
   return <Badge tone={TONES[state]} label={text.tokenStates[state]} />;
 }
 
-/** Another `round`: a token was made. */
+/** `round` changes when a token was made. */
 export function TokensTab({ round }: { readonly round: number }) {
   const { api, session, toasts } = useServices();
   const revoked = useSignal<JoinToken | null>(null);
