@@ -15,7 +15,7 @@ export class ApiFailure extends Error {
   }
 }
 
-export interface ApiOptions {
+interface ApiOptions {
   /** The address of the API with a slash at its end, such as `http://127.0.0.1:7000/api/`. */
   readonly base: string;
   readonly token: () => string | null;

@@ -8,7 +8,7 @@ import type { ScreenProps } from '../screens/screen.js';
 import type { Scope } from '../session/scopes.js';
 import { NAVIGATION, type ScreenName } from './screen-names.js';
 
-export interface ScreenRoute {
+interface ScreenRoute {
   readonly needs: Scope;
   /** True when a key that is restricted to some configurations does not see the screen. */
   readonly isUnrestrictedOnly: boolean;

@@ -7,7 +7,7 @@ import { screensFor } from './may-show.js';
 import type { ScreenName } from './screen-names.js';
 import { text } from './text.js';
 
-export interface SideProps {
+interface SideProps {
   readonly current: ScreenName | undefined;
   readonly onCommands: () => void;
   readonly onHelp: () => void;

@@ -1,7 +1,7 @@
 /** The keyboard shortcuts of every screen. Those that are letters do nothing while the operator types. */
 import { useEffect } from 'preact/hooks';
 
-export interface Keys {
+interface Keys {
   readonly onCommands: () => void;
   readonly onHelp: () => void;
 }

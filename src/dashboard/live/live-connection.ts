@@ -37,7 +37,7 @@ export interface WatchSocket {
 }
 
 /** The parts of the browser that the connection uses; tests hand in others. */
-export interface WatchPlatform {
+interface WatchPlatform {
   /** Opens a socket; null: nobody is signed in any more. */
   open(events: SocketEvents): WatchSocket | null;
   now(): number;

@@ -31,7 +31,7 @@ const STATES: Readonly<Record<Instance['state'], ClusterEvent['what'] | null>> =
   STOPPED: 'stopped',
 };
 
-export interface RecentEventsOptions {
+interface RecentEventsOptions {
   readonly instances: Pick<TopicStore<Instance>, 'listen' | 'entries'>;
   readonly nodes: Pick<TopicStore<Node>, 'listen' | 'entries'>;
   readonly now: () => number;

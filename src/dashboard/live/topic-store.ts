@@ -22,7 +22,7 @@ export interface Batch<T> {
   readonly isNew: boolean;
 }
 
-export interface TopicStoreOptions<T> {
+interface TopicStoreOptions<T> {
   readonly topic: string;
   readonly keyOf: (entry: T) => string;
   /** Calls back before the next frame, or soon when the tab is hidden. */

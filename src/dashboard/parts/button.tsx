@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 
 export type ButtonKind = 'normal' | 'main' | 'danger' | 'quiet';
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onPress: () => void;
   readonly kind?: ButtonKind;
@@ -33,7 +33,7 @@ export function Button({ children, onPress, kind = 'normal', isBusy = false, ...
   );
 }
 
-export interface SubmitProps {
+interface SubmitProps {
   readonly children: ComponentChildren;
   readonly kind?: ButtonKind;
   readonly isBusy?: boolean;
@@ -49,7 +49,7 @@ export function Submit({ children, kind = 'main', isBusy = false, isDisabled = f
   );
 }
 
-export interface ButtonLinkProps {
+interface ButtonLinkProps {
   readonly children: ComponentChildren;
   readonly href: string;
   readonly kind?: ButtonKind;

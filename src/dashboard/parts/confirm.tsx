@@ -6,7 +6,7 @@ import { Dialog } from './dialog.js';
 import { Failure } from './failure.js';
 import { text } from './text.js';
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
   /** Says what the action does, and what it leaves alone. */
   readonly explanation: string;

@@ -1,7 +1,7 @@
 /** A note for a place where nothing is shown yet: it says how something gets there. */
 import type { ComponentChildren } from 'preact';
 
-export interface EmptyProps {
+interface EmptyProps {
   readonly title: string;
   /** How something gets here. */
   readonly hint?: ComponentChildren;

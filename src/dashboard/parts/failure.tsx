@@ -3,7 +3,7 @@ import { sentenceFor } from '../services/toasts.js';
 import { Button } from './button.js';
 import { text } from './text.js';
 
-export interface FailureProps {
+interface FailureProps {
   readonly error: unknown;
   readonly onRetry?: () => void;
 }

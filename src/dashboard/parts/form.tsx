@@ -3,7 +3,7 @@ import type { ComponentChildren, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Failure } from './failure.js';
 
-export interface FormProps {
+interface FormProps {
   readonly children: ComponentChildren;
   /** The buttons; the one that sends comes last. */
   readonly foot: ComponentChildren;
@@ -29,7 +29,7 @@ export function Form({ children, foot, onSubmit, problem = null }: FormProps) {
   );
 }
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
   /** A text that always stands below the field: form, unit, default. */
   readonly hint?: string;
@@ -52,7 +52,7 @@ export function Field({ label, hint, error = null, children }: FieldProps) {
   );
 }
 
-export interface TextInputProps {
+interface TextInputProps {
   readonly label: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
@@ -92,7 +92,7 @@ export function TextInput({ label, hint, error, ...input }: TextInputProps) {
   );
 }
 
-export interface SelectProps {
+interface SelectProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];

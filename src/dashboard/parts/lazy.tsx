@@ -7,7 +7,7 @@ import { Button } from './button.js';
 import { Empty } from './empty.js';
 import { text } from './text.js';
 
-export interface LazyProps<Props extends object> {
+interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>;
   readonly props: Props;
 }

@@ -13,7 +13,7 @@ export interface MenuItem {
   readonly isChecked?: boolean;
 }
 
-export interface MenuProps {
+interface MenuProps {
   readonly label: ComponentChildren;
   readonly items: readonly MenuItem[];
   readonly kind?: ButtonKind;

@@ -1,6 +1,6 @@
 /** A share of something as a bar and as text. */
 
-export interface MeterProps {
+interface MeterProps {
   readonly label: string;
   readonly value: number;
   readonly most: number;

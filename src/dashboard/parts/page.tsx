@@ -1,7 +1,7 @@
 /** The head of a screen and its content. `fill`: the content has the whole height and scrolls inside. */
 import type { ComponentChildren } from 'preact';
 
-export interface PageProps {
+interface PageProps {
   readonly title: ComponentChildren;
   /** Counts or a state, shown beside the title. */
   readonly about?: ComponentChildren;

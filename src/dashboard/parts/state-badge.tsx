@@ -14,7 +14,7 @@ const TONES: Readonly<Record<keyof typeof text.states, Tone>> = {
   lost: 'bad',
 };
 
-export interface BadgeProps {
+interface BadgeProps {
   readonly tone: Tone;
   readonly label: string;
   /** True when the operator has asked for it and the state has not confirmed it yet. */

@@ -1,6 +1,6 @@
 /** Tabs with an address each, so that Back works and a tab can be linked to. */
 
-export interface Tab {
+interface Tab {
   readonly id: string;
   readonly label: string;
   readonly href: string;
@@ -8,7 +8,7 @@ export interface Tab {
   readonly count?: number;
 }
 
-export interface TabsProps {
+interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
   /** The id of the tab that is shown. */

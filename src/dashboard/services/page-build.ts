@@ -2,7 +2,7 @@
 import { effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { ConnectionState } from '../live/live-connection.js';
 
-export interface PageBuildOptions {
+interface PageBuildOptions {
   /** The page of this tab, as `buildOf` names it; null: not known, as in a development server. */
   readonly own: string | null;
   /** Reads the page that the server has now, as HTML. */

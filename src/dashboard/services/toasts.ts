@@ -2,7 +2,7 @@
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { ApiFailure } from '../api/api-client.js';
 
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly kind: 'done' | 'failed';
   readonly text: string;

@@ -9,7 +9,7 @@ import { includesScope, type Scope } from './scopes.js';
 import { TabChannel } from './tab-channel.js';
 import { text } from './text.js';
 
-export type SessionState =
+type SessionState =
   | { readonly phase: 'starting' }
   /** `reason`: why the operator has to sign in again; null: he has just come. */
   | { readonly phase: 'out'; readonly reason: string | null }

@@ -8,7 +8,7 @@ type Note =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'ended'; readonly reason: string };
 
-export interface TabEvents {
+interface TabEvents {
   /** The token of this tab, for another tab that asks; null: none. */
   readonly token: () => string | null;
   /** Called when another tab has signed out. */

@@ -80,7 +80,7 @@ it('leads from a template in conflict to the templates', () => {
   });
   expect(found).toMatchObject({
     sentence: 'templates/games/arena: conflict: changed here, too',
-    step: { kind: 'open', label: 'To the templates' },
+    step: { kind: 'open', label: 'Show templates' },
   });
 });
 
@@ -138,7 +138,7 @@ it('tells of rollouts that failed or wait for a person, and leaves those alone t
   expect(found.map(({ tone, sentence }) => `${tone} ${sentence}`)).toEqual([
     'bad The rollout of e failed: none became good',
     'bad The rollout of f failed: no place',
-    'busy The canaries of d are good: its rollout waits for its promotion.',
+    'busy The canaries of d are healthy: its rollout waits for promotion.',
     'still The rollout of c is paused.',
   ]);
   expect(found[0]?.step).toMatchObject({ kind: 'open', href: '#/configurations/e' });

@@ -11,7 +11,7 @@ import { text as parts } from '../text.js';
 import type { EditorOptions } from './editor-setup.js';
 import './editor.css';
 
-export interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
+interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
   /** The line that gets the cursor and the focus. A new object moves the cursor again, even to the same line. */
   readonly goTo?: { readonly line: number | null; readonly column: number | null } | null;
 }
@@ -30,7 +30,7 @@ export function CodeEditor({ goTo = null, ...options }: CodeEditorProps) {
   return <EditorPlace element={element} state={state} />;
 }
 
-export interface DifferenceProps {
+interface DifferenceProps {
   readonly label: string;
   readonly before: string;
   readonly after: string;

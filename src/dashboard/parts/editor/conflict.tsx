@@ -8,7 +8,7 @@ import { text as parts } from '../text.js';
 import { Difference } from './code-editor.js';
 import type { Language } from './editor-setup.js';
 
-export interface ConflictProps {
+interface ConflictProps {
   /** The text that the server has now; null: it was removed. */
   readonly theirs: string | null;
   readonly mine: string;

@@ -3,7 +3,7 @@
  * session. Only the key that typed a draft gets it back.
  */
 
-export interface Draft {
+interface Draft {
   readonly text: string;
   /** The revision of `base`; null: nothing was stored yet. */
   readonly revision: string | null;
@@ -12,7 +12,7 @@ export interface Draft {
 }
 
 /** The part of a browser's storage that is used here. */
-export interface DraftStorage {
+interface DraftStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
   removeItem(name: string): void;

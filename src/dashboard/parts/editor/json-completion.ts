@@ -5,7 +5,7 @@ import type { EditorState } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 import { fieldsAt, type JsonPath, type Offer, type SchemaSource, valuesAt } from './json-schema.js';
 
-export interface JsonPlace {
+interface JsonPlace {
   readonly kind: 'field' | 'value';
   /** The path of the object that gets the field, or of the value. */
   readonly path: JsonPath;

@@ -1,6 +1,6 @@
 /** What a JSON schema allows at a place of a document. Pure: the editor uses it for completion. */
 
-export interface JsonSchema {
+interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
   readonly description?: string;

@@ -1,5 +1,5 @@
 /** A search field that filters a screen with each letter. */
-export interface SearchInputProps {
+interface SearchInputProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;

@@ -4,7 +4,7 @@ import { Button } from '../button.js';
 import { CopyButton } from '../copy-button.js';
 import { text } from '../text.js';
 
-export interface ShownOnceProps {
+interface ShownOnceProps {
   readonly explain: string;
   readonly label?: string;
   readonly value: string;

@@ -4,7 +4,7 @@ import { text } from '../text.js';
 import type { Column, GridProps } from './grid.js';
 import type { GridRow as Row } from './grid-rows.js';
 
-export interface GridRowProps<T> {
+interface GridRowProps<T> {
   readonly id: string;
   readonly row: Row;
   readonly index: number;

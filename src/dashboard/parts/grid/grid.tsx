@@ -36,12 +36,12 @@ export interface RowSource<T> {
   groups(): readonly Group[];
 }
 
-export interface GridSort {
+interface GridSort {
   readonly column: string;
   readonly isDescending: boolean;
 }
 
-export interface GridSelection {
+interface GridSelection {
   readonly keys: ReadonlySet<string>;
   readonly onToggle: (key: string) => void;
   /** Selects all rows that the filter lets through, or no row. */

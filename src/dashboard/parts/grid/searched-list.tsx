@@ -10,7 +10,7 @@ import { Page } from '../page.js';
 import { type Column, Grid } from './grid.js';
 import { listRows } from './list-rows.js';
 
-export interface SearchedListProps<T> {
+interface SearchedListProps<T> {
   readonly text: {
     readonly title: string;
     readonly counted: (shown: number, all: number) => string;

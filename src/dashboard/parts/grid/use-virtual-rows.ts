@@ -10,7 +10,7 @@ import {
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
 
-export interface VirtualRows {
+interface VirtualRows {
   readonly items: readonly VirtualItem[];
   readonly heightPx: number;
   readonly scrollTo: (row: number) => void;

@@ -9,7 +9,7 @@ export interface TableColumn<T> {
   readonly cell: (entry: T) => ComponentChildren;
 }
 
-export interface TableProps<T> {
+interface TableProps<T> {
   readonly label: string;
   readonly columns: readonly TableColumn<T>[];
   readonly rows: readonly T[];

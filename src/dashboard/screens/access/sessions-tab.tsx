@@ -31,7 +31,7 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
     label: text.lastUse,
     cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
   },
-  { id: 'made', label: text.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   { id: 'ends', label: text.endsUnused, cell: ({ endsAt }) => <Time at={endsAt} /> },
 ];
 

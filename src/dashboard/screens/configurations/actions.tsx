@@ -13,7 +13,7 @@ import { useEntries } from '../../services/use-live.js';
 import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly row: ConfigurationRow;
   readonly entry: Topics['configurations'];
 }

@@ -11,7 +11,7 @@ import { text } from './text.js';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const COPY = 'copy:';
 
-export interface CreateProps {
+interface CreateProps {
   readonly rows: readonly ConfigurationRow[];
   readonly onClose: () => void;
 }

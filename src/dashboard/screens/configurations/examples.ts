@@ -1,7 +1,7 @@
 /** The examples for a new configuration. The editor shows these texts, so their fields are in the order of a reader. */
 import type { text } from './text.js';
 
-export type ExampleName = keyof typeof text.examples;
+type ExampleName = keyof typeof text.examples;
 
 const EXAMPLES: Readonly<Record<ExampleName, object>> = {
   game: {

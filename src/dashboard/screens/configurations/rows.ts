@@ -28,14 +28,14 @@ export interface ConfigurationRow {
   readonly note: string;
 }
 
-export interface RowFacts {
+interface RowFacts {
   readonly entries: Iterable<Entry>;
   readonly counts: ReadonlyMap<string, Counts>;
   readonly errors: ConfigurationFileError[];
   readonly removed: RemovedConfiguration[];
 }
 
-export interface Counts {
+interface Counts {
   readonly online: number;
   readonly all: number;
 }

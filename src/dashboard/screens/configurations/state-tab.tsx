@@ -218,6 +218,6 @@ function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[
         return configurationRevision === revision ? text.contentNow : text.contentOld;
       },
     },
-    { id: 'made', label: text.made, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: 'age', label: text.age, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }

@@ -10,7 +10,7 @@ import { type ConfigurationRow, countInstances, rowsOf } from './rows.js';
 /** How often the screen asks for broken files, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
 
-export interface KnownConfigurations {
+interface KnownConfigurations {
   readonly rows: readonly ConfigurationRow[];
   readonly isLoaded: boolean;
   readonly error: unknown;

@@ -11,7 +11,7 @@ import { text } from './text.js';
 
 const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly instance: InstanceInfo;
   readonly pending: PendingActions;
 }

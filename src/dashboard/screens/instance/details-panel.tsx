@@ -44,14 +44,14 @@ function Facts({ instance }: { readonly instance: InstanceInfo }) {
         <dd>{instance.runtime}</dd>
         <dt>{text.details.process}</dt>
         <dd>{processPid ?? text.details.noProcess}</dd>
-        <dt>{text.details.given}</dt>
+        <dt>{text.details.reserved}</dt>
         <dd>
           {megabytes(instance.allocatedRamMB)}
           {instance.allocatedCpu > 0 && `, ${cores(instance.allocatedCpu)}`}
         </dd>
         <dt>{text.details.restarts}</dt>
         <dd>{count(instance.restarts)}</dd>
-        <dt>{text.details.made}</dt>
+        <dt>{text.details.age}</dt>
         <dd>
           <Time at={createdAt} />
         </dd>

@@ -13,7 +13,7 @@ const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'
 /** How many calls run at once. */
 const AT_ONCE = 6;
 
-export interface BulkProps {
+interface BulkProps {
   readonly chosen: readonly InstanceInfo[];
   readonly pending: PendingActions;
   readonly onClear: () => void;

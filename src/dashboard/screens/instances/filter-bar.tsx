@@ -11,7 +11,7 @@ import { COLUMN_IDS, isColumn } from './columns.js';
 import { text } from './text.js';
 import { columnsQuery, GROUPS, type InstancesView, STATES, sortQuery } from './view.js';
 
-export interface FilterBarProps {
+interface FilterBarProps {
   readonly view: InstancesView;
   readonly onChange: (changes: QueryChanges) => void;
 }

@@ -5,7 +5,7 @@ import type { QueryChanges } from '../../router/place.js';
 import { addressOf, type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
 
 export const GROUPS = ['configuration', 'node', 'state'] as const;
-export type GroupBy = (typeof GROUPS)[number];
+type GroupBy = (typeof GROUPS)[number];
 
 export interface InstancesView {
   readonly find: string;

@@ -7,7 +7,7 @@ import { type Api, apiPath } from '../../api/api-client.js';
 import type { NodeEntry } from './node.js';
 import type { text } from './text.js';
 
-export type NodeAction = keyof typeof text.pending;
+type NodeAction = keyof typeof text.pending;
 
 interface Asked {
   readonly action: NodeAction;

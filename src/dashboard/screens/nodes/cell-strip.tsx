@@ -8,7 +8,7 @@ import { text as parts } from '../../parts/text.js';
 import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
-export interface CellStripProps {
+interface CellStripProps {
   readonly label: string;
   readonly instances: readonly InstanceInfo[];
   /** How many more instances the node has. */

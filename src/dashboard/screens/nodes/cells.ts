@@ -3,7 +3,7 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import type { OrderedList } from '../../live/ordered-list.js';
 
 /** The instances of one node, from `start` in the list. */
-export interface Placed {
+interface Placed {
   readonly start: number;
   readonly count: number;
 }

@@ -8,7 +8,7 @@ import { useSubmit } from '../../parts/forms/use-submit.js';
 import { text as parts } from '../../parts/text.js';
 import { text } from './text.js';
 
-export interface DrainDialogProps {
+interface DrainDialogProps {
   readonly nodeId: string;
   readonly onDrain: (deadlineSeconds: number) => Promise<void>;
   readonly onClose: () => void;

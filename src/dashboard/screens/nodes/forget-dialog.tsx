@@ -11,7 +11,7 @@ import { text as parts } from '../../parts/text.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
-export interface ForgetDialogProps {
+interface ForgetDialogProps {
   readonly nodeId: string;
   readonly onForgotten: () => void;
   readonly onClose: () => void;

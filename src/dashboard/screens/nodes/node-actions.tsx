@@ -10,7 +10,7 @@ import { DrainDialog } from './drain-dialog.js';
 import { type NodeEntry, standingOf } from './node.js';
 import { text } from './text.js';
 
-export interface NodeActionsProps {
+interface NodeActionsProps {
   readonly node: NodeEntry;
   readonly asked: AskedOfNodes;
 }
@@ -35,7 +35,7 @@ export function NodeActions({ node, asked }: NodeActionsProps) {
         </Button>
       ) : (
         <Button hint={text.uncordonHint} onPress={uncordon}>
-          {standing === 'draining' ? text.callOff : text.uncordon}
+          {standing === 'draining' ? text.cancelDrain : text.uncordon}
         </Button>
       )}
       {standing !== 'drained' && (

@@ -4,7 +4,7 @@ import { Meter } from '../../parts/meter.js';
 import type { NodeEntry } from './node.js';
 import { text } from './text.js';
 
-export interface NodeMetersProps {
+interface NodeMetersProps {
   readonly node: NodeEntry;
   readonly label: { readonly ram: string; readonly cpu: string };
 }

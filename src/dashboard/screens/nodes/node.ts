@@ -5,7 +5,7 @@ import type { Order } from '../../live/ordered-list.js';
 import { text } from './text.js';
 
 export type NodeEntry = Topics['nodes'];
-export type NodeSort = keyof typeof text.sorts;
+type NodeSort = keyof typeof text.sorts;
 
 /** The settings of the list, as the address has them. */
 export interface NodesView {
@@ -59,7 +59,7 @@ export const PLACED: Order<InstanceInfo> = {
   isDescending: false,
 };
 
-export type Standing = keyof typeof text.standing;
+type Standing = keyof typeof text.standing;
 
 /** Null: the node takes instances. */
 export function standingOf({ cordoned, drain }: NodeEntry): Standing | null {

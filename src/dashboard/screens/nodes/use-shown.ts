@@ -4,7 +4,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 
-export interface ShownConfiguration {
+interface ShownConfiguration {
   /** The name; '': no configuration. */
   readonly name: string;
   /** The event handlers for the element around all cells. */

@@ -3,7 +3,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { text } from './text.js';
 import type { Choice } from './use-palette.js';
 
-export interface ChoiceListProps {
+interface ChoiceListProps {
   readonly choices: readonly Choice[];
   /** The place of the marked choice; -1: none. */
   readonly active: number;

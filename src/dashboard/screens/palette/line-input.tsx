@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import { Field } from '../../parts/form.js';
 
-export interface LineInputProps {
+interface LineInputProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;

@@ -12,7 +12,7 @@ import type { ScreenChoice } from './places.js';
 import { text } from './text.js';
 import { usePalette } from './use-palette.js';
 
-export interface PaletteProps {
+interface PaletteProps {
   /** The screens that the key may see. */
   readonly screens: readonly ScreenChoice[];
   readonly onClose: () => void;

@@ -15,7 +15,7 @@ export interface ScreenChoice {
   readonly href: string;
 }
 
-export interface Places {
+interface Places {
   readonly screens: readonly ScreenChoice[];
   readonly instances: Iterable<InstanceInfo>;
   readonly configurations: Iterable<string>;

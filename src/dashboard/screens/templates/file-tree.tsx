@@ -12,7 +12,7 @@ import type { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 import { type Folder, foldersAbove, treeOf } from './tree.js';
 
-export interface FileTreeProps {
+interface FileTreeProps {
   readonly files: TemplateFiles;
   readonly paths: readonly string[];
   /** The file that is shown. */

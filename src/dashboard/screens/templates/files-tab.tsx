@@ -21,7 +21,7 @@ import { text } from './text.js';
 import { UploadDialog } from './upload-dialog.js';
 import type { ChosenFile } from './upload-plan.js';
 
-export interface FilesTabProps {
+interface FilesTabProps {
   readonly template: TemplateName;
   /** A new object after each change of the template. */
   readonly change: object;

@@ -9,7 +9,7 @@ import { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 import { isGoodPath } from './tree.js';
 
-export interface NewFileProps {
+interface NewFileProps {
   /** Undefined: the template is new, so the dialog asks for its name, too. */
   readonly template?: { readonly group: string; readonly name: string };
   readonly onClose: () => void;

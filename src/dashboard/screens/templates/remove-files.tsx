@@ -6,7 +6,7 @@ import { sentenceFor } from '../../services/toasts.js';
 import type { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 
-export interface RemoveFilesProps {
+interface RemoveFilesProps {
   readonly files: TemplateFiles;
   readonly paths: readonly string[];
   /** For a single file: it is deleted only if it still has this revision. */

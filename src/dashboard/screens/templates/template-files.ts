@@ -12,7 +12,7 @@ export type FileContent = { readonly size: number; readonly revision: string } &
   | { readonly kind: 'binary' | 'large' }
 );
 
-export interface UploadOptions {
+interface UploadOptions {
   readonly signal: AbortSignal;
   /** Gets a share from 0 to 1. */
   readonly onProgress: (share: number) => void;

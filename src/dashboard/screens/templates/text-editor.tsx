@@ -19,7 +19,7 @@ import type { FilePaneProps } from './file-pane.js';
 import type { FileContent, TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 
-export interface TextEditorProps extends FilePaneProps {
+interface TextEditorProps extends FilePaneProps {
   readonly content: FileContent & { readonly kind: 'text' };
   readonly actions: ComponentChildren;
 }

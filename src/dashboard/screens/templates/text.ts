@@ -49,7 +49,7 @@ export const text = {
   downloading: 'Packing…',
   newFile: 'New file',
   newFilePath: 'Path',
-  newFileHint: 'Folders are made as the path needs them: config/game.yml makes config.',
+  newFileHint: 'Missing folders are created: config/game.yml creates config.',
   dropHint: 'Drop files, folders or zips here',
 
   files: 'Files of this template',

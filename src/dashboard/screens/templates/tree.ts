@@ -11,7 +11,7 @@ export interface Folder {
   readonly count: number;
 }
 
-export interface TreeFile {
+interface TreeFile {
   readonly name: string;
   readonly path: string;
 }

@@ -12,7 +12,7 @@ import { text } from './text.js';
 import { UploadJob } from './upload-job.js';
 import { type ChosenFile, isZip, type PlannedUpload, planUpload } from './upload-plan.js';
 
-export interface UploadDialogProps {
+interface UploadDialogProps {
   readonly files: TemplateFiles;
   readonly chosen: readonly ChosenFile[];
   readonly present: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { sentenceFor } from '../../services/toasts.js';
 import type { TemplateFiles } from './template-files.js';
 import type { PlannedUpload } from './upload-plan.js';
 
-export interface UploadState {
+interface UploadState {
   readonly phase: 'running' | 'over';
   readonly done: number;
   readonly sentBytes: number;

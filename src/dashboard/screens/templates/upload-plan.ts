@@ -10,7 +10,7 @@ export interface PlannedUpload extends ChosenFile {
   readonly do: 'create' | 'replace' | 'unpack';
 }
 
-export interface UploadPlan {
+interface UploadPlan {
   readonly chosen: readonly ChosenFile[];
   /** The paths that the template has. */
   readonly present: ReadonlySet<string>;

@@ -3,7 +3,7 @@ import type { AuditEntry } from '../../../../model/audit.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 
-export interface AuditFilter {
+interface AuditFilter {
   /** Words that an entry must contain, all of them, in any case. */
   readonly find: string;
   readonly result: ResultFilter;

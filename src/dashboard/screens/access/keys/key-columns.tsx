@@ -40,7 +40,7 @@ export function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
       cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
     },
     { id: 'token', label: text.token, cell: ({ mask }) => <span class="mono">{mask}</span> },
-    { id: 'made', label: text.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }
 

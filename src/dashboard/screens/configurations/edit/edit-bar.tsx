@@ -5,7 +5,7 @@ import { text as parts } from '../../../parts/text.js';
 import { text } from '../text.js';
 import type { Editing } from './editing.js';
 
-export interface EditBarProps {
+interface EditBarProps {
   readonly editing: Editing;
   readonly isReadOnly: boolean;
   readonly isNew: boolean;

@@ -15,7 +15,7 @@ import type { Editing } from './editing.js';
 import { type FaultPlace, Faults } from './faults.js';
 import { Review } from './review.js';
 
-export interface EditFormProps {
+interface EditFormProps {
   readonly name: string;
   readonly editing: Editing;
   readonly row: ConfigurationRow | undefined;

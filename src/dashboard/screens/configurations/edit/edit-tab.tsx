@@ -14,7 +14,7 @@ import { ContentCalls, type StoredContent } from './content.js';
 import { EditForm } from './edit-form.js';
 import { Editing } from './editing.js';
 
-export interface EditTabProps {
+interface EditTabProps {
   readonly name: string;
   /** Undefined: the configuration is new and not saved yet. */
   readonly row: ConfigurationRow | undefined;

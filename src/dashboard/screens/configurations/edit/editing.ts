@@ -10,7 +10,7 @@ import type { EditedText, Stored } from '../../../parts/editor/edited-text.js';
 import type { Fault } from '../../../parts/editor/editor-setup.js';
 import type { ContentCalls } from './content.js';
 
-export interface ConflictFacts {
+interface ConflictFacts {
   /** The text of somebody else; null: the configuration was deleted. */
   readonly theirs: Stored | null;
 }

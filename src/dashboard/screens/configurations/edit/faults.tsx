@@ -12,7 +12,7 @@ export interface FaultPlace {
   readonly column: number | null;
 }
 
-export interface FaultsProps {
+interface FaultsProps {
   readonly judged: JudgedText;
   readonly onGo: (place: FaultPlace) => void;
 }

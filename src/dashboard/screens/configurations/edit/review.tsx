@@ -8,7 +8,7 @@ import { Dialog } from '../../../parts/dialog.js';
 import { text as parts } from '../../../parts/text.js';
 import { text } from '../text.js';
 
-export interface ReviewProps {
+interface ReviewProps {
   readonly name: string;
   readonly plan: ChangePlan;
   readonly isBusy: boolean;
@@ -58,7 +58,7 @@ function Differences({ fields }: { readonly fields: Fields }) {
             <th>{text.field}</th>
             <th>{text.before}</th>
             <th>{text.after}</th>
-            <th>{text.holds}</th>
+            <th>{text.takesEffect}</th>
           </tr>
         </thead>
         <tbody>

@@ -8,7 +8,7 @@
  */
 import { visibleText } from '../../../parts/words/visible-text.js';
 
-export interface Span {
+interface Span {
   readonly text: string;
   /** The CSS classes; empty: plain. */
   readonly classes: string;

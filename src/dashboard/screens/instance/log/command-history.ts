@@ -1,7 +1,7 @@
 /** The commands that this tab has sent to an instance, as a shell remembers them. They end with the session. */
 
 /** The part of the browser's sessionStorage that is used here. */
-export interface CommandStorage {
+interface CommandStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
 }

@@ -14,7 +14,7 @@ import { CommandHistory } from './command-history.js';
 
 const SHOWN_IN_MENU = 10;
 
-export interface CommandLineProps {
+interface CommandLineProps {
   readonly id: string;
   /** False: no process reads the line, and the line says so. */
   readonly isRunning: boolean;

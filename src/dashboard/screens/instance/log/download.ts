@@ -6,7 +6,7 @@ import { saveFile } from '../../../parts/save-file.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
 
-export interface LogDownload {
+interface LogDownload {
   readonly api: Pick<Api, 'get'>;
   /** Opens the live log, which sends all lines without a call for each part. */
   readonly open: (query: Record<string, string | number>) => WebSocket;

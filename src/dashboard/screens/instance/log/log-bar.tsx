@@ -6,7 +6,7 @@ import { Menu, type MenuItem } from '../../../parts/menu.js';
 import { text } from '../text.js';
 import type { LogFeed } from './log-feed.js';
 
-export interface LogBarProps {
+interface LogBarProps {
   readonly feed: LogFeed;
   readonly pattern: string;
   readonly onSearch: (pattern: string) => void;

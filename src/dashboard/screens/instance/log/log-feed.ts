@@ -14,7 +14,7 @@ import { type LogPart, LogWindow } from './log-window.js';
 const TAIL = 500;
 const PART = 500;
 
-export interface LogFeedOptions {
+interface LogFeedOptions {
   readonly connection: Pick<LiveConnection, 'subscribe'>;
   readonly api: Pick<Api, 'get'>;
   readonly id: string;

@@ -15,7 +15,7 @@ const MOST_CHARACTERS = 4_000;
 /** The height of a row that is not wrapped; the styles have the same. */
 const ROW_PX = 20;
 
-export interface LogRowsProps {
+interface LogRowsProps {
   readonly page: LogPage;
   readonly id: string;
   /** The settings of the screen that a link to a line keeps. */

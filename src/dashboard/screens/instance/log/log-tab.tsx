@@ -12,7 +12,7 @@ import { LogView } from './log-view.js';
 import { SearchResults } from './search-results.js';
 import { useLogTools } from './use-log-tools.js';
 
-export interface LogTabProps {
+interface LogTabProps {
   readonly id: string;
   readonly feed: LogFeed;
   readonly isRunning: boolean;

@@ -8,7 +8,7 @@ import type { LogFeed } from './log-feed.js';
 import { LogRows } from './log-rows.js';
 import { ScrollKeeper } from './scroll-keeper.js';
 
-export interface LogViewProps {
+interface LogViewProps {
   readonly feed: LogFeed;
   readonly id: string;
   readonly query: Readonly<Record<string, string>>;

@@ -17,7 +17,7 @@ export interface LogLine {
   readonly time: string | null;
 }
 
-export interface LogNote {
+interface LogNote {
   readonly kind: 'note';
   readonly key: string;
   readonly text: string;

@@ -6,7 +6,7 @@
 /** A distance to the end that still counts as the end. */
 const END_PX = 24;
 
-export type Move = 'away' | 'to-end' | 'within';
+type Move = 'away' | 'to-end' | 'within';
 
 export class ScrollKeeper {
   readonly #scroller: HTMLElement;

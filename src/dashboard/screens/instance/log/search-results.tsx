@@ -18,7 +18,7 @@ import {
 const BEFORE_CHARACTERS = 60;
 const MOST_CHARACTERS = 400;
 
-export interface SearchResultsProps {
+interface SearchResultsProps {
   readonly search: LogSearch;
   readonly asked: Asked;
   readonly id: string;

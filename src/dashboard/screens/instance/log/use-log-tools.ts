@@ -13,7 +13,7 @@ import { downloadLog } from './download.js';
 import type { LogFeed } from './log-feed.js';
 import type { LogLine } from './log-window.js';
 
-export interface LogToolsOptions {
+interface LogToolsOptions {
   readonly feed: LogFeed;
   readonly id: string;
   readonly isWrapped: boolean;

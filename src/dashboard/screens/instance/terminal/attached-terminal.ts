@@ -7,7 +7,7 @@ import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { drawUnderPolicy } from './under-policy.js';
 
-export interface AttachedTerminalOptions {
+interface AttachedTerminalOptions {
   readonly host: HTMLElement;
   /** Opens the socket with the size of the window. */
   readonly open: (size: { readonly columns: number; readonly rows: number }) => WebSocket;

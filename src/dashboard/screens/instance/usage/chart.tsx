@@ -6,7 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 import { useMedia } from '../../../parts/use-phone.js';
 import { useServices } from '../../../services/services.js';
 
-export interface ChartProps {
+interface ChartProps {
   readonly label: string;
   readonly at: readonly number[];
   readonly values: readonly (number | null)[];

@@ -16,7 +16,7 @@ export interface UsageSeries {
 
 export type Measure = 'cpu' | 'memory' | 'players';
 
-export interface UsageSample {
+interface UsageSample {
   /** Unix milliseconds. */
   readonly at: number;
   readonly cpu: number | null;

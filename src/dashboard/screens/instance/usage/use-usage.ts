@@ -8,7 +8,7 @@ import { useServices } from '../../../services/services.js';
 import { type Asked, useAsked, useTopic } from '../../../services/use-live.js';
 import { clockLead, EMPTY_SERIES, seriesOf, type UsageSeries, withSample } from './usage-series.js';
 
-export interface Usage {
+interface Usage {
   readonly series: ReadonlySignal<UsageSeries>;
   readonly asked: Asked<InstanceUsageSeries>;
   readonly again: () => void;

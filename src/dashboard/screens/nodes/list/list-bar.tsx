@@ -9,7 +9,7 @@ import type { PlacedCells } from '../cells.js';
 import { isSort, type NodesView } from '../node.js';
 import { text } from '../text.js';
 
-export interface ListBarProps {
+interface ListBarProps {
   readonly view: NodesView;
   /** The configuration that is shown now; '': none. */
   readonly shown: string;

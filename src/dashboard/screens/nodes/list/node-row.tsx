@@ -10,7 +10,7 @@ import { NodeBadges } from '../node-badges.js';
 import { NodeMeters } from '../node-meters.js';
 import { text } from '../text.js';
 
-export interface NodeRowProps {
+interface NodeRowProps {
   readonly node: NodeEntry;
   readonly cells: PlacedCells;
   readonly shown: string;

@@ -17,7 +17,7 @@ export function CapacityPanel({ node, detail }: CapacityPanelProps) {
   return (
     <Panel title={text.capacity}>
       <div class="panel-text">
-        <NodeMeters node={node} label={text.givenOut} />
+        <NodeMeters node={node} label={text.reserved} />
         <p>
           {text.measured}:{' '}
           {usage === null ? (

@@ -22,7 +22,7 @@ const COLUMNS: readonly TableColumn<JoinToken>[] = [
   { id: 'state', label: text.state, cell: (token) => <State state={tokenState(token)} /> },
   { id: 'uses', label: text.joinedBy, cell: ({ uses, maxUses }) => text.usesOf(uses, maxUses) },
   { id: 'ends', label: text.ends, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-  { id: 'made', label: text.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 function State({ state }: { readonly state: TokenState }) {
