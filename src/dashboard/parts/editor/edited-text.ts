@@ -60,8 +60,8 @@ export class EditedText {
   }
 
   /**
-   * Takes `stored` as the new base: the text was saved, or the person has seen the server's text. What the person typed
-   * since stays.
+   * Takes `stored` as the new base: the text was saved, or the person has seen the server's text. Text typed since
+   * stays.
    */
   rebase(stored: Stored): void {
     this.#base.value = stored;
