@@ -49,8 +49,8 @@ const common = {
 };
 
 /**
- * A key without restrictions has the form of 0.1.0. Any other has a `grant` and no `scope`, without which 0.1.0 reads
- * no key: after a downgrade it opens nothing, and never more than it should.
+ * A key without restrictions is stored in the form of 0.1.0. A restricted key has a `grant` and no `scope`. Drover
+ * 0.1.0 cannot read that record, so after a downgrade the key opens nothing.
  */
 export const apiKeyRecordSchema = z.union([
   z.object({ ...common, scope: z.enum(['ALL', 'PUBLIC']), grant: z.undefined().optional() }),

@@ -1,6 +1,6 @@
 /**
- * The name of a template in the faults of a master's files: its directory. No configuration file has a slash in its
- * name.
+ * A fault of a template names the template's directory as its file. No configuration file has a slash in its name, so
+ * the two cannot be confused.
  */
 const TEMPLATES = 'templates/';
 
