@@ -16,8 +16,9 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
+import { hasFileCode, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
 /** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
@@ -34,7 +35,7 @@ export async function lockKeyOf(data: string): Promise<string> {
   const fresh = `${file}.${randomBytes(4).toString('hex')}`;
   try {
     await readFile(file).catch(async (error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
       await writeFile(fresh, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
       // Unlike a rename it does not replace what another start has just made.
       await link(fresh, file).catch(ignoreExisting);
@@ -57,7 +58,7 @@ export async function shortDirectoryOf(data: string, former: string): Promise<st
   const pointer = join(data, 'short-sockets');
   try {
     const kept = await readlink(pointer).catch((error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
     });
     if (kept !== undefined && (await isTaken(kept))) return kept;
     const chosen =
@@ -80,7 +81,7 @@ async function isTaken(directory: string): Promise<boolean> {
 /** Not through a link, which anybody could have put there. */
 async function isOurs(directory: string): Promise<boolean> {
   const status = await lstat(directory).catch((error: unknown) => {
-    if (!hasFileCode(error, 'ENOENT')) throw error;
+    if (!isMissing(error)) throw error;
   });
   return status?.isDirectory() === true && status.uid === ownUser().uid && (status.mode & 0o077) === 0;
 }

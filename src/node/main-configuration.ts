@@ -1,10 +1,11 @@
 /** Loads the node's `config.json`. Writes it, with every default, when there is none. */
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
 import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
 import { replaceFile } from '../files/replace-file.js';
+import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
 
@@ -81,7 +82,7 @@ async function readText(file: string): Promise<string | undefined> {
     if (status.size > MAX_BYTES) throw invalid(`${file} is larger than ${MAX_BYTES / 1024} KiB`);
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (hasFileCode(error, 'ENOENT')) return undefined;
+    if (isMissing(error)) return undefined;
     throw error instanceof DroverError ? error : invalid(`${file} cannot be read: ${fileReason(error)}`);
   }
 }

@@ -1,7 +1,8 @@
 /** Refuses secrets that other users could read or could have planted. */
 import { lstat, stat } from 'node:fs/promises';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
+import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
 /**
@@ -12,7 +13,7 @@ export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<v
   const { uid, username } = ownUser();
   for (const look of [lstat, stat]) {
     const status = await look(path).catch((error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw refusal(path, fileReason(error));
+      if (!isMissing(error)) throw refusal(path, fileReason(error));
     });
     if (status === undefined) return;
     if (status.uid !== uid)

@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
+import { hasFileCode } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { lockKeyOf, shortDirectoryOf } from './hidden-names.js';
 import { refuseIfOpen } from './private-path.js';

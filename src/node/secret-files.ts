@@ -1,8 +1,9 @@
 /** Keeps secrets in a directory of their own under `data/`, one small file each: whole or missing, 0600 in 0700. */
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
+import { hasFileCode, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 
@@ -28,7 +29,7 @@ export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'w
     name: path,
     read: () =>
       readFile(path, 'hex').catch((error: unknown) => {
-        if (hasFileCode(error, 'ENOENT')) return undefined;
+        if (isMissing(error)) return undefined;
         throw error;
       }),
     write: (hex) => replaceFile(path, Buffer.from(hex, 'hex')),
@@ -53,7 +54,7 @@ class SecretTextFile {
     await refuseIfOpen(this.#directory, 0o700);
     await refuseIfOpen(path, 0o600);
     const file = await open(path, 'r').catch((error: unknown) => {
-      if (hasFileCode(error, 'ENOENT')) return undefined;
+      if (isMissing(error)) return undefined;
       throw this.#unusable('read', error);
     });
     if (file === undefined) return undefined;

@@ -1,13 +1,13 @@
 /** How long an instance waits for its next start after it ended or could not be started. */
 
+import { backoffMs } from '../../../src/loop/backoff.js';
 import { KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
 import type { Handle, Problem } from '../../../src/node/handle-book.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 
 /** After this time up an instance counts as healthy: its next exit counts as the first. */
 export const STABLE_AFTER_MS = 60_000;
-const BASE_MS = 1000;
-const MAX_MS = 60_000;
+const DELAY = { baseMs: 1000, maxMs: 60_000 };
 
 /**
  * The delay before the restart after `streak` failures in a row. The first one is at once, then 1 s, doubled up to 60 s. Each is
@@ -15,7 +15,7 @@ const MAX_MS = 60_000;
  */
 function restartDelayMs(streak: number, jitter: number): number {
   if (streak <= 1) return 0;
-  return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
+  return backoffMs(streak - 2, DELAY) * (1 - jitter / 5);
 }
 
 /** `mostMemoryBytes`: the most that the run was measured with. */

@@ -92,7 +92,7 @@ export class WatchStream {
         if (said !== error.message) this.#options.say(error.message);
         said = error.message;
       }
-      await pause(backoff.next('watch'), undefined, { signal }).catch(() => undefined);
+      await pause(backoff.next(), undefined, { signal }).catch(() => undefined);
     }
     return undefined;
   }

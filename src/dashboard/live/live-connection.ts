@@ -48,8 +48,6 @@ interface WatchPlatform {
 }
 
 const HIDDEN_MS = 30_000;
-/** The only key of the backoff. */
-const WATCH = 'watch';
 /** The close code for a key or session that was revoked or has ended. */
 const REVOKED = 1008;
 
@@ -111,7 +109,7 @@ export class LiveConnection {
   /** Connects now instead of after the delay: the operator asks for it, the network is back, or the tab is seen. */
   wake(): void {
     this.#isResting = false;
-    this.#backoff.clear(WATCH);
+    this.#backoff.clear();
     if (this.#state.value.phase !== 'live') this.#connectIfNeeded();
   }
 
@@ -160,7 +158,7 @@ export class LiveConnection {
       this.#onLost(0);
       return;
     }
-    this.#backoff.clear(WATCH);
+    this.#backoff.clear();
     this.#heardAt = this.#platform.now();
     this.#listenForSilence();
     if (this.#state.value.phase !== 'live') this.#state.value = { phase: 'live' };
@@ -176,7 +174,7 @@ export class LiveConnection {
     this.#state.value = { phase: 'lost', since: this.#heardAt };
     // A browser does not tell a refused socket from a dead server. The API knows which it was.
     if (code === REVOKED || !wasOpened) void this.#platform.checkSession();
-    this.#retry = setTimeout(() => this.#connectIfNeeded(), this.#backoff.next(WATCH));
+    this.#retry = setTimeout(() => this.#connectIfNeeded(), this.#backoff.next());
   }
 
   #listenForSilence(): void {

@@ -17,7 +17,7 @@ import { keyOf } from './container-book.js';
 import type { ContainerRun } from './container-run.js';
 import { startContainer } from './container-start.js';
 import { Engine } from './engine/engine.js';
-import { isMissing, isNotNow, unavailable } from './engine/engine-error.js';
+import { isNotNow, isUnknown, unavailable } from './engine/engine-error.js';
 import { findEngineSocket } from './engine/engine-socket.js';
 import { EngineSession } from './engine-session.js';
 import { RunFiles } from './run-files.js';
@@ -116,7 +116,7 @@ export class DockerRuntime implements Runtime {
     try {
       await live.session.engine.kill(live.containerId, signal);
     } catch (error) {
-      if (!isMissing(error) && !isNotNow(error)) throw error;
+      if (!isUnknown(error) && !isNotNow(error)) throw error;
     }
   }
 
@@ -269,5 +269,5 @@ function notRunning({ instanceId }: RunId): DroverError {
 
 /** The container ended, or went, while it was asked. */
 function toNotRunning(error: unknown, run: RunId): unknown {
-  return isMissing(error) || isNotNow(error) ? notRunning(run) : error;
+  return isUnknown(error) || isNotNow(error) ? notRunning(run) : error;
 }

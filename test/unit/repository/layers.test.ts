@@ -42,7 +42,6 @@ const ROOMS: readonly string[] = [
   'src/store/lmdb/',
   'src/store/',
   'src/telemetry/',
-  'src/git/',
   'src/files/',
   'src/loop/',
   'src/model/',
