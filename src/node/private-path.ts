@@ -7,7 +7,7 @@ import { DroverError } from '../model/errors.js';
 
 /**
  * Throws DRV_NODE_ROOT_UNUSABLE, with the command that mends it, when `path` belongs to another user or grants more
- * than `mode`. A link there must belong to this user too. A path that does not exist is fine.
+ * than `mode`. A link at `path` must belong to this user too. A path that does not exist is fine.
  */
 export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<void> {
   const { uid, username } = ownUser();

@@ -7,13 +7,13 @@ import { hasFileCode, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 
-/** More than any secret has. */
+/** The most bytes that are read; no secret has as many. */
 const MAX_BYTES = 64 * 1024;
 
 export class SecretDirectory {
   readonly #path: string;
 
-  /** `path` is absolute; it is made when the first file is written. */
+  /** `path` is absolute; the directory is made when the first file is written. */
   constructor(path: string) {
     this.#path = path;
   }
@@ -23,7 +23,7 @@ export class SecretDirectory {
   }
 }
 
-/** A file of raw bytes, read and written as hexadecimal text. Its directory exists. */
+/** A file of raw bytes, read and written as hexadecimal text. The directory of the file must exist. */
 export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
   return {
     name: path,
@@ -37,7 +37,7 @@ export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'w
 }
 
 class SecretTextFile {
-  /** For messages: relative to the node's root. */
+  /** The path relative to the node's root, for messages. */
   readonly name: string;
   readonly #directory: string;
   readonly #file: string;
@@ -48,7 +48,10 @@ class SecretTextFile {
     this.name = join('data', basename(directory), file);
   }
 
-  /** Answers undefined when the file does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when others can read it. */
+  /**
+   * The content; undefined when the file does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when other users can read
+   * the file.
+   */
   async read(): Promise<string | undefined> {
     const path = join(this.#directory, this.#file);
     await refuseIfOpen(this.#directory, 0o700);

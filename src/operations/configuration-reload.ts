@@ -25,8 +25,8 @@ export const configurationReloadSchema = z.object({
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 /**
- * Resolves when the changes are in force. Repeatable. Throws what the store throws. `isConfirmed`: configurations without
- * a file go, however many they are.
+ * Resolves when the changes are in force. Repeatable. Throws the errors of the store. `isConfirmed`: removes
+ * configurations that have lost their file, however many there are.
  */
 export async function reloadConfigurations(
   needs: Reads & Writes,
@@ -49,7 +49,7 @@ export async function reloadConfigurations(
   };
 }
 
-/** Names of the configurations whose removal waits to be confirmed, in order. */
+/** The names of configurations whose removal must be confirmed, in order. */
 function waitingIn(
   entries: Iterable<[string, { readonly value: Pick<ConfigurationRecord, 'removalWaits'> }]>,
 ): string[] {

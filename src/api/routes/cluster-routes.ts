@@ -1,6 +1,6 @@
 /**
- * `/cluster/nodes`, `/cluster/status`, `/cluster/configurations` and `/cluster/removed-configurations`: the nodes that
- * the master knows, connected or not, and the cluster as a whole.
+ * `/cluster/nodes`, `/cluster/status`, `/cluster/configurations` and `/cluster/removed-configurations`: the known
+ * nodes, connected or not, and the cluster as a whole.
  */
 
 import { z } from 'zod';
@@ -207,7 +207,7 @@ function configurationsRoute(dependencies: Reads): Route {
   });
 }
 
-/** All of a node but what changes with each beat, and its instances. */
+/** A node without the fields that change with each beat, and without its instances. */
 export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
   return {
@@ -248,7 +248,10 @@ function summaryOf(
   return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
 }
 
-/** What a drain waits for names instances: a key that is restricted to configurations gets their number only. */
+/**
+ * The drain for a key that is restricted to configurations: the instances that it waits for are left out, because the
+ * list names them.
+ */
 export function drainShown(drain: DrainProgress | null): DrainProgress | null {
   return drain === null ? null : { ...drain, waitingFor: [] };
 }

@@ -1,6 +1,6 @@
 /**
- * `/commands`: runs one line of the command tree and answers with its output as one text; tells what commands there are,
- * and completes a line that is being typed.
+ * `/commands`: runs a line of the command tree and answers with its output as one text, lists the commands, and
+ * completes a line that is being typed.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -81,7 +81,7 @@ export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   ];
 }
 
-/** The caller of a command, who gets what is gathered in `parts`. A caller who has gone needs it no longer. */
+/** The session of a command: its output is gathered in `parts`. It ends when the caller goes away. */
 export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
   const { actor } = request;
   const leaving = new AbortController();

@@ -1,5 +1,5 @@
 /**
- * What was: `/instances/{id}/usage`, what an instance used, `/instances/{id}/runs`, how its runs ended, and the search of
+ * The past of an instance: `/instances/{id}/usage`, `/instances/{id}/runs` with the end of each run, and the search of
  * its log.
  */
 

@@ -1,4 +1,4 @@
-/** `/instances/{id}/logs/search`: lines of everything that is kept of a log. */
+/** `/instances/{id}/logs/search`: searches all kept lines of a log. */
 
 import { z } from 'zod';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../channel/services/log-search.js';

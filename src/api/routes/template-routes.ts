@@ -57,7 +57,7 @@ const syncedTemplate = z.object({
   digest: z.string().describe('name of the tree by its content'),
 });
 
-/** Plugins in use send no body, which means every template. */
+/** Existing plugins send no body, which means every template. */
 const clusterSyncBody = z.object({
   pattern: z.string().default('*').describe('group/name, group/* or *; default: *'),
 });
@@ -143,7 +143,7 @@ function exportRoute({ templates }: Reads & Writes): Route {
     answerStream: true,
     handle: async ({ params: { group, name }, query: { path } }, reply) => {
       const zip = await templates.exportArchive(group, name, path);
-      // Both names fit the name pattern, so nothing in them needs quoting.
+      // Both names fit the name pattern, so the file name needs no quoting.
       reply.header('content-disposition', `attachment; filename="${group}-${name}.zip"`);
       return reply.type('application/zip').send(zip);
     },

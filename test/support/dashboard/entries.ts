@@ -1,5 +1,6 @@
-/** Entries of the change stream for tests of the dashboard: well, unless a test says otherwise. */
-
+/**
+ * Entries of the change stream for tests of the dashboard. Everything is well in them, unless a test says otherwise.
+ */
 import type { InstanceInfo } from '../../../src/model/instance.js';
 import type { ShownRollout } from '../../../src/operations/rollouts/rollouts.js';
 import type { Topics } from '../../../src/watch-client/topics.js';

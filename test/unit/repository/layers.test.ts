@@ -19,7 +19,6 @@ const ROOMS: readonly string[] = [
   'src/master.ts',
   'src/master-term.ts',
   'src/wrapper.ts',
-  'src/wrapper-services.ts',
   'controllers/master/',
   'controllers/wrapper/',
   'src/commands/',
