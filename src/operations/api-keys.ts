@@ -35,6 +35,8 @@ export const newKeySchema = z.object({
     .describe('where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere'),
 });
 export type NewKey = z.output<typeof newKeySchema>;
+/** The body of `POST /keys`, where the defaults may be left out. */
+export type NewKeyRequest = z.input<typeof newKeySchema>;
 
 const restrictions = {
   configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),

@@ -49,12 +49,13 @@ export const judgedTextSchema = z.object({
   ),
   warnings: judgedPart.describe('what it says without effect'),
 });
+export type JudgedText = z.output<typeof judgedTextSchema>;
 
 /** More problems do not help a person who types. */
 const MOST_JUDGED = 100;
 
 /** Judges a text that is being typed. Answers with the first 100 problems and the first 100 warnings. */
-export function judgeText(name: string, text: string): z.output<typeof judgedTextSchema> {
+export function judgeText(name: string, text: string): JudgedText {
   const { problems, warnings } = judgeConfigurationText(name, text);
   return { problems: problems.slice(0, MOST_JUDGED), warnings: warnings.slice(0, MOST_JUDGED) };
 }

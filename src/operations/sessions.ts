@@ -45,6 +45,8 @@ export const createdSessionSchema = z.object({
   token: z.string().describe('shown this once; accepted wherever a key is'),
 });
 
+export type CreatedSession = z.output<typeof createdSessionSchema>;
+
 export const listedSessionSchema = z.object({
   ...sessionFields,
   createdAt: z.number().describe('Unix milliseconds'),
@@ -72,13 +74,14 @@ export const whoamiSchema = z.object({
   clusterName: z.string(),
   version: z.string().describe('of Drover on that node'),
 });
+export type Caller = z.output<typeof whoamiSchema>;
 
 /** Makes a session. Only this answer shows its token. Throws DRV_REQUEST_INVALID. */
 export async function createSession(
   { keys, sessionWrites, clock }: Reads & Writes,
   access: Access,
   { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
-): Promise<z.output<typeof createdSessionSchema>> {
+): Promise<CreatedSession> {
   const expiresAt = expires === null ? null : expiryOf(expires, clock.now());
   const { token, record } = await sessionWrites.create(access, { scope, expiresAt, address });
   const fields = fieldsOf(record, keys.get(record.key)?.value);
@@ -123,11 +126,7 @@ export async function endSession(
 }
 
 /** The rights of the access, and the cluster that answers. */
-export function whoami(
-  { configuration, version }: Reads,
-  access: Access,
-  address: string,
-): z.output<typeof whoamiSchema> {
+export function whoami({ configuration, version }: Reads, access: Access, address: string): Caller {
   const { label, session, grant, endsAt } = access;
   const { nodeId, clusterName } = configuration;
   return {

@@ -71,6 +71,7 @@ const nodeStateSchema = summarySchema.extend({
   advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
   version: z.string(),
 });
+export type NodeState = z.output<typeof nodeStateSchema>;
 
 export const detailSchema = nodeStateSchema.extend({
   instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
@@ -80,6 +81,7 @@ export const detailSchema = nodeStateSchema.extend({
     .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
   usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
 });
+export type NodeDetail = z.output<typeof detailSchema>;
 
 export interface ClusterRoutesOptions {
   readonly dependencies: Reads;
@@ -206,7 +208,7 @@ function configurationsRoute(dependencies: Reads): Route {
 }
 
 /** A node without the fields that change with each beat, and without its instances. */
-export function nodeStateOf(needs: Reads, node: NodeRecord): z.output<typeof nodeStateSchema> {
+export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
   return {
     ...summaryOf(needs, node),

@@ -23,6 +23,7 @@ const commandAnswer = z.object({
         'as `{"error": ...}` with `-o json`',
     ),
 });
+export type CommandOutput = z.output<typeof commandAnswer>;
 
 const commandList = z.array(
   z.object({
@@ -40,6 +41,7 @@ const completion = z.object({
     .array(z.string())
     .describe('what may stand in its place, 50 at most; a single one ends with a space'),
 });
+export type Candidates = z.output<typeof completion>;
 
 export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   return [

@@ -28,6 +28,7 @@ const usageSeriesSchema = z.object({
   memoryBytes: series,
   players: series,
 });
+export type InstanceUsageSeries = z.output<typeof usageSeriesSchema>;
 
 export function historyRoutes(options: HistoryRoutesOptions): readonly Route[] {
   return [logSearchRoute(options), usageRoute(options), runsRoute(options)];

@@ -38,6 +38,7 @@ const foundSchema = z.object({
       'the `before` of the call that goes on: one call searches 16 MiB; null: all that is kept is searched',
     ),
 });
+export type FoundInLog = z.output<typeof foundSchema>;
 
 export function logSearchRoute({ streams, view }: Reads & { readonly view: InstanceView }): Route {
   return defineRoute({

@@ -45,6 +45,7 @@ const templateFiles = z.object({
   ...templateName,
   files: z.array(z.string()).describe('relative paths, in order'),
 });
+export type TemplateFileList = z.output<typeof templateFiles>;
 
 const writtenFile = z.object({
   message,

@@ -68,6 +68,7 @@ const clusterSyncAnswer = z.object({
   templates: z.array(z.string()).describe('group/name of each template that matches'),
   nodes: z.array(z.string()).describe('ids of the nodes that are told to fetch them'),
 });
+export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export function templateRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
