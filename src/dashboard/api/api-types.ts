@@ -3,12 +3,12 @@
 export type AdoptLeftDirectoryData = Instance;
 
 export interface AdoptLeftDirectoryPayload {
-  /** default: that of the instance that is gone, where its node knows it */
+  /** the configuration of the new instance; default: that of the former instance, if its node knows it */
   configurationName?: string;
 }
 
 export interface ApiError {
-  /** what is wrong, and what would be right */
+  /** the fault, and what would be right */
   error: string;
 }
 
@@ -30,16 +30,16 @@ export interface AuditEntry {
 }
 
 export interface Caller {
-  /** where the call came from */
+  /** the address of the caller */
   address: string;
   clusterName: string;
-  /** patterns of what it sees; null: all */
+  /** patterns of the configurations in sight; null: all */
   configurations: string[] | null;
-  /** Unix milliseconds: it ends then unless it is used before; null: never */
+  /** the end if it is not used before, in Unix milliseconds; null: never */
   endsAt: number | null;
-  /** Unix milliseconds: it ends then; null: never */
+  /** the end in Unix milliseconds; null: never */
   expiresAt: number | null;
-  /** where it may be used from; null: anywhere */
+  /** addresses that may use it; null: any */
   from: string[] | null;
   /** label of the key */
   key: string;
@@ -48,7 +48,7 @@ export interface Caller {
   scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
   /** id of the session; null: the key itself */
   session: string | null;
-  /** of Drover on that node */
+  /** the version of Drover on that node */
   version: string;
 }
 
@@ -59,12 +59,12 @@ export interface ChangeInstanceLifecycleData {
 }
 
 export interface ChangePlan {
-  /** as they were given; those that go come last */
+  /** in the order of the request; configurations that are removed come last */
   configurations: {
     action: "create" | "change" | "delete" | "unchanged";
     effects: {
       /**
-       * new instances, beside those that replace others
+       * new instances that replace no other instance
        * @format int64
        * @min 0
        */
@@ -76,7 +76,7 @@ export interface ChangePlan {
        */
       keep: number;
       /**
-       * instances whose place a new one takes
+       * instances that a new instance replaces
        * @format int64
        * @min 0
        */
@@ -88,19 +88,19 @@ export interface ChangePlan {
        */
       restart: number;
       /**
-       * instances that are stopped or removed, and nothing takes their place
+       * instances that are stopped or removed without a replacement
        * @format int64
        * @min 0
        */
       stop: number;
       /**
-       * of those that are replaced, restarted or stopped: they have players, who are waited for
+       * how many of the replaced, restarted or stopped instances first wait for their players to leave
        * @format int64
        * @min 0
        */
       waitForPlayers: number;
     };
-    /** what differs from what is in force; none for a new one */
+    /** the fields that differ from the content in force; none for a new configuration */
     fields: {
       /** live: no restart; next-start: taken by a restart in place; replacement: by another instance */
       class: "live" | "next-start" | "replacement";
@@ -114,20 +114,20 @@ export interface ChangePlan {
     /** null: there is no such configuration */
     fileState: "same" | "different" | "broken" | "gone" | null;
     name: string;
-    /** of what is in force, for `If-Match`; null: there is none */
+    /** the revision in force, for `If-Match`; null: there is none */
     revision: string | null;
-    /** what happens, for a person */
+    /** the effects in words, for a person */
     why: string;
   }[];
-  /** of what would be written and what would happen; another one: the world or the contents have changed */
+  /** a hash of the writes and their effects; another hash shows that the state or the contents have changed */
   fingerprint: string;
   formatVersion: 1;
   shortages: {
     configurationName: string;
-    /** why, in placement's words */
+    /** the reason from placement */
     message: string;
     /**
-     * of these: no node has room for them
+     * how many of them fit on no node
      * @format int64
      */
     missing: number;
@@ -138,7 +138,7 @@ export interface ChangePlan {
     wanted: number;
   }[];
   warnings: {
-    /** null: it concerns the whole plan */
+    /** the configuration; null: the note is about the whole plan */
     configurationName: string | null;
     field: string | null;
     message: string;
@@ -146,7 +146,7 @@ export interface ChangePlan {
 }
 
 export interface CheckConfigurationTextData {
-  /** why it cannot be saved, in the order of the text; none: it can; `field` is empty for JSON */
+  /** the faults that prevent saving, in the order of the text; `field` is empty for a fault of the JSON */
   problems: {
     column: number | null;
     /** path such as `availablePorts.mim` */
@@ -156,7 +156,7 @@ export interface CheckConfigurationTextData {
     /** what has no effect, and what was probably meant */
     message: string;
   }[];
-  /** what it says without effect */
+  /** the parts of the text without effect */
   warnings: {
     column: number | null;
     /** path such as `availablePorts.mim` */
@@ -169,7 +169,7 @@ export interface CheckConfigurationTextData {
 }
 
 export interface CheckConfigurationTextPayload {
-  /** JSON, as the file would hold it */
+  /** the JSON text of the file */
   text: string;
 }
 
@@ -177,7 +177,7 @@ export interface ClusterNode {
   address: string;
   master: boolean;
   nodeId: string;
-  /** what placement has given out */
+  /** the RAM and CPU that placement has given out */
   resources: {
     /**
      * 100 = one core
@@ -191,7 +191,7 @@ export interface ClusterNode {
 
 export interface ClusterNodeDetail {
   address: string;
-  /** why ramMB and cpu do not hold there; null: they do */
+  /** why the node does not enforce ramMB and cpu; null: it does */
   advisoryLimits: string | null;
   capacity: {
     /**
@@ -205,21 +205,21 @@ export interface ClusterNodeDetail {
      */
     maxRamMB: number;
   };
-  /** `returning`: it said that it will be back; `lost`: its beats are missing */
+  /** `returning`: the node said that it will be back; `lost`: its beats are missing */
   condition: "connected" | "returning" | "lost";
   /** Unix milliseconds */
   conditionSince: number;
-  /** it gets no new instances */
+  /** true: the node gets no new instances */
   cordoned: boolean;
-  /** null: its instances are not being moved away */
+  /** the progress of a drain; null: there is none */
   drain: DrainProgress | null;
-  /** what is placed there, oldest first */
+  /** the instances on the node, oldest first */
   instances: Instance[];
-  /** Unix milliseconds, by the clock of the master; null: none since the master started */
+  /** the last beat, in Unix milliseconds by the clock of the master; null: none since the master started */
   lastBeat: number | null;
   master: boolean;
   nodeId: string;
-  /** what placement has given out */
+  /** the RAM and CPU that placement has given out */
   resources: {
     /**
      * 100 = one core
@@ -230,7 +230,7 @@ export interface ClusterNodeDetail {
     usedRamMB: number;
   };
   runtimes: RuntimeOffer[];
-  /** of all instances there; null: nothing was measured */
+  /** the usage of all instances on the node; null: it was not measured */
   usage: {
     /** 100 = one core */
     cpuPercent: number;
@@ -316,7 +316,7 @@ export interface ClusterStatus {
   brokenFiles: ConfigurationFileError[];
   clusterName: string;
   /**
-   * how many are in force
+   * how many configurations are in force
    * @format int64
    */
   configurations: number;
@@ -326,44 +326,44 @@ export interface ClusterStatus {
   }[];
   /** how many instances are in each state */
   instances: Partial<Record<string, number>>;
-  /** the master that leads; null: none does at the moment */
+  /** the master that leads; null: no master leads now */
   leader: {
     /**
-     * the number of its term; 0: the cluster has one master
+     * the number of the term; 0: the cluster has one master
      * @format int64
      */
     epoch: number;
     nodeId: string;
-    /** since when it leads: Unix milliseconds by its clock */
+    /** the beginning of the term, in Unix milliseconds by the leader's clock */
     since: number;
   } | null;
   /** the nodes whose masters are up */
   masters: string[];
   /** how many nodes are in each condition */
   nodes: Partial<Record<string, number>>;
-  /** configurations that are gone, of which instances are left */
+  /** configurations that are gone but still have instances */
   removed: {
     /**
-     * that were made from it and are still there
+     * how many of its instances are left
      * @format int64
      */
     instances: number;
-    /** no configuration has this name any more */
+    /** name of a configuration that is gone */
     name: string;
   }[];
-  /** stored records that cannot be read: kept as they are, and what they stand for is left alone */
+  /** stored records that cannot be read: the records and their instances stay as they are */
   unreadableRecords: {
-    /** in the store, such as `instances/ab12cd` */
+    /** the key in the store, such as `instances/ab12cd` */
     key: string;
-    /** what is wrong with it */
+    /** the fault of the record */
     problem: string;
   }[];
 }
 
 export interface CompareConfigurationContentData {
-  /** unchanged: this content is in force, and the file says it */
+  /** unchanged: this content is in force, and the file has it */
   change: "created" | "changed" | "unchanged";
-  /** from what is in force to the new content */
+  /** the differences from the content in force to the new content */
   differences: {
     /** as JSON; null: not there */
     after: string | null;
@@ -375,9 +375,9 @@ export interface CompareConfigurationContentData {
   /** null: there is no such configuration */
   fileState: "same" | "different" | "broken" | "gone" | null;
   name: string;
-  /** of what is in force; null: there is none */
+  /** the revision in force; null: there is none */
   revision: string | null;
-  /** what the new content says without effect */
+  /** the parts of the new content without effect */
   warnings: {
     column: number | null;
     /** path such as `availablePorts.mim` */
@@ -393,7 +393,7 @@ export type CompareConfigurationData = ConfigurationDiff;
 
 export interface ComparePastConfigurationsData {
   configurationName: string;
-  /** from the one to the other */
+  /** the differences from the older content to the newer one */
   differences: {
     /** as JSON; null: not there */
     after: string | null;
@@ -415,7 +415,7 @@ export interface ComparePastConfigurationsData {
 }
 
 export interface CompleteCommandData {
-  /** what may stand in its place, 50 at most; a single one ends with a space */
+  /** the words that may replace it, 50 at most; a single candidate ends with a space */
   candidates: string[];
   /** the last word of the line */
   word: string;
@@ -585,12 +585,12 @@ export interface Configuration {
 export interface ConfigurationDiff {
   configurationName: string;
   /**
-   * instances of exactly what is in force
+   * how many instances have the content in force
    * @format int64
    */
   currentInstances: number;
   file: string;
-  /** from what is in force to what the file says */
+  /** the differences from the content in force to the file */
   fileDifferences: {
     /** as JSON; null: not there */
     after: string | null;
@@ -600,18 +600,18 @@ export interface ConfigurationDiff {
     field: string;
   }[];
   fileError: ConfigurationFileError | null;
-  /** same: the file is in force; else it is not, or not yet */
+  /** same: the file is in force; any other: the file is not in force, or not yet */
   fileState: "same" | "different" | "broken" | "gone";
-  /** null: the content is not held back */
+  /** the content that is held back; null: none is */
   heldBack: {
-    /** why */
+    /** the reason */
     message: string | null;
-    /** what is in force instead: new instances are made from it */
+    /** the revision that is in force instead: new instances are made from it */
     revision: string;
   } | null;
-  /** made from other contents than what is in force, the oldest first */
+  /** the instances with other contents than the content in force, the oldest content first */
   olderInstances: {
-    /** from what they have to what is in force; null: that content is not kept any more */
+    /** the differences from their content to the content in force; null: their content is not kept any more */
     differences:
       | {
           /** as JSON; null: not there */
@@ -625,7 +625,7 @@ export interface ConfigurationDiff {
     instanceIds: string[];
     revision: string;
   }[];
-  /** of what the file said when it was last read and valid */
+  /** the revision of the last valid content of the file */
   revision: string;
 }
 
@@ -896,13 +896,13 @@ export interface ConfigurationReload {
   /** names of configurations, in order */
   changed: string[];
   /**
-   * how many are in force now
+   * how many configurations are in force now
    * @format int64
    */
   configurations: number;
   /** names of configurations, in order */
   removed: string[];
-  /** configurations without a file that stay in force: so many go only when that is confirmed */
+  /** configurations that have lost their file but stay in force, because the removal of so many must be confirmed */
   waiting: string[];
   warnings: {
     column: number | null;
@@ -935,7 +935,7 @@ export interface ConfigurationSummary {
     | "held-back"
     | "conflict";
   /**
-   * instances that ended, and that their restart policy does not start again
+   * instances that ended and that their restart policy does not start again
    * @format int64
    */
   finished: number;
@@ -944,7 +944,7 @@ export interface ConfigurationSummary {
    * @format int64
    */
   instances: number;
-  /** what is in force is older than the file */
+  /** true: the content in force is older than the file */
   isFileBroken: boolean;
   /** @format int64 */
   minimum: number;
@@ -959,12 +959,12 @@ export interface ConfigurationSummary {
    * @format int64
    */
   outdated: number;
-  /** such as 8080-8099; null: it asks for none */
+  /** the range of ports, such as 8080-8099; null: the configuration asks for no port */
   ports: string | null;
   /** @format int64 */
   ramMB: number;
   runtime: string;
-  /** what its file says without effect, and what the last installs of its instances found */
+  /** the parts of the file without effect, and the warnings of the last installs of its instances */
   warnings: string[];
 }
 
@@ -981,75 +981,75 @@ export interface CreateInstancePayload {
 }
 
 export interface CreateJoinTokenData {
-  /** it makes masters */
+  /** true: the token makes masters */
   asMaster: boolean;
   clusterName: string;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
-  /** not secret */
+  /** id of the token, which is not secret */
   id: string;
   /** address and cluster port of the master, for `drover join <token> --master` */
   master: string;
-  /** null: any number of nodes */
+  /** how many nodes may join with the token; null: any number */
   maxUses: number | null;
-  /** shown this once */
+  /** the token, shown only here */
   token: string;
 }
 
 export interface CreateJoinTokenPayload {
   /**
-   * it makes masters of the cluster, which get all of its secrets, and no other nodes
+   * true: the token makes only masters, which get all secrets of the cluster
    * @default false
    */
   asMaster?: boolean;
   /**
-   * null: it never expires
+   * the life of the token in seconds; null: it never expires
    * @default 86400
    */
   expiresInSeconds?: number | null;
   /**
-   * what it is for
+   * the purpose of the token
    * @default null
    */
   label?: string | null;
   /**
-   * how many nodes may join with it; null: any number
+   * how many nodes may join with the token; null: any number
    * @default null
    */
   maxUses?: number | null;
 }
 
 export interface CreateKeyData {
-  /** patterns of what it sees; null: all */
+  /** patterns of the configurations in sight; null: all */
   configurations: string[] | null;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
-  /** where it may be used from; null: anywhere */
+  /** addresses that may use it; null: any */
   from: string[] | null;
   label: string;
   scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
-  /** shown this once */
+  /** the token, shown only here */
   token: string;
 }
 
 export interface CreateKeyPayload {
   /**
-   * the configurations that it sees, as names or patterns such as `lobby*`; null: all
+   * the configurations that the key sees, as names or patterns such as `lobby*`; null: all
    * @default null
    */
   configurations?: string[] | null;
   /**
-   * when it ends: a time from now such as `30d`, a date or an instant, or `never`
+   * the end of the key: a time from now such as `30d`, a date or an instant, or `never`
    * @default "never"
    */
   expires?: string;
   /**
-   * where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere
+   * the addresses that may use the key, or ranges such as `10.0.0.0/8`; null: any
    * @default null
    */
   from?: string[] | null;
   /**
-   * what the key is called
+   * the name of the key
    * @pattern ^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$
    */
   label: string;
@@ -1057,31 +1057,31 @@ export interface CreateKeyPayload {
 }
 
 export interface CreateSessionData {
-  /** patterns of what it sees; null: all */
+  /** patterns of the configurations in sight; null: all */
   configurations: string[] | null;
-  /** Unix milliseconds: it ends then unless it is used before */
+  /** the end if the session is not used before, in Unix milliseconds */
   endsAt: number;
-  /** Unix milliseconds: it ends then, however much it is used */
+  /** the latest end, in Unix milliseconds */
   expiresAt: number;
-  /** where it may be used from; null: anywhere */
+  /** addresses that may use it; null: any */
   from: string[] | null;
-  /** not secret */
+  /** id of the session, which is not secret */
   id: string;
   /** label of its key */
   key: string;
   scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
-  /** shown this once; accepted wherever a key is */
+  /** the token, shown only here; it is accepted wherever a key is */
   token: string;
 }
 
 export interface CreateSessionPayload {
   /**
-   * when it ends at the latest, such as `8h`; null: after 7 days, or with its key
+   * the latest end, such as `8h`; null: after 7 days, or with its key
    * @default null
    */
   expires?: string | null;
   /**
-   * at most that of the key; null: the same
+   * the scope, at most that of the key; null: the same
    * @default null
    */
   scope?: "READ" | "PLAN" | "OPERATE" | "ALL" | null;
@@ -1090,7 +1090,7 @@ export interface CreateSessionPayload {
 export interface CreateSignInCodeData {
   /** for the address of the dashboard: `/ui/#code=...` */
   code: string;
-  /** Unix milliseconds: after it the code is not valid */
+  /** the end of the code, in Unix milliseconds */
   expiresAt: number;
 }
 
@@ -1105,7 +1105,7 @@ export interface CreateTemplateFileData {
   /** what was done, for a person */
   message: string;
   name: string;
-  /** relative to the template */
+  /** path relative to the template */
   path: string;
 }
 
@@ -1129,19 +1129,19 @@ export interface DeleteTemplateFileData {
   /** what was done, for a person */
   message: string;
   name: string;
-  /** relative to the template */
+  /** path relative to the template */
   path: string;
 }
 
 export interface DrainClusterNodeData {
-  /** null: the drain was called off meanwhile */
+  /** the drain; null: it was ended meanwhile */
   drain: DrainProgress | null;
   nodeId: string;
 }
 
 export interface DrainClusterNodePayload {
   /**
-   * how long to wait for players; 0: not at all
+   * how many seconds to wait for players; 0: no wait
    * @min 0
    * @max 2592000
    * @default 600
@@ -1175,7 +1175,7 @@ export interface EndSessionData {
 export interface ExecuteCommandData {
   /** the command as it was sent */
   command: string;
-  /** everything that it printed, without colours, 4 MiB at most; what went wrong stands here as `error: ...`, or as `{"error": ...}` with `-o json` */
+  /** the output of the command, without colours, 4 MiB at most; a failure is a line `error: ...`, or `{"error": ...}` with `-o json` */
   output: string;
 }
 
@@ -1196,7 +1196,7 @@ export interface ExecuteOnInstanceData {
 }
 
 export interface ExecuteOnInstancePayload {
-  /** written to standard input, with a newline unless it ends with one */
+  /** the text for standard input; a newline is added if it lacks one */
   command: string;
 }
 
@@ -1223,16 +1223,16 @@ export interface Extension {
 }
 
 export interface ForgetClusterNodeData {
-  /** ids of the instances whose records went with it */
+  /** ids of the instances whose records were removed with the node */
   instances: string[];
-  /** the token that it joined with; absent: that could not be used any more */
+  /** the token that the node joined with; absent: it could not be used any more */
   joinToken?: {
     id: string;
-    /** false: the node can join with it again */
+    /** false: the node can join with the token again */
     isRevoked: boolean;
   };
   nodeId: string;
-  /** those of them whose files stay on its disk */
+  /** ids of the static instances among them, whose files stay on the disk of the node */
   statics: string[];
 }
 
@@ -1245,13 +1245,13 @@ export type GetClusterStatusData = ClusterStatus;
 export type GetConfigurationData = Configuration;
 
 export interface GetConfigurationFileData {
-  /** what the file says, with fields that are not known and without defaults; where it is not in force, what is */
+  /** the content of the file, with unknown fields and without defaults; if the file is not in force, the content in force */
   content: Partial<Record<string, any>>;
   file: string;
-  /** same: the file is in force; else it is not, or not yet */
+  /** same: the file is in force; any other: the file is not in force, or not yet */
   fileState: "same" | "different" | "broken" | "gone";
   name: string;
-  /** of what is in force: the value for `If-Match`, in quotes */
+  /** the revision in force: in quotes, the value for `If-Match` */
   revision: string;
 }
 
@@ -1270,25 +1270,25 @@ export type GetInstanceDetailsData = InstanceDetails;
 
 export interface GetInstanceLogsData {
   /**
-   * number of lines[0]; this field and the next ones come only when since, until, timestamps or previous is given
+   * the number of lines[0]; this field and the following ones are present only when since, until, timestamps or previous is given
    * @format int64
    */
   firstLine?: number;
   instanceId: string;
   lines: string[];
-  /** first and last line that was asked for; last is before first when there is none */
+  /** the first and the last line of the part; last is below first when the part is empty */
   range?: {
     /** @format int64 */
     first: number;
     /** @format int64 */
     last: number;
   };
-  /** with timestamps: for each line the second (UTC) in which its end was written, or null */
+  /** with timestamps: for each line the second (UTC) in which it was finished, or null */
   times?: (string | null)[];
   /** @format int64 */
   totalLines: number;
   /**
-   * how many kept lines have no known time, so that no time finds them
+   * how many kept lines have no known time, so that a time cannot select them
    * @format int64
    */
   untimedLines?: number;
@@ -1331,9 +1331,9 @@ export interface GetInstanceRunsData {
 }
 
 export interface GetInstanceUsageData {
-  /** when each sample was taken, the oldest first, Unix milliseconds */
+  /** the time of each sample in Unix milliseconds, the oldest first */
   at: number[];
-  /** one for each sample, as the next ones; 100 = one core; null: not known then */
+  /** a value for each sample; 100 = one core; null: it was not known. The other figures are lists of the same form */
   cpuPercent: (number | null)[];
   /** the time between two samples */
   everyMs: number;
@@ -1352,13 +1352,13 @@ export interface GetNodeData {
     /** @format int64 */
     cpus: number;
     eventLoopDelayMs: number;
-    /** over 1, 5 and 15 minutes */
+    /** the load over 1, 5 and 15 minutes */
     loadAverage: number[];
     /** @format int64 */
     memoryFreeMB: number;
     /** @format int64 */
     memoryTotalMB: number;
-    /** of Node.js */
+    /** the version of Node.js */
     nodeVersion: string;
     /** @format int64 */
     pid: number;
@@ -1367,14 +1367,14 @@ export interface GetNodeData {
     /** @format int64 */
     processRssMB: number;
     /**
-     * of the daemon
+     * how long the daemon runs
      * @format int64
      */
     uptimeSeconds: number;
-    /** of Drover */
+    /** the version of Drover */
     version: string;
   };
-  /** human readable, of the daemon */
+  /** how long the daemon runs, for a person */
   uptime: string;
 }
 
@@ -1384,7 +1384,7 @@ export interface GetTemplateData {
   exists: boolean;
   group: string;
   name: string;
-  /** relative to the node's root: templates/<group>/<name> */
+  /** path relative to the node's root: templates/<group>/<name> */
   path: string;
 }
 
@@ -1392,7 +1392,7 @@ export type GetTemplateSyncData = TemplateSync;
 
 export interface ImportTemplateData {
   /**
-   * all of them together, unpacked
+   * the unpacked bytes of all files together
    * @format int64
    * @min 0
    */
@@ -1488,7 +1488,7 @@ export interface InstanceDetails {
   /** absent until placed */
   hostAddress?: string;
   id: string;
-  /** made from what the configuration says now; null: it was removed */
+  /** true: the instance has the present content of its configuration; null: the configuration was removed */
   isRevisionCurrent: boolean | null;
   /**
    * Unix milliseconds
@@ -1508,15 +1508,15 @@ export interface InstanceDetails {
   runtime: string;
   state: InstanceState;
   static: boolean;
-  /** what was chosen for it; empty until it is placed */
+  /** the templates that were chosen for the instance; empty until it is placed */
   templates: {
     group: string;
     name: string;
   }[];
   tps: number | null;
-  /** null: its node is away, or has not measured it yet */
+  /** the present usage; null: the node is away, or has not measured it yet */
   usage: {
-    /** 100 = one core; null: measured only once so far */
+    /** 100 = one core; null: it was measured only once so far */
     cpuPercent: number | null;
     /** processor time since the current start */
     cpuSeconds: number;
@@ -1635,41 +1635,41 @@ export interface InstanceExplanation {
 export type InstanceState = "CREATING" | "ONLINE" | "OFFLINE" | "STOPPED";
 
 export interface JoinToken {
-  /** it makes masters */
+  /** true: the token makes masters */
   asMaster: boolean;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
-  /** not secret */
+  /** id of the token, which is not secret */
   id: string;
   isExpired: boolean;
   label: string | null;
-  /** null: any number of nodes */
+  /** how many nodes may join with the token; null: any number */
   maxUses: number | null;
   /**
-   * nodes that joined with it
+   * how many nodes have joined with the token
    * @format int64
    */
   uses: number;
 }
 
 export interface Key {
-  /** patterns of what it sees; null: all */
+  /** patterns of the configurations in sight; null: all */
   configurations: string[] | null;
   /** Unix milliseconds */
   createdAt: number;
   /** Unix milliseconds; null: never */
   expiresAt: number | null;
-  /** where it may be used from; null: anywhere */
+  /** addresses that may use it; null: any */
   from: string[] | null;
   isExpired: boolean;
   label: string;
   /** Unix milliseconds, exact to a minute; null: never */
   lastUsedAt: number | null;
-  /** the address */
+  /** address of the last use */
   lastUsedFrom: string | null;
-  /** beginning and end of the token */
+  /** the beginning and the end of the token */
   mask: string;
   scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
 }
@@ -1680,15 +1680,15 @@ export type ListClusterNodesData = (ListedNode | ClusterNode)[];
 
 export type ListCommandsData = {
   about: string;
-  /** it may destroy something: ask a person first */
+  /** true: the command may destroy something, so ask a person first */
   destroys: boolean;
   options: {
     about: string;
     flags: string;
   }[];
-  /** the words that lead to it, such as `instance create` */
+  /** the words of the command, such as `instance create` */
   path: string;
-  /** with its arguments */
+  /** the words with the arguments */
   usage: string;
 }[];
 
@@ -1709,9 +1709,9 @@ export type ListConfigurationFileWarningsData = {
 }[];
 
 export type ListConfigurationFilesData = {
-  /** since when its content is in force, Unix milliseconds; null: nothing is, or that is not known */
+  /** when its content came into force, in Unix milliseconds; null: it is not in force, or the time is not known */
   appliedAt: number | null;
-  /** of the git work tree that the directory is in; null: it is in none */
+  /** the commit of the git work tree around the directory; null: there is no such tree */
   commit: string | null;
   /** why it is not in force as it stands, and what would be right */
   error: {
@@ -1726,17 +1726,17 @@ export type ListConfigurationFilesData = {
   file: string;
   instances: {
     /**
-     * made from what is in force from this file
+     * how many instances have the content in force
      * @format int64
      */
     current: number;
     /**
-     * made from something older
+     * how many instances have an older content
      * @format int64
      */
     outdated: number;
   };
-  /** the file is not as that commit has it; null: that cannot be known */
+  /** true: the file differs from the commit; null: this is not known */
   isDirty: boolean | null;
   /** of its configuration; null: it gives none that can be read */
   name: string | null;
@@ -1763,7 +1763,7 @@ export type ListConfigurationsData = Configuration[];
 export type ListExtensionCommandsData = {
   description: string;
   name: string;
-  /** its arguments, for the help; may be empty */
+  /** the arguments of the command, for the help; may be empty */
   usage: string;
 }[];
 
@@ -1802,11 +1802,11 @@ export interface ListLeftDirectoriesData {
 
 export type ListRemovedConfigurationsData = {
   /**
-   * that were made from it and are still there
+   * how many of its instances are left
    * @format int64
    */
   instances: number;
-  /** no configuration has this name any more */
+  /** name of a configuration that is gone */
   name: string;
 }[];
 
@@ -1830,15 +1830,15 @@ export type ListTemplatesData = {
 
 export interface ListedNode {
   address: string;
-  /** since its last sign of life; null: none since the master started */
+  /** the time since its last sign of life; null: none since the master started */
   beatAgeMs: number | null;
   condition: "connected" | "returning" | "lost";
-  /** it gets no new instances */
+  /** true: the node gets no new instances */
   cordoned: boolean;
-  /** null: its instances are not being moved away */
+  /** the progress of a drain; null: there is none */
   drain: DrainProgress | null;
   /**
-   * how many are placed there
+   * how many instances are placed on the node
    * @format int64
    */
   instances: number;
@@ -1848,17 +1848,17 @@ export interface ListedNode {
   /** @format int64 */
   maxRamMB: number;
   nodeId: string;
-  /** all runtimes that it knows */
+  /** all runtimes that the node knows */
   offers: RuntimeOffer[];
-  /** keys of the runtimes that it can use */
+  /** keys of the runtimes that the node can use */
   runtimes: string[];
   /**
-   * what placement has given out; 100 = one core
+   * the CPU that placement has given out; 100 = one core
    * @format int64
    */
   usedCpu: number;
   /**
-   * what placement has given out
+   * the RAM that placement has given out
    * @format int64
    */
   usedRamMB: number;
@@ -2067,18 +2067,18 @@ export interface PastContent {
   at: number | null;
   /** of git, where the directory is a work tree; null: it is none, or not known */
   commit: string | null;
-  /** Unix milliseconds; null: the file says it */
+  /** when the content was replaced, in Unix milliseconds; null: it is the present content of the file */
   endedAt: number | null;
   /** under `configurations/` of its node */
   file: string;
   /**
-   * that are made from it now
+   * how many instances have this content now
    * @format int64
    */
   instances: number;
   /** the file was not as that commit has it; null: there is no commit, or that cannot be known */
   isDirty: boolean | null;
-  /** new instances are made from it */
+  /** true: new instances are made from this content */
   isInForce: boolean;
   /** who wrote the file through the API or a command, as in the audit trail; null: an edit of the file */
   key: string | null;
@@ -2090,7 +2090,7 @@ export interface PastContent {
    * @min 1
    */
   number: number;
-  /** in-force: instances are made from it, and no rollout says more */
+  /** in-force: new instances are made from this content, and no rollout says more */
   outcome:
     | "in-force"
     | "rolling"
@@ -2107,7 +2107,7 @@ export type PauseRolloutData = Rollout;
 
 export interface PingData {
   clusterName: string;
-  /** the node whose master leads; null: none does at the moment */
+  /** the node whose master leads; null: no master leads now */
   leader: string | null;
   master: boolean;
   nodeId: string;
@@ -2124,7 +2124,7 @@ export interface PlanChangesPayload {
    */
   fingerprint?: string;
   /**
-   * all other configurations that the key sees go, as `apply --prune` removes them
+   * plan to remove all other configurations that the key sees, as `apply --prune` does
    * @default false
    */
   prune?: boolean;
@@ -2153,11 +2153,11 @@ export type PromoteRolloutData = Rollout;
 export type PutConfigurationData = any;
 
 export interface RateLimitError {
-  /** what is wrong, and what would be right */
+  /** the fault, and what would be right */
   error: string;
   message?: string;
   /**
-   * wait so long before the next call
+   * how long to wait before the next call
    * @format int64
    * @min 0
    */
@@ -2167,20 +2167,20 @@ export interface RateLimitError {
 export type ReadTemplateFileData = string;
 
 export interface RedeemSignInCodeData {
-  /** patterns of what it sees; null: all */
+  /** patterns of the configurations in sight; null: all */
   configurations: string[] | null;
-  /** Unix milliseconds: it ends then unless it is used before */
+  /** the end if the session is not used before, in Unix milliseconds */
   endsAt: number;
-  /** Unix milliseconds: it ends then, however much it is used */
+  /** the latest end, in Unix milliseconds */
   expiresAt: number;
-  /** where it may be used from; null: anywhere */
+  /** addresses that may use it; null: any */
   from: string[] | null;
-  /** not secret */
+  /** id of the session, which is not secret */
   id: string;
   /** label of its key */
   key: string;
   scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
-  /** shown this once; accepted wherever a key is */
+  /** the token, shown only here; it is accepted wherever a key is */
   token: string;
 }
 
@@ -2202,7 +2202,7 @@ export interface ReplaceTemplateFileData {
   /** what was done, for a person */
   message: string;
   name: string;
-  /** relative to the template */
+  /** path relative to the template */
   path: string;
 }
 
@@ -2227,7 +2227,7 @@ export type ResumeRolloutData = Rollout;
 export type RetryRolloutData = Rollout;
 
 export interface RevokeJoinTokenData {
-  /** not secret */
+  /** id of the token, which is not secret */
   id: string;
   message: string;
 }
@@ -2236,13 +2236,13 @@ export type RollBackConfigurationData = Rollback;
 
 export interface RollBackConfigurationPayload {
   /**
-   * why, for the history and for those who look later
+   * the reason, for the history and for later readers
    * @minLength 1
    * @maxLength 500
    */
   reason: string;
   /**
-   * number of a content; default: the last one before that did not fail
+   * number of a content in the history; default: the last earlier content that did not fail
    * @format int64
    * @min 1
    */
@@ -2252,10 +2252,10 @@ export interface RollBackConfigurationPayload {
 export interface Rollback {
   name: string;
   revision: string;
-  /** that holds the content of the file back; null: the older content was written into the file */
+  /** the rollout that holds the content of the file back; null: the older content was written into the file */
   rollout: Rollout | null;
   /**
-   * number of the content that is brought back
+   * number of the content that comes back
    * @format int64
    */
   to: number;
@@ -2299,11 +2299,11 @@ export interface Rollout {
   };
   endedAt: number | null;
   from: string | null;
-  /** of `from` in the history; null: it is not there any more, or never was */
+  /** the number of `from` in the history; null: the history does not have it, or not any more */
   fromNumber: number | null;
-  /** the file has changed since, and the rollout takes that up next: its end is not the end */
+  /** true: the file has changed since, and another rollout brings the change next */
   isBehind: boolean;
-  /** new instances are made from `from`, until the file changes or a retry */
+  /** true: new instances are made from `from`, until the file changes or somebody retries */
   isHeldBack: boolean;
   isPromoted: boolean;
   message: string | null;
@@ -2329,20 +2329,20 @@ export interface Rollout {
     | "rolled-back"
     | "complete";
   to: string;
-  /** of `to` in the history */
+  /** the number of `to` in the history */
   toNumber: number | null;
 }
 
 export interface RunExtensionCommandData {
-  /** false: it failed */
+  /** false: the command failed */
   isOk: boolean;
-  /** what it printed, 4 MiB at most; after a failure the last line is `error: ...` */
+  /** the output of the command, 4 MiB at most; after a failure the last line is `error: ...` */
   output: string;
 }
 
 export interface RunExtensionCommandPayload {
   /**
-   * its arguments, each as it is: nothing is split or unquoted
+   * the arguments of the command, passed on unchanged: nothing is split or unquoted
    * @default []
    */
   words?: string[];
@@ -2358,16 +2358,16 @@ export interface RuntimeOffer {
 
 export interface SearchInstanceLogData {
   instanceId: string;
-  /** the newest first; of very long lines less than asked for */
+  /** the newest first; fewer than `limit` when lines are very long */
   lines: {
     /**
-     * its number
+     * number of the line
      * @format int64
      */
     line: number;
     text: string;
   }[];
-  /** the `before` of the call that goes on: one call searches 16 MiB; null: all that is kept is searched */
+  /** the `before` of the next call, because one call searches 16 MiB; null: all kept lines were searched */
   next: number | null;
 }
 
@@ -2378,30 +2378,30 @@ export interface SendInstanceCommandData {
 }
 
 export interface SendInstanceCommandPayload {
-  /** written to standard input, with a newline unless it ends with one */
+  /** the text for standard input; a newline is added if it lacks one */
   command: string;
 }
 
 export interface Session {
-  /** patterns of what it sees; null: all */
+  /** patterns of the configurations in sight; null: all */
   configurations: string[] | null;
   /** Unix milliseconds */
   createdAt: number;
-  /** Unix milliseconds: it ends then unless it is used before */
+  /** the end if the session is not used before, in Unix milliseconds */
   endsAt: number;
-  /** Unix milliseconds: it ends then, however much it is used */
+  /** the latest end, in Unix milliseconds */
   expiresAt: number;
-  /** where it may be used from; null: anywhere */
+  /** addresses that may use it; null: any */
   from: string[] | null;
-  /** not secret */
+  /** id of the session, which is not secret */
   id: string;
-  /** it is the session that asks */
+  /** true: it is the session of this call */
   isCurrent: boolean;
   /** label of its key */
   key: string;
   /** Unix milliseconds, exact to a minute */
   lastUsedAt: number;
-  /** the address */
+  /** address of the last use */
   lastUsedFrom: string;
   scope: "PUBLIC" | "READ" | "PLAN" | "OPERATE" | "ALL";
 }
@@ -2422,7 +2422,7 @@ export interface SyncTemplateData {
    * @min 0
    */
   bytes: number;
-  /** name of the tree by its content */
+  /** digest of the content, which names the tree */
   digest: string;
   /**
    * @format int64
@@ -2447,7 +2447,7 @@ export interface SyncTemplatePayload {
 export interface SyncTemplatesData {
   /** what was done, for a person */
   message: string;
-  /** ids of the nodes that are told to fetch them */
+  /** ids of the nodes that fetch the templates */
   nodes: string[];
   pattern: string;
   /** group/name of each template that matches */
@@ -2594,17 +2594,17 @@ export interface UncordonClusterNodeData {
 }
 
 export interface UpdateInstanceData {
-  /** the content that it takes, or has */
+  /** the revision that the instance takes, or has */
   configurationRevision: string;
   instanceId: string;
   message: string;
-  /** restarted: with the new content; taken: its next start has it; current: it had it; waiting: for its players to leave */
+  /** restarted: it starts again with the new content; taken: its next start has the new content; current: it had the content already; waiting: its players must leave first */
   outcome: "restarted" | "taken" | "current" | "waiting";
 }
 
 export interface UpdateInstancePayload {
   /**
-   * update it when nobody plays on it any more, instead of now
+   * true: update the instance when its players have left, not now
    * @default false
    */
   waitForPlayers?: boolean;
@@ -2616,13 +2616,13 @@ export type WriteBackConfigurationData = Rollback;
 
 export interface WriteBackConfigurationPayload {
   /**
-   * why, for the history and for those who look later
+   * the reason, for the history and for later readers
    * @minLength 1
    * @maxLength 500
    */
   reason: string;
   /**
-   * number of a content; default: the last one before that did not fail
+   * number of a content in the history; default: the last earlier content that did not fail
    * @format int64
    * @min 1
    */
