@@ -23,7 +23,6 @@ import {
 import type { Transport } from '../protocol/transport.js';
 import type { KnownMasters } from './known-masters.js';
 
-const RECONNECT_KEY = 'master';
 const FIRST_RETRY_MS = 100;
 /**
  * Shorter than the shortest nodeTimeoutMs: a master that comes back must hear from all its nodes before it calls them
@@ -250,9 +249,9 @@ export class Link {
           );
           return;
         }
-        // The delays are reset only now, because a master whose disk is full welcomes a node and then hangs up.
-        this.#backoff.clear(RECONNECT_KEY);
-        this.#refusedBackoff.clear(RECONNECT_KEY);
+        // Only now: a master whose disk is full welcomes and then hangs up.
+        this.#backoff.clear();
+        this.#refusedBackoff.clear();
         this.#trouble.clear();
         connection.fedSequence = message.sequence;
         this.#options.feed.applySnapshot(message);
@@ -325,7 +324,7 @@ export class Link {
     const isRefused = refusal !== undefined;
     // A master that is behind may catch up in a moment, or another master may lead and wait for this node: retry soon.
     const isLasting = isRefused && refusal.isBehind !== true;
-    const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
+    const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next();
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';
     this.#trouble.warn(
       `${what}: ${reason}`,

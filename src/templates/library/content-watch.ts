@@ -5,11 +5,12 @@
  * It uses no chokidar: the library knows all directories already. chokidar lists each directory at its start and at
  * each event, which costs 40 times as much here.
  */
-import { type FSWatcher, watch } from 'node:fs';
-import { basename, join } from 'node:path';
+import type { FSWatcher } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
+import { type DirectoryChange, watchDirectory } from '../../files/watch-directory.js';
 import type { Clock } from '../../loop/clock.js';
-import { systemCodeOf } from '../tree/system-error.js';
 
 /** The limit for the watched directories of all templates. The system limits each user, on older systems to 8,192. */
 const MAX_DIRECTORIES = 4000;
@@ -115,18 +116,17 @@ export class ContentWatch {
   #watch(key: string, begun: Watch, path: string): void {
     const failed = (error: unknown): void => {
       if (this.#watches.get(key) !== begun) return;
-      // A directory that has gone does not end the watch for good: the next look at the tree asks for a watch of what
-      // is there.
-      if (systemCodeOf(error) === 'ENOENT') begun.isBroken = true;
+      // A directory that has gone is no reason against the watch: the next look knows better.
+      if (isMissing(error)) begun.isBroken = true;
       else this.#refuse(key, `it cannot be watched (${systemCodeOf(error)})`);
     };
     try {
-      const watcher = watch(path, { persistent: false }, (event, name) => {
+      const onChange = (change: DirectoryChange): void => {
         if (this.#watches.get(key) !== begun) return;
-        begun.isBroken ||= event === 'rename' && concernsDirectory(begun.directories, path, name);
+        begun.isBroken ||= change.isRename && concernsDirectory(begun.directories, path, change);
         this.#options.onHint(key);
-      });
-      begun.watchers.push(watcher.on('error', failed));
+      };
+      begun.watchers.push(watchDirectory(path, onChange, failed));
     } catch (error) {
       failed(error);
     }
@@ -162,8 +162,11 @@ function isSame(a: WatchedDirectories, b: WatchedDirectories): boolean {
   return a.size === b.size && [...a].every(([path, inode]) => b.get(path) === inode);
 }
 
-/** True when a `rename` event in `directory` says that a watched directory came, went or moved. */
-function concernsDirectory(directories: WatchedDirectories, directory: string, name: string | null): boolean {
-  // A directory that is itself removed or moved sends an event with its own name.
-  return name === null || name === basename(directory) || directories.has(join(directory, name));
+/** Whether a `rename` event in `directory` says that a watched directory came, went or moved. */
+function concernsDirectory(
+  directories: WatchedDirectories,
+  directory: string,
+  { name, isSelf }: DirectoryChange,
+): boolean {
+  return name === null || isSelf || directories.has(join(directory, name));
 }
