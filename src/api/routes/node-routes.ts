@@ -11,7 +11,7 @@ import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-/** How long the result of a scrape also answers other scrapes. */
+/** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
 
 const pingSchema = z.object({
