@@ -14,14 +14,13 @@ import { InstanceTerminals } from './channel/services/instance-terminals.js';
 import { askForLeftDirectories } from './channel/services/left-directories.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
-import type { RecordFollower } from './configuration-files/record-follower.js';
 import type { ServiceView } from './explain/decisions.js';
 import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
-import { isBroughtBy } from './model/configuration.js';
+import type { ConfigurationRecord } from './model/configuration.js';
 import { DroverError } from './model/errors.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
@@ -42,6 +41,8 @@ export interface MasterOptions extends TermOptions {
   readonly store: Store;
   /** Revokes a node's credential when the node is forgotten. Absent: nodes have none. */
   readonly revokeNode?: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
+  /** False when the file of a configuration is about to bring another content. Absent: never. */
+  readonly isInForce?: (record: ConfigurationRecord) => Promise<boolean>;
   /** Makes ids of instances. Default: random ones. */
   readonly newInstanceId?: () => string;
 }
@@ -69,10 +70,7 @@ export class Master implements Part {
     this.writer = new InstanceWriter({
       ...this.state,
       clock,
-      isInForce: async (record) =>
-        !isBroughtBy(record, options.address.nodeId) ||
-        record.removalWaits === true ||
-        options.configurationSource.isAsRead(record.sourceFile),
+      ...(options.isInForce !== undefined && { isInForce: options.isInForce }),
       placeNew: (record) => this.#led().controllers.placeNew(record),
       placeAgain: (update) => this.#led().controllers.placeAgain(update),
       ...(newInstanceId !== undefined && { newInstanceId }),
@@ -89,8 +87,7 @@ export class Master implements Part {
   }
 
   /**
-   * This master leads: nodes are let in, and the records of configurations follow the files. All other decisions begin
-   * with `startControllers`. The term before has ended.
+   * This master leads: nodes are let in. Decisions begin with `startControllers`. The term before has ended.
    */
   beginTerm(term: Pick<Term, 'epoch'>): void {
     const { state, writer, beats } = this;
@@ -105,7 +102,7 @@ export class Master implements Part {
     this.#term.start();
   }
 
-  /** Starts all other controllers. The configuration files have been read by then. */
+  /** Starts the controllers. The configuration files have been read by then. */
   async startControllers(): Promise<void> {
     await this.#led().controllers.start();
   }
@@ -137,14 +134,6 @@ export class Master implements Part {
       return;
     }
     transport.close('this master does not lead');
-  }
-
-  get configurationFollower(): RecordFollower {
-    return {
-      follow: () => this.#led().controllers.configurationFollower.follow(),
-      faults: () => this.#term?.controllers.configurationFollower.faults() ?? [],
-      conflicts: () => this.#term?.controllers.configurationFollower.conflicts() ?? [],
-    };
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED, and DRV_NOT_LEADER. */

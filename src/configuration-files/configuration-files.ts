@@ -1,16 +1,17 @@
 /**
  * Keeps configuration files and store in line, both ways: an operator's files reach the store, and a change of the
- * API reaches the directory first. It decides when to look; the controller `configurations` writes the records.
+ * API reaches the directory first. It decides when to look; `follower` decides what the files mean for the records.
  */
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import type {
-  ConfigurationFileError,
-  ConfigurationFileWarning,
-  ConfigurationRecord,
-  ConfigurationWarning,
+import {
+  type ConfigurationFileError,
+  type ConfigurationFileWarning,
+  type ConfigurationRecord,
+  type ConfigurationWarning,
+  isBroughtBy,
 } from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -52,6 +53,7 @@ export interface OtherFiles {
 export interface ConfigurationFilesOptions {
   /** Only this part reads it. */
   readonly source: DirectorySource;
+  /** Started and stopped with this part. */
   readonly follower: RecordFollower;
   /** Of a store that masters share: changes records first. Default: the files are written first. */
   readonly editor?: ConfigurationEditor;
@@ -108,6 +110,7 @@ export class ConfigurationFiles implements Part {
    */
   async start(): Promise<void> {
     await removeUnfinishedWrites(this.#source.directory);
+    await this.#options.follower.start();
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
     // Records that masters share are there whatever the files say, and their leader may be away.
@@ -120,6 +123,7 @@ export class ConfigurationFiles implements Part {
     await this.#queue.onIdle();
     this.#schedule.stop();
     await this.#watch.stop();
+    await this.#options.follower.stop();
   }
 
   /** Files that are not in force as they stand, and templates in conflict, of all masters. */
@@ -132,9 +136,21 @@ export class ConfigurationFiles implements Part {
     return this.#options.follower.faults();
   }
 
-  /** Configurations without a file here whose removal waits to be confirmed; others say it in their records. */
+  /** Configurations without a file here whose removal waits to be confirmed. */
   waiting(): ReadonlySet<string> {
-    return new Set(this.#options.follower.waiting?.());
+    return new Set(this.#options.follower.waiting());
+  }
+
+  /**
+   * Asked before an instance is made: false when the file of a configuration went or changed since it was read. The file
+   * is looked at again then.
+   */
+  async isInForce(record: ConfigurationRecord): Promise<boolean> {
+    return (
+      !isBroughtBy(record, this.#source.nodeId) ||
+      this.waiting().has(record.configuration.name) ||
+      this.#source.isAsRead(record.sourceFile)
+    );
   }
 
   /** What the files said when they were last read, by file name. */

@@ -9,7 +9,7 @@ const LONGEST_CONTENTS = 256 * 1024;
 
 type Change =
   | { readonly do: 'put'; readonly parsed: Pick<ParsedConfiguration, 'content'> }
-  | { readonly do: 'remove' | 'withhold' };
+  | { readonly do: 'remove' };
 
 /** Cuts changes of records into transactions, in order. A content that is too long for any stands alone. */
 export function inTransactions<One extends Change>(changes: readonly One[]): One[][] {

@@ -155,8 +155,6 @@ export const configurationRecordSchema = z.object({
   sourceNode: z.string().optional(),
   /** `hashConfiguration` of the content: the key of its revision. */
   hash: z.string(),
-  /** Its file is gone with those of most others: it stays until `config reload --confirm`, or until a file says it. */
-  removalWaits: z.literal(true).optional(),
 });
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 

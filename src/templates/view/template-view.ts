@@ -11,9 +11,7 @@ import { templatePath } from '../../model/plain/template-fault.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { Mirror } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { Bases } from '../../views/bases.js';
-import { DirectoryView } from '../../views/directory-view.js';
-import type { ViewConflict } from '../../views/plan.js';
+import type { DirectoryFollower, ViewConflict, ViewTree } from '../../views/view.js';
 import type { TemplateLibrary, TemplateListener } from '../library/library.js';
 import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
 
@@ -48,17 +46,16 @@ export interface TemplateViewOptions
   readonly peers: TemplatePeers;
   /** Called when there are other conflicts. */
   readonly onConflicts: () => void;
-  /** Absolute path of the file of bases. */
-  readonly basesFile: string;
+  /** Makes what brings the two sides in line. `onRound`: called when its answers may be others. */
+  readonly followerOf: (tree: ViewTree, onRound: () => void) => DirectoryFollower;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly logger: Logger;
 }
 
 export class TemplateView implements Part {
   readonly #options: TemplateViewOptions;
   readonly #tree: TemplateTree;
-  readonly #view: DirectoryView;
+  readonly #follower: DirectoryFollower;
   readonly #stopped = new AbortController();
   #told = '[]';
   #looking: Promise<void> | undefined;
@@ -67,25 +64,23 @@ export class TemplateView implements Part {
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(options: TemplateViewOptions) {
-    const { basesFile, store, clock, random, logger } = options;
     this.#options = options;
     this.#tree = new TemplateTree({
       ...options,
       fetch: ({ digest, sourceNode }) => this.#offers(digest, sourceNode),
       signal: this.#stopped.signal,
     });
-    const bases = new Bases({ path: basesFile, store, logger });
-    this.#view = new DirectoryView({ name: 'templates', tree: this.#tree, bases, clock, random, logger });
+    this.#follower = options.followerOf(this.#tree, () => this.#tell());
   }
 
   /** The library has started. Resolves before trees are read, which may take long. */
   async start(): Promise<void> {
     const { library, records } = this.#options;
-    await this.#view.start();
+    await this.#follower.start();
     this.#unsubscribe = [
       library.onChange(() => this.#lookSoon()),
       records.onChange(() => {
-        this.#view.wake();
+        this.#follower.wake();
         // It may be what makes a conflict.
         this.#lookSoon();
       }),
@@ -98,11 +93,11 @@ export class TemplateView implements Part {
     this.#stopped.abort();
     this.#timer?.cancel();
     await this.#looking?.catch(() => undefined);
-    await this.#view.stop();
+    await this.#follower.stop();
   }
 
   conflicts(): readonly ViewConflict[] {
-    return this.#view.conflicts();
+    return this.#follower.conflicts();
   }
 
   /** The conflicts, beside the faults of configuration files. */
@@ -118,14 +113,13 @@ export class TemplateView implements Part {
 
   /** Another master is up: it may have what is missing here. */
   wake(): void {
-    this.#view.wake();
+    this.#follower.wake();
   }
 
   /** Looks at the directory now. Resolves when both sides agree but for conflicts. Throws what hinders it. */
   async follow(): Promise<void> {
     await this.#look();
-    await this.#view.follow();
-    this.#tell();
+    await this.#follower.follow();
   }
 
   /**
@@ -163,7 +157,7 @@ export class TemplateView implements Part {
   inForce(name: string, here: string | null): string | null {
     const record = this.#options.records.get(name)?.value.digest;
     if (record === undefined || record === here) return here;
-    return here === null || this.#view.isBehind(name) ? record : here;
+    return here === null || this.#follower.isBehind(name) ? record : here;
   }
 
   /** The tar stream of a tree that another master has. Throws DRV_TEMPLATE_UNKNOWN, before the first byte, where none has. */
@@ -220,7 +214,7 @@ export class TemplateView implements Part {
     this.#timer = this.#options.clock.setTimer(LOOK_AFTER_MS, () => {
       this.#timer = undefined;
       this.#look().then(
-        () => this.#view.wake(),
+        () => this.#follower.wake(),
         (error: unknown) =>
           this.#options.logger.warn({ err: error }, `templates cannot be read: ${messageOf(error)}`),
       );
@@ -234,14 +228,13 @@ export class TemplateView implements Part {
     const looking = (async () => {
       await before?.catch(() => undefined);
       await this.#tree.look();
-      this.#tell();
     })();
     this.#looking = looking;
     await looking;
   }
 
   #tell(): void {
-    const conflicts = this.#view.conflicts();
+    const conflicts = this.#follower.conflicts();
     const text = JSON.stringify(conflicts);
     if (text === this.#told) return;
     this.#told = text;

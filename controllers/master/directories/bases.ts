@@ -5,11 +5,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../files/replace-file.js';
-import { EPOCH_BASE, lastInCommon, lineOf, type StoreLine } from '../store/epoch-base.js';
-import type { Store } from '../store/store.js';
-import type { Logger } from '../telemetry/logger.js';
-import type { Base } from './plan.js';
+import { replaceFile } from '../../../src/files/replace-file.js';
+import { EPOCH_BASE, lastInCommon, lineOf, type StoreLine } from '../../../src/store/epoch-base.js';
+import type { Store } from '../../../src/store/store.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Standing } from '../../../src/views/view.js';
+import type { Base, Note } from './plan.js';
 
 const fileSchema = z.object({
   format: z.literal(1),
@@ -28,18 +29,6 @@ export interface BasesOptions {
   /** Where the state is kept. */
   readonly store: Pick<Store, 'get'>;
   readonly logger: Pick<Logger, 'warn'>;
-}
-
-/** Which directory, and how far the state is. */
-export interface Standing {
-  readonly directory: string;
-  readonly revision: number;
-}
-
-export interface Note {
-  readonly name: string;
-  /** Undefined: there is nothing on either side. */
-  readonly base: Base | undefined;
 }
 
 export class Bases {
@@ -79,8 +68,12 @@ export class Bases {
     return this.#holdFor(standing) ? this.#waiting : NOTHING;
   }
 
-  /** Resolves when they are on disk. `waiting`: all that `waiting` is to answer from now on. */
-  async note(standing: Standing, notes: readonly Note[], waiting: ReadonlySet<string>): Promise<void> {
+  /** Resolves when they are on disk. `waiting`: all that `waiting` is to answer from now on; default: as before. */
+  async note(
+    standing: Standing,
+    notes: readonly Note[],
+    waiting: ReadonlySet<string> = this.waiting(standing),
+  ): Promise<void> {
     const bases = new Map(this.of(standing));
     for (const { name, base } of notes) {
       if (base === undefined) bases.delete(name);
