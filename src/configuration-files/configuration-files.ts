@@ -16,6 +16,7 @@ import {
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
@@ -24,7 +25,7 @@ import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { FileConflict, RecordFollower } from './record-follower.js';
-import type { ConfirmedRemovals, DirectorySource } from './source.js';
+import type { DirectorySource } from './source.js';
 import { DirectoryWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
@@ -232,24 +233,17 @@ export class ConfigurationFiles implements Part {
     return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
   }
 
-  /** `removed`: what is asked to go. */
-  async #change(write: () => Promise<void>, removed: ConfirmedRemovals = new Set()): Promise<void> {
-    await this.#exclusively(() =>
-      this.#source.whileConfirmed(removed, async () => {
-        await write();
-        await this.#follow();
-      }),
-    );
-  }
-
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+  async #change(write: () => Promise<void>, confirmed?: Confirmed): Promise<void> {
     if (!this.#isStarted || this.#stopping.signal.aborted)
       throw new DroverError(
         'DRV_NOT_READY',
         'configurations cannot be changed while the node starts or stops',
       );
     try {
-      return await this.#queue.add(work);
+      await this.#queue.add(async () => {
+        await write();
+        await this.#follow(confirmed);
+      });
     } catch (error) {
       // A look soon repairs what the failure left half-done.
       this.#hint(null);
@@ -257,8 +251,8 @@ export class ConfigurationFiles implements Part {
     }
   }
 
-  async #follow(): Promise<void> {
-    await this.#options.follower.follow();
+  async #follow(confirmed?: Confirmed): Promise<void> {
+    await this.#options.follower.follow(confirmed);
     this.#source.origins.forgetWriters();
   }
 

@@ -25,14 +25,7 @@ export interface ConfigurationSource {
   readonly directoryId: string | undefined;
   /** Who brought what the files say. */
   readonly origins: Pick<ContentOrigins, 'of' | 'ofFile' | 'ofWriter'>;
-  /** Whether somebody asked to remove this configuration. Without it, many that go at once wait. */
-  isConfirmed(name: string): boolean;
 }
-
-/** Names of configurations that somebody asked to remove. */
-export type ConfirmedRemovals = ReadonlySet<string> | 'all';
-
-const NONE: ConfirmedRemovals = new Set();
 
 export interface DirectorySourceOptions {
   readonly nodeId: string;
@@ -63,7 +56,6 @@ export class DirectorySource implements ConfigurationSource {
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
-  #confirmed: ConfirmedRemovals = NONE;
   #fault: ConfigurationFileError | undefined;
 
   constructor(options: DirectorySourceOptions) {
@@ -104,20 +96,6 @@ export class DirectorySource implements ConfigurationSource {
   /** Sets the one listener. It hears of a file that was found to be other than it was read. */
   onDoubt(listener: (file: string) => void): void {
     this.#onDoubt = listener;
-  }
-
-  isConfirmed(name: string): boolean {
-    return this.#confirmed === 'all' || this.#confirmed.has(name);
-  }
-
-  /** While `work` runs, these removals need no further word. */
-  async whileConfirmed(names: ConfirmedRemovals, work: () => Promise<void>): Promise<void> {
-    this.#confirmed = names;
-    try {
-      await work();
-    } finally {
-      this.#confirmed = NONE;
-    }
   }
 
   /**

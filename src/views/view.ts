@@ -53,11 +53,6 @@ export interface Observation {
   readonly standing: Standing;
   /** True for a name whose present record this directory had brought. */
   readonly brought: (name: string) => boolean;
-  /**
-   * True when somebody asked to remove this name. When so many are gone at once that it is hardly meant, the others wait
-   * for that word. Absent: they do not wait, and are written here again.
-   */
-  readonly isConfirmed?: (name: string) => boolean;
 }
 
 /** The files and the records of one kind. Effects throw `Conflict` or DRV_STORE_CONFLICT where a side has changed. */
@@ -72,12 +67,18 @@ export interface ViewTree {
   removeThere(removals: readonly RemovalThere[]): Promise<void>;
 }
 
+/** Names that somebody asked to remove. */
+export type Confirmed = ReadonlySet<string> | 'all';
+
 /** Keeps a directory and its records in line. Its answers are those of its last decision: asking changes nothing. */
 export interface DirectoryFollower extends Part {
   /** A side may have changed. */
   wake(): void;
-  /** Resolves when there is nothing to do but for conflicts. Throws what hinders it; it goes on trying all the same. */
-  follow(): Promise<void>;
+  /**
+   * Resolves when there is nothing to do but for conflicts. Throws what hinders it; it goes on trying all the same.
+   * `confirmed`: what goes without a further word, however much it is.
+   */
+  follow(confirmed?: Confirmed): Promise<void>;
   /** What waits for a person. */
   conflicts(): readonly ViewConflict[];
   /** Names whose removal waits to be confirmed, in order. */

@@ -54,7 +54,8 @@ class Directory {
       bases: this.bases,
       gone,
       waiting: new Set(),
-      isConfirmed: undefined,
+      doRemovalsWait: false,
+      confirmed: new Set(),
       isAlone: false,
       undecided: new Set(),
     });

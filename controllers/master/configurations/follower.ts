@@ -11,7 +11,7 @@ import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import { untilShown } from '../../../src/store/modify.js';
-import type { ConflictKind } from '../../../src/views/view.js';
+import type { Confirmed, ConflictKind } from '../../../src/views/view.js';
 import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/engine.js';
 import { FaultReport } from './fault-report.js';
 import { faultsOf } from './faults.js';
@@ -51,6 +51,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
       name: 'configurations',
       tree: this.#tree,
       isAlone: this.#tree.isAlone,
+      doRemovalsWait: true,
       onRound: () => {
         this.#report.tell(this.faults());
         options.onFaults?.();
@@ -75,9 +76,9 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
   }
 
   /** What hinders only a file here is logged. */
-  async follow(): Promise<void> {
+  async follow(confirmed?: Confirmed): Promise<void> {
     try {
-      await this.#engine.follow();
+      await this.#engine.follow(confirmed);
     } catch (error) {
       const isOfStore = error instanceof DroverError && error.code.startsWith('DRV_STORE_');
       if (this.#tree.isAlone || isOfStore) throw error;

@@ -96,7 +96,6 @@ export class ConfigurationTree implements ViewTree {
       undecided,
       standing: { directory, revision: configurations.revision },
       brought: (name) => this.#isBrought(name),
-      isConfirmed: (name) => source.isConfirmed(name),
     };
   }
 

@@ -9,7 +9,7 @@ import { DroverError, messageOf } from '../../../src/model/errors.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
-import type { DirectoryFollower, Standing, ViewConflict, ViewTree } from '../../../src/views/view.js';
+import type { Confirmed, DirectoryFollower, Standing, ViewConflict, ViewTree } from '../../../src/views/view.js';
 import type { Bases } from './bases.js';
 import {
   type Base,
@@ -30,6 +30,8 @@ export interface DirectoryEngineOptions {
   readonly bases: Pick<Bases, 'note' | 'of' | 'open' | 'waiting'>;
   /** True when nobody but this directory brings records. Default false. */
   readonly isAlone?: boolean;
+  /** True when many removals at once wait to be confirmed. Default false: what is gone is written here again. */
+  readonly doRemovalsWait?: boolean;
   /** Called after each round: what the engine answers may be something else now. */
   readonly onRound: () => void;
   readonly metrics: Pick<Metrics, 'addQueue' | 'trace'>;
@@ -45,6 +47,7 @@ interface Facts extends ViewFacts {
 
 /** Each conflict is lost to a write that succeeded; far more than follow each other. */
 const MOST_CONFLICTS = 100;
+const NOBODY: Confirmed = new Set();
 const NOTHING_KNOWN: ViewPlan = { steps: [], conflicts: [], waiting: new Set() };
 
 export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFollower {
@@ -60,6 +63,8 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   #decided: ViewPlan = NOTHING_KNOWN;
   #refusal: unknown;
   #hindrance: { readonly error: unknown } | undefined;
+  /** What a caller of `follow` confirms. */
+  #confirmed: Confirmed = NOBODY;
   #isStopped = false;
 
   constructor(options: DirectoryEngineOptions) {
@@ -118,7 +123,16 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     return this.#refusal;
   }
 
-  async follow(): Promise<void> {
+  async follow(confirmed: Confirmed = NOBODY): Promise<void> {
+    this.#confirmed = confirmed;
+    try {
+      await this.#untilSettled();
+    } finally {
+      this.#confirmed = NOBODY;
+    }
+  }
+
+  async #untilSettled(): Promise<void> {
     for (let tries = 0; tries < MOST_CONFLICTS; tries++) {
       this.#controller.specChanged(this.name);
       await this.#controller.whenIdle();
@@ -130,25 +144,25 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   }
 
   observe(): Facts | undefined {
-    const { tree, bases, isAlone = false } = this.#options;
+    const { tree, bases, isAlone = false, doRemovalsWait = false } = this.#options;
     const observation = tree.observe();
     if (observation === undefined) {
       this.#facts = undefined;
       this.#decided = { ...this.#decided, steps: [], conflicts: [] };
       return undefined;
     }
-    const { here, there, undecided, standing, brought, isConfirmed } = observation;
+    const { here, there, undecided, standing, brought } = observation;
     const waiting = bases.waiting(standing);
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
     // Alone, a file that went while no process ran counts too.
-    const known = isAlone ? [...there.keys()] : [...this.#seen];
-    const gone = known.filter(
+    const gone = [...(isAlone ? there.keys() : this.#seen)].filter(
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );
     this.#facts = {
-      ...{ here, there, undecided, standing, waiting, gone, isConfirmed, isAlone },
+      ...{ here, there, undecided, standing, waiting, gone, isAlone, doRemovalsWait },
+      confirmed: this.#confirmed,
       bases: bases.of(standing),
     };
     return this.#facts;

@@ -19,6 +19,7 @@
  */
 import type {
   ChangeThere,
+  Confirmed,
   ConflictKind,
   Contents,
   RemovalThere,
@@ -47,8 +48,9 @@ export interface ViewFacts {
   readonly gone: readonly string[];
   /** Names whose removal waited to be confirmed. */
   readonly waiting: ReadonlySet<string>;
-  /** True for a name that somebody asked to remove. Absent: nothing waits to be confirmed. */
-  readonly isConfirmed: ((name: string) => boolean) | undefined;
+  /** False: many names that are gone at once do not wait to be confirmed, and are written here again. */
+  readonly doRemovalsWait: boolean;
+  readonly confirmed: Confirmed;
   /** Names that cannot be judged now: a broken file, a write under way, a record that cannot be read. */
   readonly undecided: ReadonlySet<string>;
 }
@@ -128,7 +130,7 @@ export function verdictOf(
 
 export function planView(facts: ViewFacts): ViewPlan {
   const { kept, deleted } = removalsOf(facts);
-  const waiting = facts.isConfirmed === undefined ? facts.waiting : kept;
+  const waiting = facts.doRemovalsWait ? kept : facts.waiting;
   const found = new Verdicts(facts, waiting, deleted);
   const agreed = found.of('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
   const written = found.of('write-here').map((name) => changeHere(facts, name));
@@ -169,11 +171,11 @@ export function planView(facts: ViewFacts): ViewPlan {
  * Splits what is gone. So many at once that it is hardly meant, such as those of an emptied directory, are kept until
  * somebody confirms it.
  */
-function removalsOf({ gone, there, waiting, isConfirmed }: ViewFacts): {
+function removalsOf({ gone, there, waiting, confirmed }: ViewFacts): {
   readonly kept: ReadonlySet<string>;
   readonly deleted: ReadonlySet<string>;
 } {
-  const unasked = gone.filter((name) => isConfirmed?.(name) !== true);
+  const unasked = confirmed === 'all' ? [] : gone.filter((name) => !confirmed.has(name));
   const isLarge = unasked.length > MOST_DELETED_AT_ONCE && unasked.length > there.size / 2;
   const kept = new Set(unasked.filter((name) => isLarge || waiting.has(name)));
   return { kept, deleted: new Set(gone.filter((name) => !kept.has(name))) };

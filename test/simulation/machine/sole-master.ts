@@ -21,6 +21,8 @@ export class SoleMaster implements MasterRole {
   readonly #place: SoleMasterPlace;
   readonly #files: SimulatedConfigurationFiles;
   readonly #follower: ConfigurationFollower;
+  /** Names whose removal waits for the operator's word, which comes with each sync. */
+  #waiting: ReadonlySet<string> = new Set();
   #isReady = false;
 
   constructor(place: SoleMasterPlace) {
@@ -52,12 +54,13 @@ export class SoleMaster implements MasterRole {
       configurations,
       store,
       door: { write: async (edits) => store.transact(await transactionOf(edits, machine.nodeId, edited)) },
-      // Its operator means each removal: nothing ever waits.
       bases: {
         open: async () => undefined,
         of: () => new Map(),
-        waiting: () => new Set(),
-        note: async () => undefined,
+        waiting: () => this.#waiting,
+        note: async (_standing, _notes, waiting = this.#waiting) => {
+          this.#waiting = waiting;
+        },
       },
     });
   }

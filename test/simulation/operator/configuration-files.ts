@@ -21,6 +21,7 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
   readonly #contents: ReadonlyMap<string, Configuration>;
   readonly #life: Life;
   #files: ReadonlyMap<string, Reading> | undefined;
+  #syncing: Promise<void> = Promise.resolve();
 
   constructor(nodeId: string, contents: ReadonlyMap<string, Configuration>, life: Life) {
     this.nodeId = nodeId;
@@ -32,23 +33,26 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     return this.#files;
   }
 
-  /** Its operator means what they do. */
-  isConfirmed(): boolean {
-    return true;
-  }
-
   async isAsRead(file: string): Promise<boolean> {
     const reading = this.#files?.get(file);
     const content = this.#contents.get(file.replace(/\.json$/, ''));
     return reading?.kind !== 'valid' || reading.parsed.configuration === content;
   }
 
-  /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */
-  async sync(follower: Pick<RecordFollower, 'follow'>): Promise<void> {
+  /**
+   * Reads, and resolves when the store has what the files say; tries again while it cannot be written. One sync at a time.
+   */
+  sync(follower: Pick<RecordFollower, 'follow'>): Promise<void> {
+    this.#syncing = this.#syncing.catch(() => undefined).then(() => this.#sync(follower));
+    return this.#syncing;
+  }
+
+  async #sync(follower: Pick<RecordFollower, 'follow'>): Promise<void> {
     this.#files = this.#read();
     for (;;) {
       try {
-        return await follower.follow();
+        // Its operator means what they do.
+        return await follower.follow('all');
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_WRITE_FAILED')) throw error;
         await new Promise<void>((resolve) => this.#life.clock.setTimer(RETRY_MS, resolve));

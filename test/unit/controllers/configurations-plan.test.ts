@@ -56,7 +56,7 @@ class Master {
   #waiting: ReadonlySet<string>;
 
   constructor(world: World) {
-    const { files = {}, records = {}, suspects = [], isRead = true, waiting = [], confirmed = [] } = world;
+    const { files = {}, records = {}, suspects = [], isRead = true, waiting = [] } = world;
     this.#world = world;
     this.#files = readings(files);
     this.#waiting = new Set(waiting);
@@ -70,7 +70,6 @@ class Master {
         fault: undefined,
         directoryId: 'd',
         origins: new ContentOrigins('/none'),
-        isConfirmed: (name) => confirmed.includes(name),
       },
       configurations: this.#mirror(),
       store: new MemoryStore(),
@@ -81,6 +80,7 @@ class Master {
       name: 'configurations',
       tree: this.#tree,
       isAlone: true,
+      doRemovalsWait: true,
       bases: {
         open: async () => undefined,
         of: () => new Map(),
@@ -102,8 +102,9 @@ class Master {
   async round(): Promise<string[]> {
     this.lines.length = 0;
     const facts = this.engine.observe();
-    for (const step of facts === undefined ? [] : this.engine.plan(facts).steps)
-      await this.engine.perform(step);
+    if (facts === undefined) return [];
+    const confirmed = new Set(this.#world.confirmed);
+    for (const step of this.engine.plan({ ...facts, confirmed }).steps) await this.engine.perform(step);
     return [...this.lines];
   }
 

@@ -71,7 +71,8 @@ describe('a plan', () => {
     bases: new Map(Object.entries(some.bases ?? {}).map(([name, hash]) => [name, base(hash)])),
     gone: Object.keys(some.gone ?? {}),
     waiting: new Set(),
-    isConfirmed: undefined,
+    doRemovalsWait: false,
+    confirmed: new Set(),
     isAlone: false,
     undecided: new Set(Object.keys(some.undecided ?? {})),
   });
