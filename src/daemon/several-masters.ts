@@ -7,7 +7,7 @@ import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
 import { Bases } from '../../controllers/master/directories/bases.js';
-import { DirectoryEngine } from '../../controllers/master/directories/engine.js';
+import { DirectoryEngine } from '../../controllers/master/directories/reconciler.js';
 import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
 import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
 import { MasterCalls } from '../channel/masters/master-calls.js';

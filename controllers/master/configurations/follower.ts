@@ -12,7 +12,7 @@ import { publicMessage } from '../../../src/model/public-message.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import { untilShown } from '../../../src/store/modify.js';
 import type { Confirmed, ConflictKind } from '../../../src/views/view.js';
-import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/engine.js';
+import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/reconciler.js';
 import { FaultReport } from './fault-report.js';
 import { faultsOf } from './faults.js';
 import { ConfigurationTree, type ConfigurationTreeOptions } from './tree.js';

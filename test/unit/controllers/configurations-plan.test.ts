@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, test } from 'vitest';
 import { faultsOf } from '../../../controllers/master/configurations/faults.js';
 import { ConfigurationTree } from '../../../controllers/master/configurations/tree.js';
-import { DirectoryEngine } from '../../../controllers/master/directories/engine.js';
+import { DirectoryEngine } from '../../../controllers/master/directories/reconciler.js';
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import { ContentOrigins } from '../../../src/configuration-files/history/content-origins.js';
 import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';

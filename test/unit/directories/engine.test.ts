@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { Bases } from '../../../controllers/master/directories/bases.js';
-import { DirectoryEngine } from '../../../controllers/master/directories/engine.js';
+import { DirectoryEngine } from '../../../controllers/master/directories/reconciler.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import type { ViewTree } from '../../../src/views/view.js';
