@@ -9,7 +9,13 @@ import { DroverError, messageOf } from '../../../src/model/errors.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
-import type { Confirmed, DirectoryFollower, Standing, ViewConflict, ViewTree } from '../../../src/views/view.js';
+import type {
+  Confirmed,
+  DirectoryFollower,
+  Standing,
+  ViewConflict,
+  ViewTree,
+} from '../../../src/views/view.js';
 import type { Bases } from './bases.js';
 import {
   type Base,

@@ -126,7 +126,10 @@ describe('a plan', () => {
   });
 
   it('of the only master takes all records as its bases, and never writes here', () => {
-    const sides = { here: { new: '1', edited: '2', same: '1' }, there: { edited: '1', same: '1', other: '1' } };
+    const sides = {
+      here: { new: '1', edited: '2', same: '1' },
+      there: { edited: '1', same: '1', other: '1' },
+    };
     expect(planView({ ...facts({ ...sides, bases: { edited: '0' } }), isAlone: true })).toMatchObject({
       steps: [
         {
