@@ -15,7 +15,7 @@ import type { MessageOf } from './channel/protocol/messages.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Clock } from './loop/clock.js';
-import type { Configuration } from './model/configuration.js';
+import type { Configuration, ConfigurationRecord } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import type { InstanceWriter } from './state/instance-writes.js';
 import type { MasterState } from './state/master-state.js';
@@ -40,12 +40,16 @@ export interface TermOptions {
   readonly address: MessageOf<'welcome'>['master'];
   readonly leadership: Pick<Leadership, 'masters' | 'onChange'>;
   readonly nodeTimeoutMs: number;
+  /** See `ReconcilersOptions`. */
+  readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   readonly templates: TemplateSource;
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Makes ids of instances. Default: random ones. */
+  readonly newInstanceId?: () => string;
   /** Whether controllers look at everything again over time, in case a change did not wake them. Default true. */
   readonly isResynced?: boolean;
   readonly logger: Logger;

@@ -20,13 +20,13 @@ import type { Explainer } from './explain/explanation.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
-import type { ConfigurationRecord } from './model/configuration.js';
 import { DroverError } from './model/errors.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
 import type { KeptDirectory } from './model/run/left-directory.js';
 import type { TreeResult } from './model/template.js';
 import type { Forecaster } from './operations/plan/forecast.js';
+import type { Writes } from './operations/writes.js';
 import { InstanceWriter } from './state/instance-writes.js';
 import { MasterState } from './state/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './state/node-writes.js';
@@ -41,10 +41,6 @@ export interface MasterOptions extends TermOptions {
   readonly store: Store;
   /** Revokes a node's credential when the node is forgotten. Absent: nodes have none. */
   readonly revokeNode?: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
-  /** False when the file of a configuration is about to bring another content. Absent: never. */
-  readonly isInForce?: (record: ConfigurationRecord) => Promise<boolean>;
-  /** Makes ids of instances. Default: random ones. */
-  readonly newInstanceId?: () => string;
 }
 
 export class Master implements Part {
@@ -55,6 +51,14 @@ export class Master implements Part {
   readonly rolloutWriter: RolloutWriter;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
+  readonly creations: Writes['creations'] = {
+    create: (name) => this.#led().controllers.creations.create(name),
+    adopt: (name, directory) => this.#led().controllers.creations.adopt(name, directory),
+  };
+  readonly updates: Writes['updates'] = {
+    update: (id) => this.#led().controllers.updates.update(id),
+    updateWhenEmpty: (id) => this.#led().controllers.updates.updateWhenEmpty(id),
+  };
   readonly #options: MasterOptions;
   readonly #usage = new UsageBook();
   readonly #holdings: Holdings;
@@ -62,19 +66,12 @@ export class Master implements Part {
   #term: MasterTerm | undefined;
 
   constructor(options: MasterOptions) {
-    const { store, clock, logger, newInstanceId } = options;
+    const { store, clock, logger } = options;
     this.#options = options;
     this.state = new MasterState(store, logger);
     this.#holdings = new Holdings(this.state.instances);
     this.beats = new BeatBook(clock);
-    this.writer = new InstanceWriter({
-      ...this.state,
-      clock,
-      ...(options.isInForce !== undefined && { isInForce: options.isInForce }),
-      placeNew: (record) => this.#led().controllers.placeNew(record),
-      placeAgain: (update) => this.#led().controllers.placeAgain(update),
-      ...(newInstanceId !== undefined && { newInstanceId }),
-    });
+    this.writer = new InstanceWriter({ ...this.state, clock });
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));
@@ -86,9 +83,7 @@ export class Master implements Part {
     await this.state.start();
   }
 
-  /**
-   * This master leads: nodes are let in. Decisions begin with `startControllers`. The term before has ended.
-   */
+  /** This master leads: nodes are let in. Decisions begin with `startControllers`. The term before has ended. */
   beginTerm(term: Pick<Term, 'epoch'>): void {
     const { state, writer, beats } = this;
     const lasting = {

@@ -45,7 +45,7 @@ export interface ReloadOptions {
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
-  /** Those that are not in force as they stand, each with its node; and the templates in conflict, of this node too. */
+  /** Files that are not in force as they stand, each with its node; and the templates in conflict, of this node too. */
   faults(): readonly ConfigurationFileError[];
   /** Resolves when those that can be reached have read theirs again. */
   reload(options: ReloadOptions): Promise<void>;
@@ -56,7 +56,7 @@ export interface ConfigurationFilesOptions {
   readonly source: DirectorySource;
   /** Started and stopped with this part. */
   readonly follower: RecordFollower;
-  /** Of a store that masters share: changes records first. Default: the files are written first. */
+  /** Changes records first, on a store that masters share. Default: the files are written first. */
   readonly editor?: ConfigurationEditor;
   /** Absent: this is the only master. */
   readonly others?: OtherFiles;
@@ -132,7 +132,7 @@ export class ConfigurationFiles implements Part {
     return [...this.ownErrors(), ...(this.#options.others?.faults() ?? [])];
   }
 
-  /** Those of this node. */
+  /** Files and templates of this node that are not in force as they stand. */
   ownErrors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
   }
@@ -154,7 +154,7 @@ export class ConfigurationFiles implements Part {
     );
   }
 
-  /** What the files said when they were last read, by file name. */
+  /** The last reading of each file, by file name. */
   readings(): ReadonlyMap<string, Reading> {
     return this.#source.files ?? new Map();
   }
@@ -169,7 +169,7 @@ export class ConfigurationFiles implements Part {
     return this.#source;
   }
 
-  /** What files say without effect. */
+  /** Fields of files without effect. */
   warnings(): readonly ConfigurationFileWarning[] {
     return this.#source.warnings;
   }

@@ -26,7 +26,7 @@ export type RecordEdit =
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
-/** Of the name of a caller, and of the reason of a rollback: histories keep them. */
+/** The limit of a caller's name and of the reason of a rollback: histories keep them. */
 const LONGEST_WORDS = 500;
 
 /** What the leader knows when it makes a transaction of edits. */

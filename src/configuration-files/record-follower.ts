@@ -6,7 +6,7 @@ import type { Confirmed } from '../views/view.js';
 /** A file that differs from what is in force, and waits for a person. */
 export interface FileConflict {
   readonly file: string;
-  /** What is wrong, and what to do. */
+  /** The fault, and how to mend it. */
   readonly message: string;
 }
 

@@ -4,7 +4,7 @@ import type { ParsedConfiguration } from './parse.js';
 
 /** Each is a record, its revision and its history. */
 export const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
-/** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+/** The limit of contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;
 
 type Change =

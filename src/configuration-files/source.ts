@@ -79,7 +79,7 @@ export class DirectorySource implements ConfigurationSource {
     return this.#fault;
   }
 
-  /** What the files say without effect. */
+  /** Fields of the files without effect. */
   get warnings(): readonly ConfigurationFileWarning[] {
     return fileWarnings(this.#settled.files);
   }
@@ -158,7 +158,7 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Reads these files anew and believes all of them at the same moment. Of two that are gone, neither takes the
+   * Reads these files anew and believes all of them at the same moment. So neither of two files that are gone takes the
    * other's name.
    */
   async readFiles(files: readonly string[]): Promise<ReadonlyMap<string, Reading | undefined>> {
@@ -170,9 +170,7 @@ export class DirectorySource implements ConfigurationSource {
     return readings;
   }
 
-  /**
-   * Readings may overlap. One that began before a write is not believed of a file after the one that shows the write.
-   */
+  /** Readings may overlap. An older reading of a file is not believed after a newer one, which shows a write. */
   #newest(
     readings: ReadonlyMap<string, Reading | undefined>,
     number: number,

@@ -75,7 +75,7 @@ export class SeveralMasters implements Part {
   readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
-  /** What has not started yet, in order. */
+  /** The parts that have not started yet, in order. */
   readonly #starts: (() => Promise<void>)[];
 
   constructor(options: SeveralMastersOptions) {

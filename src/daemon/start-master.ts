@@ -7,7 +7,8 @@ import { SessionWriter } from '../access/session-writer.js';
 import { ensureTokenSecret } from '../access/token-secret.js';
 import { creationOfKept, InstanceTokens } from '../access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
-import { type ApiDependencies, ApiServer } from '../api/server.js';
+import type { ApiDependencies } from '../api/dependencies.js';
+import { ApiServer } from '../api/server.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
@@ -251,16 +252,10 @@ function buildDependencies(
     leadership: candidate,
     version,
     dashboard,
-    instances: state.instances,
-    instanceRevisions: state.instanceRevisions,
-    configurations: state.configurations,
-    revisions: state.revisions,
-    histories: state.histories,
-    rollouts: state.rollouts,
-    nodes: state.nodes,
-    keys: state.keys,
-    sessions: state.sessions,
+    ...state,
     isReady,
+    creations: master.creations,
+    updates: master.updates,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
     rolloutWrites: master.rolloutWriter,

@@ -1,19 +1,16 @@
 /** Sets how many instances a configuration has at least: `config scale`. The client does the same with two routes. */
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+
 import { type ScaledConfiguration, withMinimum } from '../model/plain/scaled-content.js';
 import { contentOf } from './configuration-content.js';
-import type { ConfigurationDiffNeeds } from './configuration-diff.js';
-
-export interface ConfigurationScaleNeeds extends Pick<ConfigurationDiffNeeds, 'configurations'> {
-  readonly configurationFiles: Pick<ConfigurationFiles, 'inspect' | 'put'>;
-}
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 /**
  * Writes the file with the new minimum and all else as it is. Throws DRV_CONFIGURATION_UNKNOWN, and what
  * `ConfigurationFiles.put` throws, DRV_CONFIGURATION_CHANGED included. `by`: the caller's name in the audit trail.
  */
 export async function scaleConfiguration(
-  needs: ConfigurationScaleNeeds,
+  needs: Reads & Writes,
   name: string,
   { count, by }: { readonly count: number; readonly by: string },
 ): Promise<ScaledConfiguration> {

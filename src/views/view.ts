@@ -79,7 +79,7 @@ export interface DirectoryFollower extends Part {
    * `confirmed`: what goes without a further word, however much it is.
    */
   follow(confirmed?: Confirmed): Promise<void>;
-  /** What waits for a person. */
+  /** Names that wait for a person. */
   conflicts(): readonly ViewConflict[];
   /** Names whose removal waits to be confirmed, in order. */
   waiting(): readonly string[];
@@ -90,7 +90,7 @@ export interface DirectoryFollower extends Part {
 /** How a view writes the records: the leader has the store, any other master asks the leader. */
 export interface RecordDoor<Edit> {
   /**
-   * One transaction. Resolves with its revision. Throws DRV_STORE_CONFLICT when a record is at another revision, and
+   * Writes the edits in one transaction. Resolves with its revision. Throws DRV_STORE_CONFLICT when a record is at another revision, and
    * what hinders the write.
    */
   write(edits: readonly Edit[]): Promise<number>;

@@ -25,7 +25,7 @@ interface ConfigurationConflict {
   readonly name: string;
   readonly file: string;
   readonly kind: ConflictKind;
-  /** What is wrong, and what to do. */
+  /** The fault, and how to mend it. */
   readonly message: string;
 }
 
@@ -75,7 +75,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
     this.#engine.wake();
   }
 
-  /** What hinders only a file here is logged. */
+  /** An error of a file alone, with several masters, is logged and not thrown. */
   async follow(confirmed?: Confirmed): Promise<void> {
     try {
       await this.#engine.follow(confirmed);

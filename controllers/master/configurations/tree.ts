@@ -33,7 +33,7 @@ export interface ConfigurationTreeOptions {
 export class ConfigurationTree implements ViewTree {
   readonly #options: ConfigurationTreeOptions;
   readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
-  /** What a client wrote, by name and hash: with fields that records do not keep. */
+  /** The text that a client wrote, by name and hash: with fields that records do not keep. */
   readonly #texts = new Map<string, string>();
   #owners: ReadonlyMap<string, string> = new Map();
 
@@ -128,8 +128,8 @@ export class ConfigurationTree implements ViewTree {
   }
 
   /**
-   * What is compared. Where nobody else brings records, a record follows its file to another name or node, too. With
-   * several masters each has a file of its own.
+   * The hash that is compared. The record of the only master follows its file to another name or node, too. With several
+   * masters each has a file of its own.
    */
   #mark(hash: string, file: string, node = ''): string {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;

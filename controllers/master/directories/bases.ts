@@ -16,7 +16,7 @@ const fileSchema = z.object({
   format: z.literal(1),
   /** Which directory it was. */
   directory: z.string(),
-  /** Of the state, when a base was noted last, and the line that this revision is of (`StoreLine`). */
+  /** The state's revision when a base was noted last, and the line that this revision is of (`StoreLine`). */
   revision: z.int().min(0),
   line: z.int().min(0).default(0),
   bases: z.record(z.string(), z.object({ hash: z.string(), next: z.string().optional() })),
@@ -34,7 +34,7 @@ export interface BasesOptions {
 export class Bases {
   readonly #options: BasesOptions;
   #standing: (Standing & { readonly line: number }) | undefined;
-  /** Of the state now. */
+  /** The line of the state now. */
   #line: StoreLine = lineOf(undefined);
   #bases = new Map<string, Base>();
   #waiting: ReadonlySet<string> = NOTHING;
@@ -43,7 +43,7 @@ export class Bases {
     this.#options = options;
   }
 
-  /** Reads the file. One that is missing or damaged means that nothing is known: then nothing is overwritten. */
+  /** Reads the file. A file that is missing or damaged means that nothing is known: then nothing is overwritten. */
   async open(): Promise<void> {
     const { path, store, logger } = this.#options;
     this.#line = lineOf((await store.get(EPOCH_BASE))?.value);

@@ -29,7 +29,7 @@ import type {
 /** What a name had on both sides when they last agreed. */
 export interface Base {
   readonly hash: string;
-  /** What is being written here: it counts as the base too, because the process may end between file and base. */
+  /** The content that is being written here. It counts as the base too: the process may end between file and base. */
   readonly next?: string | undefined;
 }
 
@@ -82,7 +82,7 @@ export interface Note {
 export interface ViewPlan {
   readonly steps: readonly ViewStep[];
   readonly conflicts: readonly ViewConflict[];
-  /** Names whose removal waits to be confirmed. What they say stays in force, and is not written here again. */
+  /** Names whose removal waits to be confirmed: their records stay in force, and are not written here again. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -103,7 +103,7 @@ export interface Sides {
   readonly isDeleted: boolean;
 }
 
-/** One row of the table above. */
+/** The row of the table above that fits. */
 export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   if (here === there) {
     const isNoted = base?.hash === here && base?.next === undefined;

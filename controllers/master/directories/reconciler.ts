@@ -30,7 +30,7 @@ import {
 } from './plan.js';
 
 export interface DirectoryEngineOptions {
-  /** What the directory holds, for logs and metrics: `configurations`. */
+  /** The kind of the directory, for logs and metrics: `configurations`. */
   readonly name: string;
   readonly tree: ViewTree;
   readonly bases: Pick<Bases, 'note' | 'of' | 'open' | 'waiting'>;
@@ -47,7 +47,7 @@ export interface DirectoryEngineOptions {
 }
 
 interface Facts extends ViewFacts {
-  /** What the plan is made from. The directory may be another one when it is done. */
+  /** The directory that the plan is made from. It may be another one when the plan is done. */
   readonly standing: Standing;
 }
 
@@ -60,16 +60,16 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   readonly name: string;
   readonly #options: DirectoryEngineOptions;
   readonly #controller: Controller<Facts, ViewStep>;
-  /** What this process saw in the directory, and what waited when the last one ended. */
+  /** Names that this process saw in the directory, and those that waited when the last process ended. */
   #seen = new Set<string>();
   #seenIn: string | undefined;
   /** The last observation; undefined: nothing could be concluded. */
   #facts: Facts | undefined;
-  /** What was decided last. */
+  /** The last decision. */
   #decided: ViewPlan = NOTHING_KNOWN;
   #refusal: unknown;
   #hindrance: { readonly error: unknown } | undefined;
-  /** What a caller of `follow` confirms. */
+  /** Names whose removal a caller of `follow` confirms. */
   #confirmed: Confirmed = NOBODY;
   #isStopped = false;
 
@@ -124,7 +124,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     return verdict === 'write-here' || isConflict(verdict);
   }
 
-  /** What hindered the last write; undefined: it succeeded, or nothing is left to write. */
+  /** The error of the last write; undefined: it succeeded, or nothing is left to write. */
   get refusal(): unknown {
     return this.#refusal;
   }

@@ -3,13 +3,12 @@
  * resumes it where it broke off, and begins another when the instance moves. It waits for no client: each reads at
  * its own pace (`LogReader`).
  */
-import { type InstanceStreams, logNodeOf } from '../../channel/services/instance-streams.js';
+
+import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { NodeRecord } from '../../model/node.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { Bell } from './live-log-bell.js';
 import type { LogOfNode } from './live-log-of-node.js';
 import { RecentLines } from './live-log-recent.js';
@@ -23,15 +22,8 @@ const SETTLE_MS = 1000;
 /** How long the output of an instance is followed during its removal: a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
 
-export interface LiveLogNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'onChange'>;
-  readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'onChange'>;
-  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;
-  readonly logger: Logger;
-}
-
 export interface LiveLogOptions {
-  readonly dependencies: LiveLogNeeds;
+  readonly dependencies: ApiDependencies;
   readonly clock: Clock;
   readonly record: InstanceRecord;
   /** How many earlier lines the first client wants. */

@@ -109,7 +109,7 @@ async function create(
   while (created.length < count) {
     if (signal.aborted) throw incomplete(created, count, new Error('the caller stopped waiting'));
     try {
-      created.push(await dependencies.instanceWrites.create(configuration));
+      created.push(await dependencies.creations.create(configuration));
     } catch (error) {
       throw incomplete(created, count, error);
     }

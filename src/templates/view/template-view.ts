@@ -23,13 +23,13 @@ export interface HeldTemplate {
   /** `<group>/<name>`. */
   readonly name: string;
   readonly digest: string;
-  /** Of the state that says so. */
+  /** The revision of the state that says so. */
   readonly revision: number;
 }
 
 /** The other masters. */
 export interface TemplatePeers {
-  /** Those that are up, without this one. */
+  /** The other masters that are up. */
   list(): readonly MasterPeer[];
   /** Whether no other master is known, up or not. */
   isAlone(): boolean;
@@ -59,7 +59,7 @@ export class TemplateView implements Part {
   readonly #stopped = new AbortController();
   #told = '[]';
   #looking: Promise<void> | undefined;
-  /** Of a look that is due. */
+  /** The timer of a look that is due. */
   #timer: TimerHandle | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
@@ -221,7 +221,7 @@ export class TemplateView implements Part {
     });
   }
 
-  /** One look at a time: a caller gets one that began after its call. */
+  /** Looks once at a time: a caller gets a look that began after its call. */
   async #look(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     const before = this.#looking;

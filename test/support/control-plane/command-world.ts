@@ -32,6 +32,7 @@ import { SyncRun } from '../../../src/templates/sync/sync-run.js';
 import { testAuthority } from '../cluster/cluster-files.js';
 import { until } from '../until.js';
 import { ControlPlane, type TestNode } from './control-plane.js';
+import { given } from './given.js';
 
 export class CommandWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-commands-'));
@@ -180,7 +181,7 @@ export class CommandWorld {
   #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
     const { master } = this.plane;
     const { state } = master;
-    return {
+    return given<CommandDependencies>({
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
@@ -195,6 +196,8 @@ export class CommandWorld {
       nodes: state.nodes,
       keys: state.keys,
       sessions: state.sessions,
+      creations: master.creations,
+      updates: master.updates,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       rolloutWrites: master.rolloutWriter,
@@ -271,6 +274,6 @@ export class CommandWorld {
       stopDaemon: () => {
         this.stops++;
       },
-    };
+    });
   }
 }

@@ -8,7 +8,8 @@ import { KeyWriter } from '../../../src/access/key-writer.js';
 import { SessionWriter } from '../../../src/access/session-writer.js';
 import { InstanceTokens } from '../../../src/access/tokens.js';
 import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
-import { type ApiDependencies, ApiServer } from '../../../src/api/server.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
+import { ApiServer } from '../../../src/api/server.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { OpenApiCheck } from '../api/openapi-check.js';
 import { quietLogger } from '../templates/template-trees.js';
@@ -95,6 +96,8 @@ export class OperationsWorld {
       ...master.state,
       configuration: { ...configuration, apiPort: 0 },
       configurationFiles: files,
+      creations: master.creations,
+      updates: master.updates,
       instanceWrites: master.writer,
       streams: master.streams,
       terminals: master.terminals,
