@@ -38,7 +38,7 @@ export interface DirectoryEngineOptions {
   readonly isAlone?: boolean;
   /** True when many removals at once wait to be confirmed. Default false: what is gone is written here again. */
   readonly doRemovalsWait?: boolean;
-  /** Called after each round: what the engine answers may be something else now. */
+  /** Called with each step and after each round: what the engine answers may be something else now. */
   readonly onRound: () => void;
   readonly metrics: Pick<Metrics, 'addQueue' | 'trace'>;
   readonly clock: Clock;
@@ -183,6 +183,8 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   async perform(step: ViewStep): Promise<void> {
     const { standing } = this.#facts ?? {};
     if (standing === undefined) return;
+    // Before the write, so that faults of files are told also while the store refuses.
+    this.#options.onRound();
     try {
       await this.#perform(step, standing);
     } catch (error) {
