@@ -3,9 +3,9 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
+import { ignoreMissing } from '../files/system-error.js';
 import { Conflict } from '../loop/reconciler.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
-import { hasFileCode } from './file-reason.js';
 import type { DirectorySource } from './source.js';
 
 /** A configuration as a file of this directory says it. */
@@ -33,9 +33,7 @@ export class LocalFiles {
   async remove(present: SaidHere): Promise<void> {
     const source = this.#source;
     const file = await this.#fileWith(present);
-    await unlink(join(source.directory, file)).catch((error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw error;
-    });
+    await unlink(join(source.directory, file)).catch(ignoreMissing);
     await source.readFile(file);
     await syncPath(source.directory);
   }

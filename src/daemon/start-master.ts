@@ -107,8 +107,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
       },
     }),
   });
-  // The API listens first, so that a taken port is known before anything changes. It answers 503 while it is not ready.
   await before?.makeRoom();
+  // A script that waits for an answer of the API reads the key next.
+  if (candidate.isLeader()) await work.ensureAdminKey();
+  // The API listens before the rest, so that a taken port is known early. It answers 503 while it is not ready.
   await running.start(api);
   const door = await startClusterServer(assembly, cluster, {
     master: () => master,

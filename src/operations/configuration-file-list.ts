@@ -7,7 +7,7 @@ import {
   statedFileSchema,
   statedFiles,
 } from '../configuration-files/file-states.js';
-import { gitOriginsOf } from '../git/origins.js';
+import { gitOriginsOf } from '../configuration-files/history/git-origins.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
 import type { FileFigures } from '../telemetry/file-gauges.js';
 import type { Reads } from './reads.js';

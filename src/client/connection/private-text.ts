@@ -1,6 +1,7 @@
 /** Reads small files that hold keys: refused when another user could read them, or has written them. */
 import { open } from 'node:fs/promises';
 import { ownUser } from '../../files/own-user.js';
+import { isMissing } from '../../files/system-error.js';
 import { shellWord, systemReason } from '../../model/words.js';
 import { ClientError, EXIT } from '../client-error.js';
 
@@ -51,10 +52,6 @@ async function readAll(file: Awaited<ReturnType<typeof open>>, named: string): P
 /** `permission denied (EACCES)`, without a path. */
 export function reasonOf(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 function unusable(message: string, cause?: unknown): ClientError {

@@ -9,8 +9,9 @@ import { basename, dirname, isAbsolute, join } from 'node:path';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
+import { isMissing } from '../../files/system-error.js';
 import { ClientError, EXIT } from '../client-error.js';
-import { isMissing, readPrivateText, reasonOf } from '../connection/private-text.js';
+import { readPrivateText, reasonOf } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -4,9 +4,10 @@
  */
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 import { ClientError, EXIT } from '../client-error.js';
-import { isMissing, reasonOf } from '../connection/private-text.js';
+import { reasonOf } from '../connection/private-text.js';
 
 export type TargetKind = 'absent' | 'file' | 'directory' | 'other';
 

@@ -5,6 +5,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
+import { isMissing } from '../../files/system-error.js';
 import { packContent, packZip } from '../../templates/library/pack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
 import {
@@ -16,7 +17,7 @@ import {
 } from '../../templates/tree/tree.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
-import { isMissing, reasonOf } from '../connection/private-text.js';
+import { reasonOf } from '../connection/private-text.js';
 import { checkPath, type LocalPlace, placeText, type TemplatePlace } from './copy-places.js';
 import { withProgress } from './progress.js';
 

@@ -139,7 +139,7 @@ export class ElectedMaster implements MasterRole {
     if (store === undefined || master === undefined) return;
     const { configurations, histories, rollouts } = master.state;
     const edits: RecordEdit[] = [];
-    const origins = new ContentOrigins('/simulated');
+    const origins = new ContentOrigins('/simulated', { info: () => undefined });
     for (const [name, configuration] of files) {
       const hash = hashConfiguration(configuration);
       const held = configurations.get(name);

@@ -17,7 +17,7 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
   readonly fault = undefined;
   readonly directoryId = 'simulated';
   /** Nobody notes commits or writers. */
-  readonly origins = new ContentOrigins('/simulated');
+  readonly origins = new ContentOrigins('/simulated', { info: () => undefined });
   readonly #contents: ReadonlyMap<string, Configuration>;
   readonly #life: Life;
   #files: ReadonlyMap<string, Reading> | undefined;

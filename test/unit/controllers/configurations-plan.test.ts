@@ -69,7 +69,7 @@ class Master {
         suspects,
         fault: undefined,
         directoryId: 'd',
-        origins: new ContentOrigins('/none'),
+        origins: new ContentOrigins('/none', logger),
       },
       configurations: this.#mirror(),
       store: new MemoryStore(),
