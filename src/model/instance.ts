@@ -80,7 +80,7 @@ export const instanceStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
-  /** What its last install found without effect, such as a missing file, for a person; absent: nothing. */
+  /** A warning of the last install, for a person: something without effect, such as a missing file. Absent: nothing. */
   warning: z.string().optional(),
   /** Null: nothing runs. NO_HOST_PID: it runs in a container, which has no process of its own on the node. */
   pid: z.int().nullable(),
@@ -208,8 +208,8 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
 }
 
 /**
- * Nothing is lost when it starts anew with another content: it has never been ready with the one that it has, and its
- * start is still to come or will not be ready; or no node takes it.
+ * True when a start with another content loses nothing: the instance has never been ready with its content. Its start
+ * is still to come, or will not become ready, or no node takes it.
  */
 export function awaitsFirstStart({ desired, placement, status }: InstanceRecord): boolean {
   if (desired.goal !== 'run') return false;

@@ -14,7 +14,7 @@ import { EXPIRY_RULE, parseExpiry } from '../model/plain/duration.js';
 import type { Reads } from './reads.js';
 import type { Writes } from './writes.js';
 
-/** When something ends, as `parseExpiry` reads it. */
+/** The end of a key or session as text, as `parseExpiry` reads it. */
 export const expirySchema = z
   .string()
   .refine((text) => parseExpiry(text, 0) !== undefined, { error: EXPIRY_RULE });
@@ -35,6 +35,8 @@ export const newKeySchema = z.object({
     .describe('where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere'),
 });
 export type NewKey = z.output<typeof newKeySchema>;
+/** The body of `POST /keys`, where the defaults may be left out. */
+export type NewKeyRequest = z.input<typeof newKeySchema>;
 
 const restrictions = {
   configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
@@ -79,7 +81,7 @@ export async function createKey(
   return { label, scope, configurations, from, expiresAt, token };
 }
 
-/** Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for what is past. */
+/** The end in Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for a time in the past. */
 export function expiryOf(expires: string, now: number): number | null {
   const at = parseExpiry(expires, now);
   if (at === undefined) throw new DroverError('DRV_REQUEST_INVALID', `expires ${EXPIRY_RULE}`);
@@ -113,7 +115,7 @@ function listed(record: ApiKeyRecord, now: number): ListedKey {
   };
 }
 
-/** Deletes a key, and with it its sessions. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+/** Deletes a key and its sessions. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
 export async function deleteKey(
   { keyWrites }: Pick<Reads & Writes, 'keyWrites'>,
   label: string,

@@ -1,4 +1,4 @@
-/** Describes the cluster: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
+/** Describes the cluster: its nodes, and whether everything runs that should run. For `cluster ...` and its route. */
 
 import { z } from 'zod';
 import { apiCertificateSchema } from '../channel/trust/api-certificate.js';
@@ -12,7 +12,7 @@ import { listConfigurations, listRemoved, removedConfigurationSchema } from './c
 import { visibleInstances } from './instance-details.js';
 import type { Reads } from './reads.js';
 
-/** The most configurations that one status explains. Each explanation asks nodes and placement. */
+/** How many configurations one status explains. Each explanation asks nodes and placement. */
 const MAX_EXPLAINED = 20;
 
 export const listedNodeSchema = z.object({
@@ -72,7 +72,7 @@ export const clusterStatusSchema = z.object({
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
-/** All nodes, by id. `sees`: whose instances are counted, by their configuration; absent: all. */
+/** All nodes, by id. `sees`: limits the counted instances to these configurations; absent: all are counted. */
 export function listNodes(needs: Reads, sees?: (configurationName: string) => boolean): ListedNode[] {
   const placed = new Map<string, number>();
   for (const { placement, configurationName } of visibleInstances(needs))

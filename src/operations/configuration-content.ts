@@ -1,6 +1,6 @@
 /**
- * The content of a configuration for those who change it: as its file says it, and what another content would change.
- * Routes and `config scale` use it.
+ * The content of a configuration for a caller who changes it: the text of its file, and what another content would
+ * change. Routes and `config scale` use it.
  */
 
 import { z } from 'zod';
@@ -49,12 +49,13 @@ export const judgedTextSchema = z.object({
   ),
   warnings: judgedPart.describe('what it says without effect'),
 });
+export type JudgedText = z.output<typeof judgedTextSchema>;
 
-/** More do not help somebody who types. */
+/** More problems do not help a person who types. */
 const MOST_JUDGED = 100;
 
-/** Judges a text that is being typed. The first 100 of each are answered. */
-export function judgeText(name: string, text: string): z.output<typeof judgedTextSchema> {
+/** Judges a text that is being typed. Answers with the first 100 problems and the first 100 warnings. */
+export function judgeText(name: string, text: string): JudgedText {
   const { problems, warnings } = judgeConfigurationText(name, text);
   return { problems: problems.slice(0, MOST_JUDGED), warnings: warnings.slice(0, MOST_JUDGED) };
 }
@@ -77,11 +78,11 @@ export async function contentOf(needs: Reads, name: string): Promise<Configurati
 export interface ContentQuestion {
   readonly name: string;
   readonly input: unknown;
-  /** Also those that may be secrets. */
+  /** True: values that may be secrets are shown too. */
   readonly showValues: boolean;
 }
 
-/** What a PUT of `input` would do now. Throws DRV_CONFIGURATION_INVALID. */
+/** The outcome of a PUT of `input` now. Throws DRV_CONFIGURATION_INVALID. */
 export async function planChange(
   needs: Reads,
   { name, input, showValues }: ContentQuestion,
@@ -90,7 +91,7 @@ export async function planChange(
   return showValues ? change : { ...change, differences: withoutSecrets(change.differences) };
 }
 
-/** What a PUT of a valid content would do now. */
+/** The outcome of a PUT of a valid content now. */
 export async function changeOf(
   needs: Reads,
   name: string,

@@ -1,6 +1,6 @@
 /**
- * Compares the content in force of a configuration with its file, and with what its instances were made from:
- * `config diff` and its route.
+ * Compares the content in force of a configuration with its file, and with the contents of its instances: `config diff`
+ * and its route.
  */
 
 import { z } from 'zod';
@@ -54,7 +54,7 @@ export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
 
 type FileContent = Awaited<ReturnType<ConfigurationFiles['inspect']>>;
 
-/** The record of a configuration, and what its file says now. */
+/** The record of a configuration, and the present content of its file. */
 export interface InspectedConfiguration {
   readonly record: ConfigurationRecord;
   readonly file: FileContent;
@@ -69,12 +69,12 @@ export async function inspectConfiguration(
   const before = configurations.get(name)?.value;
   if (before === undefined) return undefined;
   const file = await configurationFiles.inspect(before.sourceFile);
-  // Read after the file: the record may have changed while the file was read.
+  // Read after the file, because the record may have changed while the file was read.
   const record = configurations.get(name)?.value;
   return record && { record, file, fileState: stateOf(file, record.hash) };
 }
 
-/** Compares one configuration. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN. */
+/** Compares one configuration. `showValues`: shows values that may be secrets too. Throws DRV_CONFIGURATION_UNKNOWN. */
 export async function diffOf(
   needs: Reads,
   name: string,
@@ -118,7 +118,7 @@ async function wholeDiffOf(needs: Reads, name: string): Promise<ConfigurationDif
   };
 }
 
-/** A change of the file that its rollout has not taken up yet ends the hold. */
+/** The held content of a configuration. A changed file ends the hold, even before its rollout has taken it up. */
 function heldBackOf(
   { rollouts }: Pick<Reads, 'rollouts'>,
   { configuration, hash }: ConfigurationRecord,

@@ -1,4 +1,4 @@
-/** The list of configuration files with their states: a route, the metrics, and the states in `config list`. */
+/** Lists the configuration files with their states, for a route, the metrics and `config list`. */
 
 import { z } from 'zod';
 import {
@@ -41,7 +41,7 @@ interface Counts {
 
 const NO_INSTANCES: Counts = { current: 0, outdated: 0 };
 
-/** All files, by name. Reads the git directory, if there is one. */
+/** All files, by name. It also reads the git directory, if there is one. */
 export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]> {
   const { directory, nodeId } = needs.configurationFiles.place();
   const files = statesOfFiles(needs);
@@ -60,14 +60,14 @@ export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]
   });
 }
 
-/** Of what is in force from a file. */
+/** The time when the file's present content came into force; null: it is not in force. */
 function appliedAt({ histories }: Pick<Reads, 'histories'>, { name, revision }: StatedFile): number | null {
   if (name === null || revision === null) return null;
   const last = histories.get(name)?.value.contents.at(-1);
   return last?.revision === revision ? last.at : null;
 }
 
-/** What the files say and what is in force, without a look at the disk. */
+/** The states of files, from what was read of them and what is in force. It does not look at the disk. */
 export function statesOfFiles(
   needs: Pick<Reads, 'configurations' | 'configurationFiles' | 'rollouts'>,
 ): StatedFile[] {
@@ -83,7 +83,7 @@ export function statesOfFiles(
   });
 }
 
-/** Why the content of a configuration is not used, by its name. */
+/** The reason why the content of a configuration is held back, by its name. */
 function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord }]>): Map<string, string> {
   const reasons = new Map<string, string>();
   for (const [name, { value }] of rollouts)
@@ -91,7 +91,7 @@ function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord 
   return reasons;
 }
 
-/** The figures of `/metrics`. */
+/** The figures about files for `/metrics`. */
 export function fileFigures(needs: Reads): FileFigures {
   const files = statesOfFiles(needs);
   const states = new Map<string, number>(fileStateSchema.options.map((state) => [state, 0]));
@@ -103,7 +103,7 @@ export function fileFigures(needs: Reads): FileFigures {
   };
 }
 
-/** By configuration in force, how many instances have its content and how many an older one. */
+/** For each configuration in force, how many instances have its content and how many an older one. */
 export function instancesByAge({
   configurations,
   instanceRevisions,

@@ -81,7 +81,7 @@ function warningsOf(needs: Reads): Map<string, string[]> {
   );
 }
 
-/** Configurations that are gone, of which instances are left, by name. */
+/** Configurations that are gone but still have instances, by name. */
 export function listRemoved(needs: Pick<Reads, 'configurations' | 'instances'>): RemovedConfiguration[] {
   const names = new Set([...needs.configurations.entries()].map(([name]) => name));
   return [...countInstances(visibleInstances(needs))]

@@ -25,8 +25,8 @@ export const configurationReloadSchema = z.object({
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 /**
- * Resolves when the changes are in force. Repeatable. Throws what the store throws. `isConfirmed`: configurations without
- * a file go, however many they are.
+ * Resolves when the changes are in force. Repeatable. Throws the errors of the store. `isConfirmed`: removes
+ * configurations that have lost their file, however many there are.
  */
 export async function reloadConfigurations(
   needs: Reads & Writes,

@@ -1,4 +1,6 @@
-/** Sets how many instances a configuration has at least: `config scale`. The client does the same with two routes. */
+/**
+ * Sets the minimum number of instances of a configuration: `config scale`. The client does the same through two routes.
+ */
 
 import { type ScaledConfiguration, withMinimum } from '../model/plain/scaled-content.js';
 import { contentOf } from './configuration-content.js';
@@ -6,8 +8,8 @@ import type { Reads } from './reads.js';
 import type { Writes } from './writes.js';
 
 /**
- * Writes the file with the new minimum and all else as it is. Throws DRV_CONFIGURATION_UNKNOWN, and what
- * `ConfigurationFiles.put` throws, DRV_CONFIGURATION_CHANGED included. `by`: the caller's name in the audit trail.
+ * Writes the file with the new minimum and no other change. Throws DRV_CONFIGURATION_UNKNOWN and the errors of
+ * `ConfigurationFiles.put`, such as DRV_CONFIGURATION_CHANGED. `by`: the caller's name in the audit trail.
  */
 export async function scaleConfiguration(
   needs: Reads & Writes,

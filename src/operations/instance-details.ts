@@ -1,4 +1,6 @@
-/** Instances as operators see them: which exist, and all that is known of one. Routes and commands use it. */
+/**
+ * Instances as operators see them: the list, and everything that is known of one instance. Routes and commands use it.
+ */
 
 import { z } from 'zod';
 import {
@@ -31,7 +33,7 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
 });
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
-/** The instances that clients may see, in no order. Those that are being removed are left out. */
+/** The instances that clients may see, in no order. Instances that are being removed are left out. */
 export function* visibleInstances({
   instances,
 }: {

@@ -63,7 +63,7 @@ export type CreatedJoinToken = z.output<typeof createdJoinTokenSchema>;
 
 export const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
-/** Makes a token. Only this answer shows it. Throws DRV_REQUEST_INVALID when there are too many. */
+/** Makes a token. Only this answer shows its text. Throws DRV_REQUEST_INVALID when there are too many tokens. */
 export async function createJoinToken(
   { joinTokens, configuration }: Reads & Writes,
   { label, expiresInSeconds, maxUses, asMaster }: z.output<typeof newJoinTokenSchema>,

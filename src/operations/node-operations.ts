@@ -42,19 +42,19 @@ export type ForgottenNode = z.output<typeof forgottenNodeSchema>;
 export const STOPPING =
   'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
-/** Gives a node no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
+/** Makes placement give a node no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
 export async function cordonNode({ nodeWrites }: Reads & Writes, id: string): Promise<NodeMessage> {
   await nodeWrites.cordon(id);
   return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
 }
 
-/** Lets a node get instances again, and calls off its drain. Repeatable. Throws DRV_NODE_UNKNOWN. */
+/** Lets a node get instances again, and ends its drain. Repeatable. Throws DRV_NODE_UNKNOWN. */
 export async function uncordonNode({ nodeWrites }: Reads & Writes, id: string): Promise<NodeMessage> {
   await nodeWrites.uncordon(id);
   return { message: `node ${id} gets instances again`, nodeId: id };
 }
 
-/** Cordons a node and moves its instances away. A second call sets another deadline. Throws DRV_NODE_UNKNOWN. */
+/** Cordons a node and moves its instances away. A second call sets a new deadline. Throws DRV_NODE_UNKNOWN. */
 export async function drainNode(
   { nodeWrites, drainOf }: Reads & Writes,
   id: string,
@@ -71,9 +71,8 @@ export interface ForgetOptions {
 
 /**
  * Removes a node and the records of its instances, and revokes the join token that it came with unless `keepToken`.
- * Throws DRV_NODE_UNKNOWN.
- * Throws DRV_NODE_IN_USE for the node of the master. Without `force` also for a node that is connected, or that has
- * files of static instances.
+ * Throws DRV_NODE_UNKNOWN. Throws DRV_NODE_IN_USE for the node of the master, and without `force` for a node that is
+ * connected or has files of static instances.
  */
 export async function forgetNode(
   { nodeWrites }: Reads & Writes,

@@ -1,4 +1,4 @@
-/** Makes, lists and ends sessions, and says what a caller may do: `session ...`, its routes, and `GET /whoami`. */
+/** Makes, lists and ends sessions, and tells a caller its own rights: `session ...`, its routes, and `GET /whoami`. */
 
 import { z } from 'zod';
 import type { Access } from '../access/access.js';
@@ -14,10 +14,10 @@ import { expiryOf, expirySchema } from './api-keys.js';
 import type { Reads } from './reads.js';
 import type { Writes } from './writes.js';
 
-/** In the place of an id: the session of the caller. */
+/** The word for the caller's own session, in place of an id. */
 const OWN = 'current';
 
-/** A session has the restrictions of its key, so these are no fields. */
+/** The fields of a new session. It has the restrictions of its key, so these are not among the fields. */
 export const newSessionSchema = z.object({
   scope: keyScopeSchema
     .exclude(['PUBLIC'])
@@ -44,6 +44,8 @@ export const createdSessionSchema = z.object({
   ...sessionFields,
   token: z.string().describe('shown this once; accepted wherever a key is'),
 });
+
+export type CreatedSession = z.output<typeof createdSessionSchema>;
 
 export const listedSessionSchema = z.object({
   ...sessionFields,
@@ -72,13 +74,14 @@ export const whoamiSchema = z.object({
   clusterName: z.string(),
   version: z.string().describe('of Drover on that node'),
 });
+export type Caller = z.output<typeof whoamiSchema>;
 
 /** Makes a session. Only this answer shows its token. Throws DRV_REQUEST_INVALID. */
 export async function createSession(
   { keys, sessionWrites, clock }: Reads & Writes,
   access: Access,
   { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
-): Promise<z.output<typeof createdSessionSchema>> {
+): Promise<CreatedSession> {
   const expiresAt = expires === null ? null : expiryOf(expires, clock.now());
   const { token, record } = await sessionWrites.create(access, { scope, expiresAt, address });
   const fields = fieldsOf(record, keys.get(record.key)?.value);
@@ -88,8 +91,8 @@ export async function createSession(
 }
 
 /**
- * The live sessions, the oldest first: those of the caller's key, and of all keys for one that may do everything.
- * `access` null: the node's own terminal.
+ * The live sessions, the oldest first: those of the caller's key, or of all keys for a caller who may do everything.
+ * `access` null: the caller is the node's own terminal.
  */
 export function listSessions(
   { keys, sessions, clock }: Reads & Writes,
@@ -109,7 +112,7 @@ export function listSessions(
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
 }
 
-/** Ends a session at once; `current` is that of the caller. Throws DRV_SESSION_UNKNOWN. */
+/** Ends a session at once; `current` means the caller's own session. Throws DRV_SESSION_UNKNOWN. */
 export async function endSession(
   { sessions, sessionWrites }: Pick<Reads & Writes, 'sessions' | 'sessionWrites'>,
   access: Access | null,
@@ -122,12 +125,8 @@ export async function endSession(
   return { message: `session ${id} is ended`, id };
 }
 
-/** What the access may do, and which cluster says so. */
-export function whoami(
-  { configuration, version }: Reads,
-  access: Access,
-  address: string,
-): z.output<typeof whoamiSchema> {
+/** The rights of the access, and the cluster that answers. */
+export function whoami({ configuration, version }: Reads, access: Access, address: string): Caller {
   const { label, session, grant, endsAt } = access;
   const { nodeId, clusterName } = configuration;
   return {
@@ -144,7 +143,7 @@ export function whoami(
 
 type SessionFields = z.output<z.ZodObject<typeof sessionFields>>;
 
-/** Undefined: its key is gone, and the session with it. */
+/** The shown fields of a session; undefined: its key is gone, and the session with it. */
 function fieldsOf(record: SessionRecord, key: ApiKeyRecord | undefined): SessionFields | undefined {
   const grant = grantOfSession(record, key);
   if (grant === undefined) return undefined;
@@ -168,7 +167,7 @@ function mayEndAll(access: Access | null): boolean {
   return access === null || (access.may('ALL') && access.configurations === null);
 }
 
-/** Repeats the id only when it is well-formed. */
+/** The error for an unknown session. It repeats the id only when it is well-formed. */
 function unknownSession(asked: string): DroverError {
   const isId = sessionIdSchema.safeParse(asked).success;
   const which =

@@ -1,4 +1,7 @@
-/** Whether an answer shows values of configurations that may be secrets: a key of scope ALL sees them where it asks. */
+/**
+ * Decides whether an answer shows values of configurations that may be secrets: a key of scope ALL sees them if it
+ * asks.
+ */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { accessOf } from './auth.js';

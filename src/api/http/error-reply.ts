@@ -1,7 +1,4 @@
-/**
- * Answers whatever goes wrong with a request with `{error}` and a status. An answer holds no stack and no server
- * path.
- */
+/** Answers every failed request with `{error}` and a status. An answer holds no stack and no path of the server. */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
@@ -9,7 +6,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { sendError } from './json-reply.js';
 
-/** Fastify's own refusals in Drover's words: each says what would be right. */
+/** Drover's words for Fastify's own refusals: each says what would be right. */
 const TEXT_BY_CODE: Readonly<Record<string, string>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than this server takes (JSON: 1 MiB)',
   FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted here: send application/json',
@@ -60,21 +57,24 @@ const SOCKET_ERRORS: Readonly<Record<string, readonly [status: string, text: str
 /** How long a client may take to read such an answer and to close. */
 const LINGER_MS = 1000;
 const MALFORMED = ['400 Bad Request', 'this is not a well-formed HTTP request'] as const;
-/** Clients in use show it, or say that this is HTTP. A TLS alert would speak of versions. */
+/**
+ * Sent in clear: existing clients show it, or at least tell that this is HTTP. A TLS alert would only speak of
+ * versions.
+ */
 const NO_TLS = ['400 Bad Request', 'this port speaks HTTP without TLS: use http://, or set apiTls'] as const;
 /** The first byte of a TLS connection. No HTTP request begins with it. */
 export const TLS_HANDSHAKE = 0x16;
 
 export type SocketError = Error & { readonly code?: string };
 
-/** True when a client begins with TLS on a connection without it. */
+/** True when a client begins with TLS on a connection of a server that has no TLS. */
 export function isTlsHello(error: SocketError, socket: Socket): boolean {
   // Node adds the bytes that its parser refused.
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   return !('encrypted' in socket) && packet?.[0] === TLS_HANDSHAKE && socket.bytesRead <= packet.length;
 }
 
-/** Answers bytes that never became a request, and closes the connection. */
+/** Answers bytes that are not a request, and closes the connection. */
 export function answerSocketError(error: SocketError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -93,7 +93,7 @@ export function answerTimeout(socket: Socket): void {
 export interface PlainAnswer {
   readonly status: string;
   readonly text: string;
-  /** More lines of its head. */
+  /** Further lines of the answer's head. */
   readonly headers?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** The headers `ETag`, `If-Match` and `If-None-Match` of HTTP, for what has a revision. */
+/** The HTTP headers `ETag`, `If-Match` and `If-None-Match`, for objects that have a revision. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Precondition } from '../../configuration-files/precondition.js';
@@ -6,7 +6,7 @@ import { DroverError } from '../../model/errors.js';
 
 const TAGS = /^"[\w-]+"(?:[ \t]*,[ \t]*"[\w-]+")*$/;
 
-/** For the description of a route that heeds them. */
+/** The headers for the description of a route that heeds them. */
 export const preconditionHeaders = z.object({
   'If-Match': z
     .string()
@@ -21,7 +21,10 @@ export function setTag(reply: FastifyReply, revision: string): void {
   reply.header('etag', `"${revision}"`);
 }
 
-/** What the headers ask for; undefined: nothing. Throws DRV_REQUEST_INVALID for what would not be heeded. */
+/**
+ * The condition in the headers; undefined: there is none. Throws DRV_REQUEST_INVALID for a condition that would not be
+ * heeded.
+ */
 export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
   const { 'if-match': match, 'if-none-match': none } = headers;
   if (none !== undefined) {

@@ -1,4 +1,4 @@
-/** `/instances/{id}/live-log`: the lines of one instance as they are written, one line a frame. */
+/** `/instances/{id}/live-log`: the lines of one instance as they are written, one line per frame. */
 import { z } from 'zod';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { InstanceRecord } from '../../model/instance.js';
@@ -104,7 +104,10 @@ function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
   };
 }
 
-/** Finds the lines of times before the upgrade, so that a node that cannot is refused with a clear answer. */
+/**
+ * The bounds of the wanted lines. Times are resolved before the upgrade, so that a node that knows no times is refused
+ * with a clear answer.
+ */
 async function boundsOf(
   streams: LiveLogSocketOptions['streams'],
   record: InstanceRecord,
@@ -117,7 +120,7 @@ async function boundsOf(
   if ((isKnown || areLines) && timestamps === 'false')
     return { start: sinceLine === undefined ? { tail } : { since: sinceLine }, last: untilLine };
   const found = await streams.readLogRange(record, { since, until, previous: false, lines: 0 });
-  // A live log shows a line when it is finished.
+  // A live log shows a line only when the line is finished.
   const end = found.isUnfinished && found.last === found.totalLines ? found.last - 1 : found.last;
   const last = until === undefined ? undefined : (untilLine ?? end);
   if (since !== undefined) return { start: { since: sinceLine ?? found.first }, last };

@@ -1,6 +1,6 @@
 /**
- * `/cluster/nodes`, `/cluster/status`, `/cluster/configurations` and `/cluster/removed-configurations`: the nodes that
- * the master knows, connected or not, and the cluster as a whole.
+ * `/cluster/nodes`, `/cluster/status`, `/cluster/configurations` and `/cluster/removed-configurations`: the known
+ * nodes, connected or not, and the cluster as a whole.
  */
 
 import { z } from 'zod';
@@ -71,6 +71,7 @@ const nodeStateSchema = summarySchema.extend({
   advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
   version: z.string(),
 });
+export type NodeState = z.output<typeof nodeStateSchema>;
 
 export const detailSchema = nodeStateSchema.extend({
   instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
@@ -80,6 +81,7 @@ export const detailSchema = nodeStateSchema.extend({
     .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
   usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
 });
+export type NodeDetail = z.output<typeof detailSchema>;
 
 export interface ClusterRoutesOptions {
   readonly dependencies: Reads;
@@ -205,8 +207,8 @@ function configurationsRoute(dependencies: Reads): Route {
   });
 }
 
-/** All of a node but what changes with each beat, and its instances. */
-export function nodeStateOf(needs: Reads, node: NodeRecord): z.output<typeof nodeStateSchema> {
+/** A node without the fields that change with each beat, and without its instances. */
+export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
   return {
     ...summaryOf(needs, node),
@@ -246,7 +248,10 @@ function summaryOf(
   return { nodeId, address, master, resources: { usedRamMB: ramMB, usedCpu: cpu } };
 }
 
-/** What a drain waits for names instances: a key that is restricted to configurations gets their number only. */
+/**
+ * The drain for a key that is restricted to configurations: the instances that it waits for are left out, because the
+ * list names them.
+ */
 export function drainShown(drain: DrainProgress | null): DrainProgress | null {
   return drain === null ? null : { ...drain, waitingFor: [] };
 }

@@ -1,6 +1,6 @@
 /**
- * `/commands`: runs one line of the command tree and answers with its output as one text; tells what commands there are,
- * and completes a line that is being typed.
+ * `/commands`: runs a line of the command tree and answers with its output as one text, lists the commands, and
+ * completes a line that is being typed.
  */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
@@ -23,6 +23,7 @@ const commandAnswer = z.object({
         'as `{"error": ...}` with `-o json`',
     ),
 });
+export type CommandOutput = z.output<typeof commandAnswer>;
 
 const commandList = z.array(
   z.object({
@@ -40,6 +41,7 @@ const completion = z.object({
     .array(z.string())
     .describe('what may stand in its place, 50 at most; a single one ends with a space'),
 });
+export type Candidates = z.output<typeof completion>;
 
 export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   return [
@@ -79,7 +81,7 @@ export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   ];
 }
 
-/** The caller of a command, who gets what is gathered in `parts`. A caller who has gone needs it no longer. */
+/** The session of a command: its output is gathered in `parts`. It ends when the caller goes away. */
 export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
   const { actor } = request;
   const leaving = new AbortController();

@@ -1,6 +1,6 @@
 /**
- * `/configuration-files`: the state of every file, which are broken, what is odd in others, and reading all files again. `configuration-routes.ts` serves
- * what they say.
+ * `/configuration-files`: the state of every file, the broken files, the warnings about others, and a new reading of
+ * all. `configuration-routes.ts` serves the contents.
  */
 
 import { z } from 'zod';
@@ -36,7 +36,7 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
     handle: ({ request }) =>
       dependencies.configurationFiles
         .errors()
-        // The fault of a file without a name may belong to any configuration.
+        // The fault of a file that has no name may belong to any configuration.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   });
   const warningsRoute = defineRoute({

@@ -1,4 +1,6 @@
-/** `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back. */
+/**
+ * `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back to them.
+ */
 
 import { z } from 'zod';
 import type { Reads } from '../../operations/reads.js';
@@ -22,7 +24,7 @@ import { defineRoute, type Route } from '../http/route.js';
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = z.coerce.number().int().min(1);
 
-/** What both ways back take and answer. */
+/** The parts that both routes for a rollback share. */
 const ROLLBACK = {
   params: nameParams,
   body: rollbackRequestSchema,

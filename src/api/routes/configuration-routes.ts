@@ -1,4 +1,7 @@
-/** `/configurations`: what instances are made from. Writes go to the JSON files, and the records follow the files. */
+/**
+ * `/configurations`: the contents that instances are made from. Writes go to the JSON files, and the records follow the
+ * files.
+ */
 
 import { z } from 'zod';
 import { type Configuration, configurationSchema } from '../../model/configuration.js';
@@ -26,8 +29,8 @@ const nameParams = z.object({ name: z.string().describe('name of the configurati
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
 
 /**
- * The body is described by the configuration's schema and passed on unchanged. The writer checks it, and names
- * fields that it does not know.
+ * The configuration's schema describes the body, which is passed on unchanged. The writer checks the body, and names
+ * unknown fields.
  */
 const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
@@ -193,7 +196,7 @@ function dryRunRoute(dependencies: Reads & Writes): Route {
       200: { description: 'what would change', schema: configurationChangeSchema },
     },
     handle: ({ params, query, body, request }) => {
-      // It writes nothing.
+      // The request writes nothing, so the trail needs no entry.
       request.isRoutine = true;
       const showValues = showsValues(request, query);
       return planChange(dependencies, { name: params.name, input: body, showValues });
@@ -212,7 +215,7 @@ function checkRoute(): Route {
     body: z.object({ text: z.string().describe('JSON, as the file would hold it') }),
     answers: { 200: { description: 'what was found', schema: judgedTextSchema } },
     handle: ({ params, body, request }) => {
-      // It writes nothing.
+      // The request writes nothing, so the trail needs no entry.
       request.isRoutine = true;
       return judgeText(params.name, body.text);
     },

@@ -1,5 +1,5 @@
 /**
- * What was: `/instances/{id}/usage`, what an instance used, `/instances/{id}/runs`, how its runs ended, and the search of
+ * The past of an instance: `/instances/{id}/usage`, `/instances/{id}/runs` with the end of each run, and the search of
  * its log.
  */
 
@@ -28,6 +28,7 @@ const usageSeriesSchema = z.object({
   memoryBytes: series,
   players: series,
 });
+export type InstanceUsageSeries = z.output<typeof usageSeriesSchema>;
 
 export function historyRoutes(options: HistoryRoutesOptions): readonly Route[] {
   return [logSearchRoute(options), usageRoute(options), runsRoute(options)];

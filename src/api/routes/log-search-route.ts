@@ -1,4 +1,4 @@
-/** `/instances/{id}/logs/search`: lines of everything that is kept of a log. */
+/** `/instances/{id}/logs/search`: searches all kept lines of a log. */
 
 import { z } from 'zod';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../channel/services/log-search.js';
@@ -38,6 +38,7 @@ const foundSchema = z.object({
       'the `before` of the call that goes on: one call searches 16 MiB; null: all that is kept is searched',
     ),
 });
+export type FoundInLog = z.output<typeof foundSchema>;
 
 export function logSearchRoute({ streams, view }: Reads & { readonly view: InstanceView }): Route {
   return defineRoute({

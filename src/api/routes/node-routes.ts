@@ -1,4 +1,4 @@
-/** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
+/** `/ping`, `/metrics` and `/node`: the serving node's own data, and its stop. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-/** How long a scrape answers for others. */
+/** How long the result of a scrape also answers other scrapes. */
 const KEPT_MS = 1000;
 
 const pingSchema = z.object({
@@ -41,7 +41,7 @@ export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
   ];
 }
 
-/** What `/ping` answers. `leader`: the node whose master leads. */
+/** The answer of `/ping`. `leader`: the node whose master leads. */
 export function pingAnswer(
   { nodeId, clusterName, isMasterNode }: NodeConfiguration,
   leader: string | null,
@@ -82,7 +82,7 @@ function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route
 }
 
 /**
- * Calls `make` at most once at a time, and not before its last result is `keptMs` old: everybody may ask, so an answer
+ * Calls `make` at most once at a time, and not before its last result is `keptMs` old. Everybody may ask, so an answer
  * must stay cheap. A failure is not kept.
  */
 function keptFor<T>(

@@ -1,4 +1,4 @@
-/** `POST /plan`: what whole contents would change, before anything is written. */
+/** `POST /plan`: the changes that whole contents would make, before anything is written. */
 
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
@@ -7,7 +7,7 @@ import type { Reads } from '../../operations/reads.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-/** Bounds what one request costs. */
+/** Limits the work of one request. */
 const MOST_CONFIGURATIONS = 10_000;
 
 const orderFields = {
@@ -44,7 +44,7 @@ export function planRoutes(dependencies: Reads): readonly Route[] {
       documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
       answers: { 200: { description: 'the plan', schema: changePlanSchema } },
       handle: ({ body, request }) => {
-        // It writes nothing.
+        // The request writes nothing, so the trail needs no entry.
         request.isRoutine = true;
         const { configurations, prune, fingerprint } = body;
         for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);

@@ -1,6 +1,6 @@
 /**
- * Other names of endpoints that plugins in use call: `stop` for `lifecycle?target=stop`, and `command` for
- * `execute`. The API contract does not list them.
+ * Other names of endpoints that existing plugins call: `stop` for `lifecycle?target=stop`, and `command` for `execute`.
+ * The API contract does not list them.
  */
 
 import { changeLifecycle } from '../../operations/instance-lifecycle.js';

@@ -1,4 +1,4 @@
-/** `/rollouts`: how far changed contents have reached the instances, and what an operator asks of that. */
+/** `/rollouts`: the progress of changed contents through the instances, and the actions of operators on it. */
 
 import { z } from 'zod';
 import type { Reads } from '../../operations/reads.js';

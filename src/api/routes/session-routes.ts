@@ -1,4 +1,4 @@
-/** `/sessions` and `/whoami`: sessions for browsers and people, and what the caller may do. */
+/** `/sessions` and `/whoami`: sessions for browsers and people, and the caller's own rights. */
 
 import { z } from 'zod';
 import type { Access } from '../../access/access.js';
@@ -94,7 +94,7 @@ function removeRoute(dependencies: Reads & Writes): Route {
   });
 }
 
-/** Of routes to which the gate lets nobody else. */
+/** The caller's access, on routes where the gate lets in only keys and sessions. */
 export function callerOf(request: { readonly actor: Actor | null }): Access {
   const access = accessOf(request);
   if (access === undefined) throw new DroverError('DRV_INTERNAL', 'the caller has no key');

@@ -1,4 +1,4 @@
-/** `/sessions/codes` and `/sessions/redeem`: signing a browser in with a link that works once. */
+/** `/sessions/codes` and `/sessions/redeem`: signs a browser in with a link that works once. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const MAX_CODE_CHARS = 100;
 export interface SignInNeeds {
   readonly codes: Pick<SignInCodes, 'make' | 'take'>;
   readonly gate: {
-    /** Counts a code that is not valid. Returns false when it has answered: there were too many before. */
+    /** Counts an invalid code. Returns false when it has answered, because there were too many before. */
     failCode(request: FastifyRequest, reply: FastifyReply): boolean;
   };
 }
@@ -60,7 +60,7 @@ function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {
       const taken = await codes.take(body.code, request.ip, (access) => {
-        // The audit trail then names the key.
+        // Set so that the audit trail names the key.
         request.actor = access;
         return createSession(dependencies, access, { scope: null, expires: null, address: request.ip });
       });

@@ -45,6 +45,7 @@ const templateFiles = z.object({
   ...templateName,
   files: z.array(z.string()).describe('relative paths, in order'),
 });
+export type TemplateFileList = z.output<typeof templateFiles>;
 
 const writtenFile = z.object({
   message,
@@ -100,7 +101,7 @@ function readRoute({ templates }: Reads & Writes): Route {
       reply.header('content-length', bytes).header('x-content-type-options', 'nosniff').type(TEXT_TYPE);
       if (request.method !== 'HEAD') return reply.send(content);
       content.destroy();
-      // Of all bodies only a stream keeps the Content-Length that was set.
+      // Of all bodies, only a stream keeps the Content-Length that was set.
       return reply.send(Readable.from([]));
     },
   });
@@ -176,7 +177,7 @@ export function withNote(message: string, { note }: { readonly note?: string | u
   return note === undefined ? message : `${message}; ${note}`;
 }
 
-/** What `If-Match` asks for. Throws DRV_REQUEST_INVALID for what would not be heeded. */
+/** The revision that `If-Match` expects. Throws DRV_REQUEST_INVALID for a condition that would not be heeded. */
 function expectedOf(request: FastifyRequest): ExpectedRevision {
   const condition = preconditionOf(request);
   if (condition?.is === 'absent')

@@ -57,7 +57,7 @@ const syncedTemplate = z.object({
   digest: z.string().describe('name of the tree by its content'),
 });
 
-/** Plugins in use send no body, which means every template. */
+/** Existing plugins send no body, which means every template. */
 const clusterSyncBody = z.object({
   pattern: z.string().default('*').describe('group/name, group/* or *; default: *'),
 });
@@ -68,6 +68,7 @@ const clusterSyncAnswer = z.object({
   templates: z.array(z.string()).describe('group/name of each template that matches'),
   nodes: z.array(z.string()).describe('ids of the nodes that are told to fetch them'),
 });
+export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export function templateRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
@@ -142,7 +143,7 @@ function exportRoute({ templates }: Reads & Writes): Route {
     answerStream: true,
     handle: async ({ params: { group, name }, query: { path } }, reply) => {
       const zip = await templates.exportArchive(group, name, path);
-      // Both names fit the name pattern, so nothing in them needs quoting.
+      // Both names fit the name pattern, so the file name needs no quoting.
       reply.header('content-disposition', `attachment; filename="${group}-${name}.zip"`);
       return reply.type('application/zip').send(zip);
     },

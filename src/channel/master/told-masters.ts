@@ -1,4 +1,4 @@
-/** What nodes are told of the masters of their cluster. */
+/** The masters of the cluster, in the form in which nodes are told of them. */
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { BOUNDS } from '../protocol/messages.js';
 

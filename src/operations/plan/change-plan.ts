@@ -1,6 +1,6 @@
 /**
- * The plan of a change: what whole contents would make of the configurations and of their instances, before anything is
- * written. `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
+ * The plan of a change: what whole contents would change in configurations and instances, before anything is written.
+ * `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
  */
 
 import { z } from 'zod';
@@ -19,20 +19,20 @@ import { fingerprintOf } from './fingerprint.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
-/** Raised when a reader of the answer must read it in another way. New fields raise nothing. */
+/** Raised when readers must read the answer differently. New fields do not raise it. */
 const PLAN_FORMAT = 1;
-/** Files that are read at once. */
+/** How many files are read at once. */
 const AT_ONCE = 16;
 
-/** What is planned, for whom. */
+/** The contents to plan, and for whom. */
 export interface ChangePlanOrder {
-  /** Whole contents, each with its name. */
+  /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
-  /** All others that `sees` answers to go. */
+  /** True: all other configurations that `sees` allows are to go. */
   readonly prune: boolean;
-  /** Values that may be secrets are shown. */
+  /** True: values that may be secrets are shown. */
   readonly showValues: boolean;
-  /** Which configurations the caller may see. */
+  /** True for a configuration that the caller may see. */
   readonly sees: (name: string) => boolean;
 }
 
@@ -92,13 +92,13 @@ interface Content {
 }
 
 /**
- * Plans on the state as it is. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse, and
- * DRV_REQUEST_INVALID for two of one name.
+ * Makes a plan on the present state. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse,
+ * and DRV_REQUEST_INVALID for two contents of one name.
  */
 export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise<ChangePlan> {
   const contents = judgeAll(order.configurations);
   const changes = await compareAll(needs, contents);
-  // From here on there is no gap: all is judged on one state.
+  // There is no await from here on, so that all contents are judged on one state.
   const { forecaster, configurations: records } = needs;
   const removed = order.prune ? namesToRemove(needs, order, contents) : [];
   const forecast = forecaster.forecast([
@@ -122,7 +122,7 @@ export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise
   };
 }
 
-/** Plans again, and throws DRV_PLAN_CHANGED unless the outcome is the plan with this fingerprint. */
+/** Makes the plan again, and throws DRV_PLAN_CHANGED unless it still has this fingerprint. */
 export async function planAsBefore(
   needs: Reads,
   order: ChangePlanOrder,
@@ -213,7 +213,7 @@ function actionOf(
   fileState: PlannedConfiguration['fileState'],
 ): PlannedConfiguration['action'] {
   if (record === undefined) return 'create';
-  // A file that says something else is written anew.
+  // A file with another content is written anew.
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
 }
 

@@ -1,4 +1,7 @@
-/** The last contents of a configuration, and what differs between two of them: `config history`, `config diff` and routes. */
+/**
+ * The last contents of a configuration, and the differences between two of them: `config history`, `config diff` and
+ * routes.
+ */
 
 import { z } from 'zod';
 import type { Configuration } from '../../model/configuration.js';
@@ -64,8 +67,8 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
 }
 
 /**
- * `to` absent: the newest. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN, or
- * DRV_REVISION_UNKNOWN.
+ * The differences between two contents. `to` absent: the newest. `showValues`: shows values that may be secrets too.
+ * Throws DRV_CONFIGURATION_UNKNOWN, or DRV_REVISION_UNKNOWN.
  */
 export function contentDiffOf(
   needs: Reads,
@@ -85,7 +88,7 @@ export function contentDiffOf(
   };
 }
 
-/** Throws DRV_REVISION_UNKNOWN. */
+/** The kept content of this number. Throws DRV_REVISION_UNKNOWN. */
 export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
   contents: readonly T[],
   { name, number }: { readonly name: string; readonly number: number },
@@ -99,7 +102,7 @@ export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
   );
 }
 
-/** Throws DRV_REVISION_UNKNOWN. */
+/** The configuration of a kept content. Throws DRV_REVISION_UNKNOWN. */
 export function revisionContent(
   { revisions }: Pick<Reads, 'revisions'>,
   { number, revision }: Pick<KeptContent, 'number' | 'revision'>,
@@ -123,7 +126,7 @@ function outcomeOf(
   rollout: RolloutRecord | undefined,
   isInForce: boolean,
 ): Pick<PastContent, 'outcome' | 'reason'> {
-  // What a rollback brought back.
+  // A rollback brought this content back.
   if (end !== undefined && isInForce && rollout !== undefined && isHeldBack(rollout)) return IN_FORCE;
   if (end !== undefined) return { outcome: end.outcome, reason: end.reason };
   if (rollout?.to !== revision) return IN_FORCE;

@@ -1,6 +1,6 @@
 /**
- * Brings an older content of a configuration back: `config rollback` and its routes. The file is left alone, and its
- * content held back; or, where that is asked for, the older content is written into the file.
+ * Brings an older content of a configuration back: `config rollback` and its routes. Either the file stays and its
+ * content is held back, or the older content is written into the file.
  */
 
 import { z } from 'zod';
@@ -15,7 +15,7 @@ import {
 } from './configuration-history.js';
 import { shown, shownRolloutSchema } from './rollouts.js';
 
-/** What the API takes: who asks is known there. */
+/** The request as the API takes it, which adds the caller itself. */
 export const rollbackRequestSchema = z.strictObject({
   to: z
     .int()
@@ -40,7 +40,10 @@ export const rollbackSchema = z.object({
 });
 export type RolledBack = z.output<typeof rollbackSchema>;
 
-/** Holds the content of the file back. Throws DRV_REVISION_UNKNOWN, and what `RolloutWriter.rollback` throws. */
+/**
+ * Brings the older content back and holds the file's content back. Throws DRV_REVISION_UNKNOWN, and the errors of
+ * `RolloutWriter.rollback`.
+ */
 export async function rollBack(
   needs: Reads & Writes,
   name: string,
@@ -51,7 +54,7 @@ export async function rollBack(
   return { name, to: number, revision, rollout: shown(needs, rollout) };
 }
 
-/** Writes the older content into the file. Throws DRV_REVISION_UNKNOWN, and what `ConfigurationFiles.put` throws. */
+/** Writes the older content into the file. Throws DRV_REVISION_UNKNOWN, and the errors of `ConfigurationFiles.put`. */
 export async function writeBack(
   needs: Reads & Writes,
   name: string,

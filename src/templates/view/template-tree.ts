@@ -33,7 +33,7 @@ export interface TemplateTreeOptions {
 export class TemplateTree implements ViewTree {
   readonly #options: TemplateTreeOptions;
   readonly #there: RecordSide<TemplateRecord, TemplateEdit>;
-  /** By `<group>/<name>`; null: it cannot be read now, or is not a tree that a template can have. */
+  /** The digests by `<group>/<name>`; null: the template cannot be read now, or is no tree that a template can have. */
   #digests = new Map<string, string | null>();
   #directoryId: string | undefined;
 
@@ -43,7 +43,7 @@ export class TemplateTree implements ViewTree {
     this.#there = new RecordSide({ records, hashOf: ({ digest }) => digest, store, door, inTransactions });
   }
 
-  /** Reads what the directory has. Trees that have not changed are not read again. */
+  /** Reads the digests of the directory. Trees that have not changed are not read again. */
   async look(): Promise<void> {
     const { library } = this.#options;
     const directory = await this.#identify();
@@ -57,7 +57,8 @@ export class TemplateTree implements ViewTree {
         );
         if (digest !== undefined) digests.set(key, digest);
       }
-    // Of a directory that took the place of this one meanwhile, nothing is concluded for this one.
+    // Another directory took the place of the one that was read: look again, so that its digests are not mistaken for
+    // the new one's.
     if ((await this.#identify()) !== directory) return this.look();
     this.#digests = digests;
     this.#directoryId = directory;
@@ -124,7 +125,7 @@ export class TemplateTree implements ViewTree {
     await this.#there.remove(removals);
   }
 
-  /** From the first master that has it. Throws the last error. */
+  /** Fills `next` with the tree of the first master that has it. Throws the last error. */
   async #fill(next: string, record: TemplateRecord): Promise<void> {
     const { fetch, signal } = this.#options;
     const short = record.digest.slice(0, 12);

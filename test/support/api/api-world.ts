@@ -1,7 +1,4 @@
-/**
- * An API server over real mirrors on a memory store. Its writers and node streams only record what they are asked
- * for.
- */
+/** An API server over real mirrors on a memory store. Its writers and node streams only record the calls. */
 import { once } from 'node:events';
 import { pino } from 'pino';
 import { KeyWriter } from '../../../src/access/key-writer.js';
@@ -118,7 +115,7 @@ class RecordedAudit implements AuditTrail {
   }
 }
 
-/** No admin key is written in these tests. */
+/** A path without a file: these tests write no admin key. */
 const NO_FILE = '/nonexistent/admin.key';
 
 export class ApiWorld {
@@ -180,7 +177,7 @@ export class ApiWorld {
     createdAtOf: (id) => creationOfKept(this.instances)(id),
   });
   readonly audit = new RecordedAudit(this.clock);
-  /** Without the figures of a master's state; a test may add some. */
+  /** Metrics without the figures of a master's state; a test may add some. */
   readonly metrics = new Metrics();
   /** The real explainer. Its controllers decide nothing, and its nodes do not answer. */
   readonly explainer = new FactsExplainer({
@@ -205,28 +202,28 @@ export class ApiWorld {
     },
     clock: this.clock,
   });
-  /** There are no controllers. A test may replace it. */
+  /** Forecasts nothing, because there are no controllers. A test may replace it. */
   forecast: Forecaster['forecast'] = () => ({ services: new Map(), shortages: [], unjudged: 0 });
   /** Prints the line that it would run. A test may replace it. */
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);
     return { isOk: true };
   };
-  /** There is no node. A test may replace it. */
+  /** Refuses, because there is no node. A test may replace it. */
   attach: InstanceTerminals['attach'] = async ({ placement }) => {
     throw new DroverError('DRV_NODE_DISCONNECTED', `node ${placement?.nodeId} is not connected`);
   };
   /** The parsed lines of the log. */
   readonly log: Record<string, unknown>[] = [];
-  /** What nodes use, by node. */
+  /** The usage of nodes, by node. */
   readonly usages = new Map<string, InstanceUsage>();
   /** The drains of nodes, by node. */
   readonly drains = new Map<string, DrainProgress>();
-  /** What instances use, by instance. */
+  /** The usage of instances, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
   readonly fileWarnings: ConfigurationFileWarning[] = [];
-  /** The answer of each PUT of a configuration. */
+  /** The warnings in the answer to each PUT of a configuration. */
   readonly bodyWarnings: ConfigurationWarning[] = [];
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
@@ -247,7 +244,7 @@ export class ApiWorld {
     readLogTimes: async () => [],
     followLogs: (_record, _position, signal) => this.#followKept(signal),
   };
-  /** Nothing is found. A test may replace it. */
+  /** Finds nothing. A test may replace it. */
   searchLog: InstanceStreams['searchLog'] = async () => ({ lines: [], next: null });
   /** Every lifecycle write awaits it, so that a test can hold a write. */
   hold: () => Promise<void> = async () => {};
@@ -262,11 +259,11 @@ export class ApiWorld {
     options: {
       limits?: ApiServerOptions['limits'];
       configuration?: Partial<NodeConfiguration>;
-      /** Default: no TLS. */
+      /** The certificate of the API. Default: no TLS. */
       certificate?: ApiCertificate;
-      /** Where a built dashboard is. Default: the build has none. */
+      /** The directory of a built dashboard. Default: the build has none. */
       dashboard?: string;
-      /** Default: this is the only master. */
+      /** How requests reach the leader. Default: this is the only master. */
       forwarding?: NonNullable<ApiServerOptions['forwarding']>;
     } = {},
   ) {
@@ -300,7 +297,7 @@ export class ApiWorld {
     this.answers.stop();
   }
 
-  /** Base URL of the listening server. */
+  /** The base URL of the listening server. */
   get url(): string {
     return `http://127.0.0.1:${this.server.address?.port ?? 0}/api`;
   }
@@ -324,7 +321,7 @@ export class ApiWorld {
     return token;
   }
 
-  /** Gives a key of another API to this one too. */
+  /** Copies a key of another API to this one. */
   async copyKey(from: ApiWorld, label: string): Promise<void> {
     const value = from.keys.get(label)?.value;
     await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value }]));

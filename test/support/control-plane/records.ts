@@ -12,7 +12,7 @@ export function placedOn(nodeId: string, port: number | null = null): InstancePl
   return { nodeId, port, hostAddress: '10.0.0.1', templates: [] };
 }
 
-/** Wanted to run, and not placed. */
+/** The record of an instance that is to run and is not placed. */
 export function instanceRecord(id: string, fields: Partial<InstanceRecord> = {}): InstanceRecord {
   return {
     id,
@@ -59,7 +59,7 @@ export function nodeRecord(nodeId: string, fields: Partial<NodeRecord> = {}): No
   };
 }
 
-/** One that is going on. */
+/** The record of a rollout that is going on. */
 export function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
   return {
     name: 'lobby',

@@ -1,6 +1,6 @@
 /**
- * `/instances`. Reads come from the encoded view, writes change the desired state, and the node answers for logs
- * and stdin.
+ * `/instances`. Reads come from the encoded view, writes change the desired state, and the node answers for logs and
+ * stdin.
  */
 
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
@@ -84,7 +84,7 @@ function createRoute({ creations }: Reads & Writes): Route {
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
       const record = await creations.create(body.configurationName).catch((error: unknown) => {
-        // The URL is right: the name stands in the body. So the answer is 400, not 404.
+        // The URL is right, because the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
       });
@@ -139,7 +139,7 @@ function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
       const { id } = params;
-      // One whose record cannot be read is not in the view, and this is the way to be rid of it.
+      // An instance whose record cannot be read is not in the view, and can still be deleted here.
       if (!dependencies.instances.setAside.has(id)) visible(view, id);
       return { message: await deleteInstance(dependencies, id), instanceId: id };
     },
@@ -256,8 +256,8 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
 }
 
 /**
- * Returns the record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN for any other, such as one
- * that is being removed.
+ * The record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN for any other, such as an instance that
+ * is being removed.
  */
 export function visible(view: InstanceView, id: string): InstanceRecord {
   const record = view.record(id);

@@ -1,4 +1,4 @@
-/** Input and answers of the instance routes, as zod schemas. */
+/** The input and the answers of the instance routes, as zod schemas. */
 import { z } from 'zod';
 import type { LogPoint } from '../../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
@@ -8,8 +8,8 @@ import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../../operat
 const LINES_RULE = `must be a whole number from 1 to ${MAX_LOG_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';
 /**
- * A number that an app reports beside its state. Some apps write it as text; one that makes no sense is left out
- * and not refused.
+ * A number that an app reports beside its state. Some apps write it as text. A number that makes no sense is left out,
+ * not refused.
  */
 const reportedNumber = z
   .union([
@@ -90,7 +90,7 @@ export type LifecycleTarget = z.output<typeof lifecycleQuery>['target'];
 export const executeBody = z.object({
   command: z
     .string()
-    // Half a surrogate pair cannot be encoded: the instance would get another text.
+    // Half a surrogate pair cannot be encoded, so the instance would get another text.
     .refine((text) => !/\p{Surrogate}/u.test(text), { error: 'must be well-formed Unicode text' })
     .describe('written to standard input, with a newline unless it ends with one'),
 });

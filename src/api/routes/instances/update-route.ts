@@ -1,4 +1,4 @@
-/** `POST /instances/{id}/update`: gives an instance the content in force where it is. */
+/** `POST /instances/{id}/update`: gives an instance the content in force, in place. */
 
 import {
   updateBodySchema,
