@@ -27,21 +27,16 @@ export class SettledFiles {
     return [...this.#suspicions.keys()];
   }
 
-  /** Takes a reading of the whole directory. `isFinal`: believes broken and missing files without a second look. */
-  takeAll(readings: ReadonlyMap<string, Reading>, isFinal: boolean): void {
-    const names = new Set([...this.#files.keys(), ...this.#suspicions.keys(), ...readings.keys()]);
-    this.take(new Map([...names].map((file) => [file, readings.get(file)])), isFinal);
-  }
-
-  /** Takes a reading of some files; undefined: there is no such file. */
+  /**
+   * Takes readings; undefined: there is no such file. `isFinal`: believes broken and missing files without a second look.
+   */
   take(readings: ReadonlyMap<string, Reading | undefined>, isFinal: boolean): void {
     for (const [file, reading] of readings) {
-      if (isFinal || reading?.kind === 'valid' || this.#isConfirmed(file, reading)) this.set(file, reading);
+      if (isFinal || reading?.kind === 'valid' || this.#isConfirmed(file, reading)) this.#set(file, reading);
     }
   }
 
-  /** Sets what is certain of one file; undefined: it is gone. */
-  set(file: string, reading: Reading | undefined): void {
+  #set(file: string, reading: Reading | undefined): void {
     this.#suspicions.delete(file);
     if (reading === undefined) this.#files.delete(file);
     else this.#files.set(file, reading);

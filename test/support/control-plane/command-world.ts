@@ -15,8 +15,8 @@ import { type LogPart, NO_LOG } from '../../../src/channel/services/log-ranges.j
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { Commands } from '../../../src/commands/command-runner.js';
 import type { CommandDependencies } from '../../../src/commands/context.js';
-import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
-import { DirectorySource } from '../../../src/configuration-files/source.js';
+import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { buildSoleFiles } from '../../../src/daemon/sole-files.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { LogRange } from '../../../src/logs/log-range.js';
@@ -70,21 +70,22 @@ export class CommandWorld {
   constructor(commandClock?: Clock) {
     const logger = pino({ level: 'debug' }, { write: (line) => this.log.push(line) });
     const { clock, groups } = this;
-    const directory = join(this.root, 'configurations');
-    const source = new DirectorySource({ nodeId: 'master', directory, logger, clock });
     this.plane = new ControlPlane({
       clock,
       groups,
       logger,
-      configurationSource: source,
+      isInForce: (record) => this.files.isInForce(record),
       revokeNode: async () => this.usableToken,
     });
-    this.files = new ConfigurationFiles({
-      source,
-      follower: this.plane.master.configurationFollower,
-      configurations: this.plane.master.state.configurations,
-      logger,
+    this.files = buildSoleFiles({
+      nodeId: 'master',
+      paths: { configurations: join(this.root, 'configurations'), data: join(this.root, 'data') },
+      state: this.plane.master.state,
+      store: this.plane.store,
+      metrics: this.plane.metrics,
       clock,
+      random: () => 0.5,
+      logger,
     });
     this.#joinTokens = new JoinTokens({
       store: this.plane.store,

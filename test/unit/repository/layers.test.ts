@@ -49,6 +49,8 @@ const ROOMS: readonly string[] = [
 /** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */
 const ROOTS: Readonly<Record<string, string>> = {
   'src/master-term.ts': 'controllers/master/',
+  'src/daemon/sole-files.ts': 'controllers/master/',
+  'src/daemon/several-masters.ts': 'controllers/master/',
   'src/wrapper.ts': 'controllers/wrapper/',
 };
 

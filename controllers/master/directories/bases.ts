@@ -5,18 +5,19 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
-import { replaceFile } from '../files/replace-file.js';
-import { isMissing } from '../files/system-error.js';
-import { EPOCH_BASE, lastInCommon, lineOf, type StoreLine } from '../store/epoch-base.js';
-import type { Store } from '../store/store.js';
-import type { Logger } from '../telemetry/logger.js';
-import type { Base } from './plan.js';
+import { replaceFile } from '../../../src/files/replace-file.js';
+import { isMissing } from '../../../src/files/system-error.js';
+import { EPOCH_BASE, lastInCommon, lineOf, type StoreLine } from '../../../src/store/epoch-base.js';
+import type { Store } from '../../../src/store/store.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Standing } from '../../../src/views/view.js';
+import type { Base, Note } from './plan.js';
 
 const fileSchema = z.object({
   format: z.literal(1),
   /** Which directory it was. */
   directory: z.string(),
-  /** Of the state, when a base was noted last, and the line that this revision is of (`StoreLine`). */
+  /** The state's revision when a base was noted last, and the line that this revision is of (`StoreLine`). */
   revision: z.int().min(0),
   line: z.int().min(0).default(0),
   bases: z.record(z.string(), z.object({ hash: z.string(), next: z.string().optional() })),
@@ -31,22 +32,10 @@ export interface BasesOptions {
   readonly logger: Pick<Logger, 'warn'>;
 }
 
-/** Which directory, and how far the state is. */
-export interface Standing {
-  readonly directory: string;
-  readonly revision: number;
-}
-
-export interface Note {
-  readonly name: string;
-  /** Undefined: there is nothing on either side. */
-  readonly base: Base | undefined;
-}
-
 export class Bases {
   readonly #options: BasesOptions;
   #standing: (Standing & { readonly line: number }) | undefined;
-  /** Of the state now. */
+  /** The line of the state now. */
   #line: StoreLine = lineOf(undefined);
   #bases = new Map<string, Base>();
   #waiting: ReadonlySet<string> = NOTHING;
@@ -55,7 +44,7 @@ export class Bases {
     this.#options = options;
   }
 
-  /** Reads the file. One that is missing or damaged means that nothing is known: then nothing is overwritten. */
+  /** Reads the file. A file that is missing or damaged means that nothing is known: then nothing is overwritten. */
   async open(): Promise<void> {
     const { path, store, logger } = this.#options;
     this.#line = lineOf((await store.get(EPOCH_BASE))?.value);
@@ -80,8 +69,12 @@ export class Bases {
     return this.#holdFor(standing) ? this.#waiting : NOTHING;
   }
 
-  /** Resolves when they are on disk. `waiting`: all that `waiting` is to answer from now on. */
-  async note(standing: Standing, notes: readonly Note[], waiting: ReadonlySet<string>): Promise<void> {
+  /** Resolves when they are on disk. `waiting`: all that `waiting` is to answer from now on; default: as before. */
+  async note(
+    standing: Standing,
+    notes: readonly Note[],
+    waiting: ReadonlySet<string> = this.waiting(standing),
+  ): Promise<void> {
     const bases = new Map(this.of(standing));
     for (const { name, base } of notes) {
       if (base === undefined) bases.delete(name);

@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Bases } from '../../../controllers/master/directories/bases.js';
 import { EPOCH_BASE, raiseEpochs, type StoreLine } from '../../../src/store/epoch-base.js';
-import { Bases } from '../../../src/views/bases.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
 const logger = { warn: () => undefined };

@@ -1,18 +1,18 @@
-/** A change of the records of configurations by one master's files or API: a compare-and-set by the leader. */
+/** A change of the records of configurations by a master's files or API: a compare-and-set by the one that leads. */
 import { z } from 'zod';
-import type { Clock } from '../../loop/clock.js';
-import type { ConfigurationRecord } from '../../model/configuration.js';
-import { contentOriginSchema } from '../../model/configuration-history.js';
-import { DroverError } from '../../model/errors.js';
-import { nameSchema } from '../../model/names.js';
-import { configurationKey, revisionKey } from '../../store/keys.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import type { Operation, Store } from '../../store/store.js';
-import { isConfigurationFile } from '../directory.js';
-import type { ContentSource } from '../history/content-origins.js';
-import { type HistoryChange, type HistoryRecords, historyOperations } from '../history/history-operations.js';
-import { type ParsedConfiguration, validateConfiguration } from '../parse.js';
-import { CHANGES_AT_ONCE } from '../record-transactions.js';
+import type { Clock } from '../loop/clock.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
+import { contentOriginSchema } from '../model/configuration-history.js';
+import { DroverError } from '../model/errors.js';
+import { nameSchema } from '../model/names.js';
+import { configurationKey, revisionKey } from '../store/keys.js';
+import type { MirrorReader } from '../store/mirror.js';
+import type { Operation, Store } from '../store/store.js';
+import { isConfigurationFile } from './directory.js';
+import type { ContentSource } from './history/content-origins.js';
+import { type HistoryRecords, historyOperations } from './history/history-operations.js';
+import { type ParsedConfiguration, validateConfiguration } from './parse.js';
+import { CHANGES_AT_ONCE } from './record-transactions.js';
 
 export type RecordEdit =
   | {
@@ -26,7 +26,7 @@ export type RecordEdit =
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
-/** Of the name of a caller, and of the reason of a rollback: histories keep them. */
+/** The limit of a caller's name and of the reason of a rollback: histories keep them. */
 const LONGEST_WORDS = 500;
 
 /** What the leader knows when it makes a transaction of edits. */
@@ -52,31 +52,38 @@ export async function transactionOf(
   const revision = await store.barrier();
   await Promise.all([configurations, histories, rollouts].map((mirror) => mirror.until(revision)));
   const at = clock.now();
-  return edits.flatMap((edit) => [
-    ...operationsOf(edit, sourceNode),
-    ...historyOperations(records, { name: edit.name, content: contentOf(edit, sourceNode), at }),
-  ]);
+  return edits.flatMap((edit) => operationsOf(edit, sourceNode, { records, at }));
 }
 
-function operationsOf(edit: RecordEdit, sourceNode: string): Operation[] {
-  const key = configurationKey(edit.name);
-  const { expectedRevision } = edit;
-  if (edit.do === 'remove') return [{ do: 'remove', key, expectedRevision }];
-  const { configuration, hash } = edit.parsed;
+function operationsOf(
+  edit: RecordEdit,
+  node: string,
+  { records, at }: { readonly records: HistoryRecords; readonly at: number },
+): Operation[] {
+  const { name, expectedRevision } = edit;
+  const key = configurationKey(name);
+  if (edit.do === 'remove')
+    return [
+      { do: 'remove', key, expectedRevision },
+      ...historyOperations(records, { name, content: undefined, at }),
+    ];
+  const { source, parsed } = edit;
+  const { configuration, hash } = parsed;
   const value: ConfigurationRecord = {
     configuration,
-    sourceFile: edit.source.origin.file,
-    sourceNode,
+    sourceFile: source.origin.file,
+    sourceNode: node,
     hash,
   };
+  const record: Operation =
+    expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
+  // Only the source changed: the history has this content already.
+  if (records.configurations.get(name)?.value.hash === hash) return [record];
   return [
-    expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision },
+    record,
     { do: 'put', key: revisionKey(hash), value: configuration },
+    ...historyOperations(records, { name, content: { revision: hash, source, node }, at }),
   ];
-}
-
-function contentOf(edit: RecordEdit, node: string): HistoryChange['content'] {
-  return edit.do === 'remove' ? undefined : { revision: edit.parsed.hash, source: edit.source, node };
 }
 
 const fileName = z

@@ -3,8 +3,8 @@
  * Pure.
  */
 
-import type { ConfigurationFileError } from '../../model/configuration.js';
-import type { Reading } from '../directory.js';
+import type { Reading } from '../../../src/configuration-files/directory.js';
+import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 
 export interface FaultFacts {
   readonly files: ReadonlyMap<string, Reading>;
@@ -16,9 +16,7 @@ export interface FaultFacts {
   readonly owners: ReadonlyMap<string, string>;
   /** Configurations whose removal waits for the operator's word. */
   readonly waiting: readonly string[];
-  /** The records say what the files say. */
-  readonly isStored: boolean;
-  /** Why the store refused the last write; undefined: it accepted it, or nothing was left to write. */
+  /** Why the store refused the last write; undefined: it accepted it, or nothing is left to write. */
   readonly refusal: string | undefined;
   /** The faults of the last report, one for each file. */
   readonly told: readonly ConfigurationFileError[];
@@ -33,7 +31,7 @@ export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
 }
 
 function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
-  const { files, owners, suspects, directoryFault, waiting, isStored, refusal } = facts;
+  const { files, owners, suspects, directoryFault, waiting, refusal } = facts;
   for (const [file, reading] of files) {
     if (reading.kind === 'broken') {
       yield reading.error;
@@ -45,7 +43,7 @@ function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
   }
   if (directoryFault !== undefined) yield directoryFault;
   if (waiting.length > 0) yield faultOf('*.json', waitingText(waiting));
-  if (refusal !== undefined && !isStored) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
+  if (refusal !== undefined) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
 }
 
 /** Names none of them: a key that may see one configuration reads this, too. */

@@ -1,13 +1,13 @@
 /** Decides which file a configuration's name belongs to. Pure; all files of a source are judged together. */
 
-import type { ConfigurationRecord } from '../../model/configuration.js';
-import type { Mirrored } from '../../store/mirror.js';
-import type { Reading } from '../directory.js';
+import type { Reading } from '../../../src/configuration-files/directory.js';
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 
 export interface OwnerFacts {
   readonly files: ReadonlyMap<string, Reading>;
   /** The present records, by name. */
-  readonly records: ReadonlyMap<string, Mirrored<ConfigurationRecord>>;
+  readonly records: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
 }
 
 /**
@@ -17,7 +17,7 @@ export interface OwnerFacts {
  */
 export function ownersOf({ files, records }: OwnerFacts): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
-  for (const [name, { value }] of records) {
+  for (const [name, { value }] of records.entries()) {
     // The record's node does not matter: after a change of the node's id the files are the same ones.
     const reading = files.get(value.sourceFile);
     if (reading !== undefined && (reading.kind === 'broken' || says(reading, name)))

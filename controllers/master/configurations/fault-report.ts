@@ -1,6 +1,6 @@
 /** Logs each fault of a configuration file once, and once more when it is gone. Remembers which faults it logged. */
-import type { ConfigurationFileError } from '../../model/configuration.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { ConfigurationFileError } from '../../../src/model/configuration.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
 
 export class FaultReport {
   readonly #logger: Logger;

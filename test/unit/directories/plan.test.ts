@@ -1,6 +1,6 @@
 /** What a directory and the shared state do to each other: every case of one name, and orders of edits. */
 import { describe, expect, it } from 'vitest';
-import { type Base, judge, planView, type ViewFacts } from '../../../src/views/plan.js';
+import { type Base, judge, planView, type ViewFacts } from '../../../controllers/master/directories/plan.js';
 
 const base = (hash: string, next?: string): Base => ({ hash, next });
 
@@ -69,13 +69,20 @@ describe('a plan', () => {
     here: new Map(Object.entries(some.here ?? {})),
     there: new Map(Object.entries(some.there ?? {})),
     bases: new Map(Object.entries(some.bases ?? {}).map(([name, hash]) => [name, base(hash)])),
-    deleted: new Set(Object.keys(some.deleted ?? {})),
+    gone: Object.keys(some.gone ?? {}),
+    waiting: new Set(),
+    doRemovalsWait: false,
+    confirmed: new Set(),
+    isAlone: false,
     undecided: new Set(Object.keys(some.undecided ?? {})),
   });
 
   it('is empty when both sides agree', () => {
     const same = { x: 'a' };
-    expect(planView(facts({ here: same, there: same, bases: same }))).toEqual({ steps: [], conflicts: [] });
+    expect(planView(facts({ here: same, there: same, bases: same }))).toMatchObject({
+      steps: [],
+      conflicts: [],
+    });
   });
 
   it('notes first, then changes the directory, and writes the state before it removes from it', () => {
@@ -84,7 +91,7 @@ describe('a plan', () => {
         here: { agreed: '1', edited: '2', made: '1', old: '1', gone: '1', both: '2' },
         there: { agreed: '1', edited: '1', old: '2', missing: '1', deleted: '1', both: '3' },
         bases: { edited: '1', old: '1', gone: '1', deleted: '1', both: '1' },
-        deleted: { deleted: '' },
+        gone: { deleted: '' },
       }),
     );
     expect(steps).toEqual([
@@ -95,6 +102,7 @@ describe('a plan', () => {
           { name: 'missing', base: { hash: '', next: '1' } },
           { name: 'old', base: { hash: '1', next: '2' } },
         ],
+        waiting: new Set(),
       },
       {
         do: 'change-here',
@@ -112,8 +120,28 @@ describe('a plan', () => {
         ],
       },
       { do: 'remove-there', removals: [{ name: 'deleted', expected: '1' }] },
+      { do: 'tell-hindrance' },
     ]);
     expect(conflicts).toEqual([{ name: 'both', kind: 'both-changed' }]);
+  });
+
+  it('of the only master takes all records as its bases, and never writes here', () => {
+    const sides = {
+      here: { new: '1', edited: '2', same: '1' },
+      there: { edited: '1', same: '1', other: '1' },
+    };
+    expect(planView({ ...facts({ ...sides, bases: { edited: '0' } }), isAlone: true })).toMatchObject({
+      steps: [
+        {
+          do: 'write-there',
+          changes: [
+            { name: 'edited', hash: '2', expected: '1' },
+            { name: 'new', hash: '1', expected: undefined },
+          ],
+        },
+      ],
+      conflicts: [],
+    });
   });
 
   it('leaves alone what cannot be judged', () => {

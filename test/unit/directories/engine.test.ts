@@ -4,15 +4,17 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { Bases } from '../../../controllers/master/directories/bases.js';
+import { DirectoryEngine } from '../../../controllers/master/directories/reconciler.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { Bases } from '../../../src/views/bases.js';
-import { DirectoryView, type ViewTree } from '../../../src/views/directory-view.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
+import type { ViewTree } from '../../../src/views/view.js';
 import { until } from '../../support/until.js';
 
 const logger = pino({ level: 'silent' });
 
 let root: string;
-let view: DirectoryView;
+let view: DirectoryEngine;
 /** Lets what is being written into the state be there. */
 let answer: () => void;
 beforeEach(async () => {
@@ -48,8 +50,10 @@ it('knows nothing of a directory that took the place of the one whose edit it wa
     removeThere: () => Promise.reject(new Error('nothing is to be removed there')),
   };
   const bases = new Bases({ path: join(root, 'bases.json'), store: { get: async () => undefined }, logger });
-  view = new DirectoryView({
+  view = new DirectoryEngine({
     ...{ name: 'templates', tree, bases, clock: new SystemClock(), random: () => 0.5, logger },
+    metrics: new Metrics(),
+    onRound: () => undefined,
   });
   await view.start();
   await view.follow();

@@ -1,8 +1,8 @@
 /**
- * What a directory of a master and the state that masters share do to each other. The directory is a view: a change on
- * either side goes to the other one where that is as it was when both last agreed (the base). Pure.
+ * What a directory of a master and the records do to each other. A change on either side goes to the other one where
+ * that is as it was when both last agreed (the base). Pure.
  *
- * `here` is the directory, `there` is the state; a hash names what each has of a name.
+ * `here` is the directory, `there` are the records; a hash names what each has of a name.
  *
  *   here      base       there     what is done
  *   a         any        a         they agree: `a` is the base from now on
@@ -13,52 +13,46 @@
  *   c         a          b         conflict: both changed; nothing there: it was removed there
  *   c         unknown    nothing   c is written there: it is new
  *   c         unknown    b         conflict: an old checkout, or made on both sides
+ *
+ * Nobody else writes the records of the only master. So they are the bases, no row is a conflict, and nothing is
+ * written here.
  */
+import type {
+  ChangeThere,
+  Confirmed,
+  ConflictKind,
+  Contents,
+  RemovalThere,
+  ViewConflict,
+} from '../../../src/views/view.js';
 
 /** What a name had on both sides when they last agreed. */
 export interface Base {
   readonly hash: string;
-  /** What is being written here: it counts as the base too, because the process may end between file and base. */
+  /** The content that is being written here. It counts as the base too: the process may end between file and base. */
   readonly next?: string | undefined;
 }
 
 /** The base of what is not here yet while it is being written. No hash is like it. */
 const NOTHING = '';
+/** So few may be deleted at once, whatever part of all they are. */
+const MOST_DELETED_AT_ONCE = 3;
 
 export interface ViewFacts {
-  /** By name, the hash of what the directory has. */
-  readonly here: ReadonlyMap<string, string>;
-  readonly there: ReadonlyMap<string, string>;
+  readonly here: Contents;
+  readonly there: Contents;
   readonly bases: ReadonlyMap<string, Base>;
-  /** Names that this process saw here, that are gone, and that this directory had brought into the state. */
-  readonly deleted: ReadonlySet<string>;
+  /** True when nobody but this directory brings records. */
+  readonly isAlone: boolean;
+  /** Names that were here, that are gone, and that this directory had brought into the records. */
+  readonly gone: readonly string[];
+  /** Names whose removal waited to be confirmed. */
+  readonly waiting: ReadonlySet<string>;
+  /** False: many names that are gone at once do not wait to be confirmed, and are written here again. */
+  readonly doRemovalsWait: boolean;
+  readonly confirmed: Confirmed;
   /** Names that cannot be judged now: a broken file, a write under way, a record that cannot be read. */
   readonly undecided: ReadonlySet<string>;
-}
-
-export type ConflictKind =
-  /** Another master, or the API, changed it since this directory had it, and so did this directory. */
-  | 'both-changed'
-  /** It was removed elsewhere, and changed here. */
-  | 'removed-there'
-  /** It is not known what this directory began with. */
-  | 'unknown-base';
-
-export interface ViewConflict {
-  readonly name: string;
-  readonly kind: ConflictKind;
-}
-
-/** A compare-and-set of the state. `expected` undefined: there must be nothing. */
-export interface ChangeThere {
-  readonly name: string;
-  readonly hash: string;
-  readonly expected: string | undefined;
-}
-
-export interface RemovalThere {
-  readonly name: string;
-  readonly expected: string;
 }
 
 /** A change of the directory. It is made only while that has `present`; undefined: nothing. */
@@ -71,18 +65,25 @@ export interface ChangeHere {
 
 export type ViewStep =
   /** All notes are one write of the file of bases. `base` undefined: there is nothing on either side. */
-  | {
-      readonly do: 'note';
-      readonly bases: readonly { readonly name: string; readonly base: Base | undefined }[];
-    }
+  | { readonly do: 'note'; readonly bases: readonly Note[]; readonly waiting: ReadonlySet<string> }
   | { readonly do: 'write-there'; readonly changes: readonly ChangeThere[] }
   | { readonly do: 'remove-there'; readonly removals: readonly RemovalThere[] }
   /** Each change stands for itself: one that cannot be made hinders no other. */
-  | { readonly do: 'change-here'; readonly changes: readonly ChangeHere[] };
+  | { readonly do: 'change-here'; readonly changes: readonly ChangeHere[] }
+  /** Rethrows a failed change here. It comes last, so that it does not hinder what goes there. */
+  | { readonly do: 'tell-hindrance' };
+
+export interface Note {
+  readonly name: string;
+  /** Undefined: there is nothing on either side. */
+  readonly base: Base | undefined;
+}
 
 export interface ViewPlan {
   readonly steps: readonly ViewStep[];
   readonly conflicts: readonly ViewConflict[];
+  /** Names whose removal waits to be confirmed: their records stay in force, and are not written here again. */
+  readonly waiting: ReadonlySet<string>;
 }
 
 /** What is to be done for one name. */
@@ -102,7 +103,7 @@ export interface Sides {
   readonly isDeleted: boolean;
 }
 
-/** One row of the table above. */
+/** The row of the table above that fits. */
 export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   if (here === there) {
     const isNoted = base?.hash === here && base?.next === undefined;
@@ -115,17 +116,22 @@ export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   return there === undefined ? 'removed-there' : 'both-changed';
 }
 
-export function verdictOf({ here, bases, there, deleted }: ViewFacts, name: string): Verdict {
-  return judge({
-    here: here.get(name),
-    base: bases.get(name),
-    there: there.get(name),
-    isDeleted: deleted.has(name),
-  });
+/** The verdict on one name, whatever waits. `isDeleted`: its file went, and that is meant. */
+export function verdictOf(
+  { here, bases, there, isAlone }: Pick<ViewFacts, 'here' | 'bases' | 'there' | 'isAlone'>,
+  name: string,
+  isDeleted = false,
+): Verdict {
+  const present = there.get(name);
+  const base = isAlone ? baseOf(present) : bases.get(name);
+  const verdict = judge({ here: here.get(name), base, there: present, isDeleted });
+  return isAlone && verdict === 'write-here' ? 'settled' : verdict;
 }
 
 export function planView(facts: ViewFacts): ViewPlan {
-  const found = new Verdicts(facts);
+  const { kept, deleted } = removalsOf(facts);
+  const waiting = facts.doRemovalsWait ? kept : facts.waiting;
+  const found = new Verdicts(facts, waiting, deleted);
   const agreed = found.of('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
   const written = found.of('write-here').map((name) => changeHere(facts, name));
   const removed = found.of('remove-here').map((name) => changeHere(facts, name));
@@ -133,7 +139,7 @@ export function planView(facts: ViewFacts): ViewPlan {
     name,
     base: { hash: present, next: hash },
   }));
-  const notes = [...agreed, ...begun];
+  const bases = [...agreed, ...begun];
   const changes = found.of('write-there').flatMap((name): ChangeThere[] => {
     const hash = facts.here.get(name);
     return hash === undefined ? [] : [{ name, hash, expected: facts.there.get(name) }];
@@ -142,19 +148,37 @@ export function planView(facts: ViewFacts): ViewPlan {
     const expected = facts.there.get(name);
     return expected === undefined ? [] : [{ name, expected }];
   });
+  const changed = [...written, ...removed];
   return {
     steps: [
-      ...(notes.length > 0 ? [{ do: 'note', bases: notes } as const] : []),
-      // First: the state may not be writable, or refuse what is here.
-      ...(written.length + removed.length > 0
-        ? [{ do: 'change-here', changes: [...written, ...removed] } as const]
+      // Over a restart too, what waits is neither removed nor written here again.
+      ...(bases.length > 0 || !isSame(waiting, facts.waiting)
+        ? [{ do: 'note', bases, waiting } as const]
         : []),
+      // First: the state may not be writable, or refuse what is here.
+      ...(changed.length > 0 ? [{ do: 'change-here', changes: changed } as const] : []),
       // Before removals: what takes another name is never away in between.
       ...(changes.length > 0 ? [{ do: 'write-there', changes } as const] : []),
       ...(removals.length > 0 ? [{ do: 'remove-there', removals } as const] : []),
+      ...(changed.length > 0 ? [{ do: 'tell-hindrance' } as const] : []),
     ],
     conflicts: CONFLICTS.flatMap((kind) => found.of(kind).map((name) => ({ name, kind }))),
+    waiting,
   };
+}
+
+/**
+ * Splits what is gone. So many at once that it is hardly meant, such as those of an emptied directory, are kept until
+ * somebody confirms it.
+ */
+function removalsOf({ gone, there, waiting, confirmed }: ViewFacts): {
+  readonly kept: ReadonlySet<string>;
+  readonly deleted: ReadonlySet<string>;
+} {
+  const unasked = confirmed === 'all' ? [] : gone.filter((name) => !confirmed.has(name));
+  const isLarge = unasked.length > MOST_DELETED_AT_ONCE && unasked.length > there.size / 2;
+  const kept = new Set(unasked.filter((name) => isLarge || waiting.has(name)));
+  return { kept, deleted: new Set(gone.filter((name) => !kept.has(name))) };
 }
 
 function changeHere({ here, there }: ViewFacts, name: string): ChangeHere {
@@ -167,16 +191,15 @@ export function isConflict(verdict: Verdict): verdict is ConflictKind {
   return CONFLICTS.some((kind) => kind === verdict);
 }
 
-/** The names of each verdict, in order of names. */
+/** The names of each verdict, in order of names. Most names are settled, and are not kept. */
 class Verdicts {
   readonly #names = new Map<Verdict, string[]>();
 
-  constructor(facts: ViewFacts) {
-    const { here, there, bases, undecided } = facts;
-    const all = new Set([...here.keys(), ...there.keys(), ...bases.keys()]);
-    for (const name of [...all].sort()) {
-      if (undecided.has(name)) continue;
-      const verdict = verdictOf(facts, name);
+  constructor(facts: ViewFacts, waiting: ReadonlySet<string>, deleted: ReadonlySet<string>) {
+    for (const name of namesOf(facts)) {
+      if (facts.undecided.has(name) || waiting.has(name)) continue;
+      const verdict = verdictOf(facts, name, deleted.has(name));
+      if (verdict === 'settled') continue;
       const names = this.#names.get(verdict);
       if (names === undefined) this.#names.set(verdict, [name]);
       else names.push(name);
@@ -184,10 +207,22 @@ class Verdicts {
   }
 
   of(verdict: Verdict): readonly string[] {
-    return this.#names.get(verdict) ?? [];
+    return this.#names.get(verdict)?.sort() ?? [];
   }
+}
+
+/** Every name of any side, once. */
+function* namesOf({ here, there, bases }: ViewFacts): Generator<string> {
+  yield* here.keys();
+  for (const name of there.keys()) if (here.get(name) === undefined) yield name;
+  for (const name of bases.keys())
+    if (here.get(name) === undefined && there.get(name) === undefined) yield name;
 }
 
 function baseOf(hash: string | undefined): Base | undefined {
   return hash === undefined ? undefined : { hash };
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
 }

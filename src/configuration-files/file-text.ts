@@ -1,8 +1,8 @@
 /** The text of a file for a configuration that another master's file, or the API, has brought. Pure. */
 import { isDeepStrictEqual } from 'node:util';
-import { type Configuration, configurationSchema } from '../../model/configuration.js';
-import { DroverError } from '../../model/errors.js';
-import { validateConfiguration } from '../parse.js';
+import { type Configuration, configurationSchema } from '../model/configuration.js';
+import { DroverError } from '../model/errors.js';
+import { validateConfiguration } from './parse.js';
 
 /**
  * Without fields at their defaults, as a person would write it. Throws DRV_CONFIGURATION_INVALID where the text would
