@@ -20,7 +20,7 @@ export interface PromptCommands {
   run(
     line: string,
     session: {
-      readonly actor: string;
+      readonly access: null;
       readonly address: null;
       readonly signal: AbortSignal;
       readonly columns: number | undefined;
@@ -160,7 +160,7 @@ export class TerminalPrompt {
     this.#isRunning = true;
     for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift())
       await this.#node?.commands.run(line, {
-        actor: 'terminal',
+        access: null,
         address: null,
         signal: this.#stopping.signal,
         // Some terminals do not know their width and say 0.

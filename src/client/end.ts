@@ -1,8 +1,8 @@
 /** How the executable ends after an error: one line on stderr, and an exit code. */
 import { CommanderError } from 'commander';
-import { parserMessage } from '../command-tree/parser-message.js';
+import { parserMessage } from '../command-tree/help/parser-message.js';
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
-import { ClientError, EXIT } from './client-error.js';
 
 export interface End {
   readonly exitCode: number;

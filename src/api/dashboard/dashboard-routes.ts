@@ -75,7 +75,11 @@ async function sendPath(
   if (file !== undefined) return sendFile(file, path, { request, reply });
   if (!path.startsWith(HASHED)) return sendPage(page, reply);
   // Of another version: the browser must not take the page for a script.
-  sendError(reply.header('cache-control', 'no-store'), 404, 'the dashboard has no such file: load it anew');
+  sendError(
+    reply.header('cache-control', 'no-store'),
+    'DRV_ENDPOINT_UNKNOWN',
+    'the dashboard has no such file: load it anew',
+  );
   return reply;
 }
 

@@ -3,6 +3,7 @@
  * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs a key
  * with scope READ.
  */
+import { randomBytes } from 'node:crypto';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
@@ -16,7 +17,7 @@ import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.
 import type { ApiKeyRecord } from '../../model/access/api-key.js';
 import type { SessionRecord } from '../../model/access/session.js';
 import type { AuditTrail } from '../../model/audit.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, type ErrorCode } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -43,8 +44,11 @@ declare module 'fastify' {
 
 const RETRY_WHEN_READY_S = '1';
 const CHALLENGE = 'Bearer';
-const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
-const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
+const UNAUTHORIZED = encodeError('DRV_KEY_REFUSED', 'Unauthorized');
+const NOT_READY = encodeError(
+  'DRV_NOT_READY',
+  'the master is still loading its state: try again in a moment',
+);
 
 export interface GateNeeds {
   readonly keys: MirrorReader<ApiKeyRecord>;
@@ -74,6 +78,8 @@ export class Gate {
   /** By instance: what instances send with their own keys. */
   readonly #reports = new SlidingWindow(10, 1000);
   readonly #refusals: RefusalTrail;
+  /** Callers of requests that this process sends itself, each by its Authorization header. */
+  readonly #passes = new Map<string, Access>();
 
   constructor(dependencies: GateNeeds, clock: Clock) {
     const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
@@ -101,6 +107,12 @@ export class Gate {
    */
   admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): boolean {
     const { scope = 'READ', reach } = config;
+    const sender = this.#passes.get(request.headers.authorization ?? '');
+    if (sender !== undefined) {
+      request.actor = sender;
+      request.isOwn = true;
+      return true;
+    }
     if (scope === 'open') return this.#admitOpen(request, reply);
     if (!this.#dependencies.isReady()) {
       reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
@@ -112,6 +124,20 @@ export class Gate {
     return token.length === KEY_TOKEN_LENGTH || token.length === SESSION_TOKEN_LENGTH
       ? this.#admitKey(request, reply, { token, scope, reach: isRouted ? reach : 'filtered' })
       : this.#admitInstance(request, reply, { token, scope });
+  }
+
+  /**
+   * Lets one request of this process in as its caller: `send` gets its Authorization header, which is good until it
+   * resolves. The caller may run commands, so it may do everything.
+   */
+  async pass<T>(caller: Access, send: (authorization: string) => Promise<T>): Promise<T> {
+    const authorization = `Own ${randomBytes(32).toString('base64url')}`;
+    this.#passes.set(authorization, caller);
+    try {
+      return await send(authorization);
+    } finally {
+      this.#passes.delete(authorization);
+    }
   }
 
   /** Counts a sign-in code that is not valid like a wrong key. Returns false when it has answered 429. */
@@ -142,7 +168,7 @@ export class Gate {
     if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
     const hidden = hiddenBy(access, reach, request, (id) => this.#configurationOf(id));
     if (hidden === undefined) return true;
-    sendError(reply, hidden.status, hidden.message);
+    sendError(reply, hidden.code, hidden.message);
     return false;
   }
 
@@ -199,7 +225,7 @@ export class Gate {
   ): false {
     const status = forbidden === undefined ? 401 : 403;
     if (!this.#countFailure(request, reply, actor, { status, why: forbidden ?? hint })) return false;
-    if (forbidden !== undefined) sendError(reply, status, forbidden);
+    if (forbidden !== undefined) sendError(reply, 'DRV_KEY_LIMITED', forbidden);
     else {
       const challenge =
         hint === undefined ? CHALLENGE : `${CHALLENGE} error="invalid_token", error_description="${hint}"`;
@@ -289,5 +315,13 @@ function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {
   reply
     .code(429)
     .header('retry-after', Math.ceil(retryAfterMs / 1000))
-    .send({ error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`, retryAfterMs });
+    .send({
+      error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`,
+      code: 'DRV_RATE_LIMITED',
+      retryAfterMs,
+    });
+}
+
+function encodeError(code: ErrorCode, error: string): Buffer {
+  return Buffer.from(JSON.stringify({ error, code }));
 }

@@ -1,7 +1,7 @@
 /** What a caller with a key lacks for a route, and in which words it is told. Pure. Used by the gate. */
 
 import type { Access, KeyAccess } from '../../access/access.js';
-import { statusOfCode } from '../../model/errors.js';
+import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
 import type { Reach, Scope } from '../http/route.js';
@@ -23,12 +23,6 @@ export interface Refusal {
   readonly hint?: string;
 }
 
-/** The answer about something that the key does not see. */
-export interface Hidden {
-  readonly status: number;
-  readonly message: string;
-}
-
 /** Why the access is not enough for a route; undefined: it is. Nothing is made for a call that passes. */
 export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wanted): Refusal | undefined {
   const { grant } = access;
@@ -47,29 +41,31 @@ export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wan
   };
 }
 
-/** Undefined: the access sees what the path names. `configurationOf`: of an instance, undefined when there is none. */
+/**
+ * The answer about something that the access does not see; undefined: it sees what the path names. `configurationOf`
+ * returns the configuration of an instance, and undefined for an instance that is not there.
+ */
 export function hiddenBy(
   access: Access,
   reach: Exclude<Reach, 'filtered'>,
   { params }: { readonly params: unknown },
   configurationOf: (instanceId: string) => string | undefined,
-): Hidden | undefined {
+): DroverError | undefined {
   switch (reach) {
     case 'instance':
     case 'bad-instance': {
       const id = textOf(params, 'id');
       const name = configurationOf(id);
       if (name !== undefined && access.sees(name)) return undefined;
-      const { message } = unknownInstance(id);
-      return { status: reach === 'instance' ? statusOfCode('DRV_INSTANCE_UNKNOWN') : 400, message };
+      const unknown = unknownInstance(id);
+      return reach === 'instance' ? unknown : new DroverError('DRV_REQUEST_INVALID', unknown.message);
     }
     case 'configuration':
     case 'new-configuration': {
       const name = textOf(params, 'name');
       if (access.sees(name)) return undefined;
-      if (reach === 'new-configuration') return { status: 403, message: strangeName(access, name) };
-      const { message } = unknownConfiguration(name);
-      return { status: statusOfCode('DRV_CONFIGURATION_UNKNOWN'), message };
+      if (reach === 'configuration') return unknownConfiguration(name);
+      return new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
     }
   }
 }

@@ -1,5 +1,7 @@
 /** The command tree as the API uses it: `/commands` and `/console`. `Commands` implements it. */
 
+import type { Access } from '../../access/access.js';
+
 export interface CommandRunner {
   /** All commands, in the order of the help, those of extensions included. */
   list(): readonly ListedCommand[];
@@ -22,8 +24,8 @@ export interface ListedCommand {
 
 /** The caller of a line, and the reader of its output. */
 export interface CommandSession {
-  /** For the audit trail: the label of the caller's key, or `terminal`. */
-  readonly actor: string;
+  /** Null: the node's own terminal. */
+  readonly access: Access | null;
   readonly address: string | null;
   /** Aborts when the output has no reader any more. */
   readonly signal: AbortSignal;

@@ -1,5 +1,6 @@
 /** Sends answers that are encoded already, errors and empty answers. */
 import type { FastifyReply } from 'fastify';
+import { type ErrorCode, statusOfCode } from '../../model/errors.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -27,6 +28,6 @@ export function sendNoContent(reply: FastifyReply): void {
 }
 
 /** Answers with an error, in the one form that all errors have. */
-export function sendError(reply: FastifyReply, status: number, error: string): void {
-  reply.code(status).send({ error });
+export function sendError(reply: FastifyReply, code: ErrorCode, error: string): void {
+  reply.code(statusOfCode(code)).send({ error, code });
 }

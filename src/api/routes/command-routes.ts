@@ -4,7 +4,7 @@
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { actorLabel } from '../gate/auth.js';
+import { accessOf } from '../gate/auth.js';
 import type { CommandRunner, CommandSession } from '../http/command-runner.js';
 import { defineRoute, nothing, type Route } from '../http/route.js';
 
@@ -90,11 +90,12 @@ export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
 
 /** The caller of a command, who gets what is gathered in `parts`. A caller who has gone needs it no longer. */
 export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
-  const { actor } = request;
+  const access = accessOf(request);
+  if (access === undefined) throw new Error('the gate lets in only callers with a key');
   const leaving = new AbortController();
   reply.raw.once('close', () => leaving.abort());
   return {
-    actor: actor === null ? '' : actorLabel(actor),
+    access,
     address: request.ip,
     signal: leaving.signal,
     write: (text) => parts.push(text),

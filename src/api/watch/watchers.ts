@@ -87,7 +87,10 @@ export class Watchers {
     return watcher;
   }
 
-  /** Throws DRV_REQUEST_INVALID with what is wrong: no such topic, or a filter that it does not take. */
+  /**
+   * Throws DRV_REQUEST_INVALID for a topic that is not known, or a filter that it does not take; DRV_INSTANCE_UNKNOWN for
+   * the log of an instance that is not there.
+   */
   subscribe(watcher: Watcher, topic: string, { log, ...subscription }: AnySubscription): void {
     const id = instanceOfLog(topic);
     if (id !== undefined) {
@@ -127,7 +130,7 @@ export class Watchers {
       throw invalid('node is for since: the number of a line there');
     const record = this.#view.record(id);
     if (record === undefined || !watcher.sight.sees(record.configurationName))
-      throw invalid(`there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
+      throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
     const topic = `log:${id}`;
     const start = since === undefined ? { tail: tail ?? DEFAULT_TAIL } : { since, node };
     const sink = logSinkOf(watcher.sink, { topic, isAnsi, isTimed }, watcher.openLog(topic));

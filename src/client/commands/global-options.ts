@@ -1,8 +1,8 @@
 /** The options that may stand before the command too: `drover --context prod instance list`. */
 import type { Command, Option } from 'commander';
-import { pathOf } from '../../command-tree/usage.js';
+import { pathOf } from '../../command-tree/help/usage.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 /** Adds them to the program. Call it before commands are added. */
 export function addGlobalOptions(program: Command): void {

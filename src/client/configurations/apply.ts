@@ -1,9 +1,11 @@
 /** Writes contents to the master: only what differs, and only where nobody changed it since it was compared. */
+
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ifMatch } from '../../command-tree/runs/configuration-content.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import { ifMatch } from '../runs/configuration-content.js';
+import type { ApiClient } from '../api-client.js';
 import type { Compared } from './compare.js';
 
 export interface Applied {

@@ -4,6 +4,7 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import {
   DirectoryReader,
   DirectoryUnusable,
@@ -14,7 +15,6 @@ import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-po
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
 import { systemReason } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';

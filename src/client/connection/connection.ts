@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { CallOptions } from '../../command-tree/runs/api-calls.js';
 
 export interface Answer {
   readonly status: number;
@@ -15,15 +16,6 @@ export interface StreamedAnswer {
   readonly headers: IncomingHttpHeaders;
   /** Fails with a ClientError when the connection is cut. Whoever does not read it to its end destroys it. */
   readonly body: Readable;
-}
-
-export interface RequestOptions {
-  /** For the whole answer. Default: 60 s. */
-  readonly timeoutMs?: number;
-  /** Its reason is thrown. */
-  readonly signal?: AbortSignal;
-  /** Beside those that every request has. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 export interface StreamOptions {
@@ -46,7 +38,7 @@ export interface ApiConnection {
   /** The first call may ask a person for a password: the key comes from a command. */
   readonly mayAskPerson: boolean;
   /** `path` is below `/api`, with its query. Any status of the API is an answer: see `refusalOf`. */
-  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
   /** Resolves when the head of the answer is here. */
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
   /**

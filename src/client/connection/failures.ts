@@ -1,8 +1,8 @@
 /** Says in one line why a master could not be asked, and what to do. */
 import { isIP } from 'node:net';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { instantText } from '../../model/words.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { hostOf } from './master-url.js';
 import { reasonOf } from './private-text.js';
 import { lookAtServer, type ShownCertificates } from './server-certificate.js';

@@ -1,6 +1,6 @@
 /** Runs the key command of a context, such as one of a password store. There is no shell between. */
 import { spawn } from 'node:child_process';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { reasonOf } from './private-text.js';
 
 /** A person may have to unlock a store first. */

@@ -1,6 +1,6 @@
 /** The address of a master, as people type it. */
 import { isIP } from 'node:net';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 
 /**
  * The URL without a slash at its end, and without `/api`. It may have a path: that of a proxy. `from` begins messages,

@@ -5,8 +5,8 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
+import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
 import { durationText } from '../../model/words.js';
-import { ClientError, EXIT, isTransient } from '../client-error.js';
 import type { ApiConnection } from './connection.js';
 import { type Position, parseFrame, type WatchMessage } from './watch-messages.js';
 

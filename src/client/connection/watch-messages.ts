@@ -1,5 +1,5 @@
 /** The messages of the change stream as a client reads them. The master may be newer: what is not known is passed over. */
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 
 /** Where a reader stands in a topic: it has everything up to that revision. */
 export interface Position {
@@ -39,7 +39,12 @@ export type WatchMessage =
   | { readonly type: 'gap'; readonly topic: string; readonly first: number; readonly last: number }
   | { readonly type: 'note'; readonly topic: string; readonly text: string }
   | { readonly type: 'end'; readonly topic: string; readonly reason: string }
-  | { readonly type: 'error'; readonly topic: string | undefined; readonly error: string };
+  | {
+      readonly type: 'error';
+      readonly topic: string | undefined;
+      readonly error: string;
+      readonly code: string;
+    };
 
 export type EntryMessage = Extract<WatchMessage, { type: 'snapshot' | 'changes' }>;
 
@@ -82,7 +87,12 @@ function messageOf(message: Fields): WatchMessage | undefined {
     case 'end':
       return { type, topic, reason: text(message.reason) };
     case 'error':
-      return { type, topic: topic === '' ? undefined : topic, error: text(message.error) };
+      return {
+        type,
+        topic: topic === '' ? undefined : topic,
+        error: text(message.error),
+        code: text(message.code),
+      };
     default:
       return undefined;
   }

@@ -6,10 +6,10 @@
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { isMissing, readPrivateText, reasonOf } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;

@@ -1,5 +1,5 @@
 /** `drover context test`: asks the master who it is, and what the key may do. */
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { refusalOf } from '../connection/answers.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { unreachable } from '../connection/failures.js';

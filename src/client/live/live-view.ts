@@ -1,7 +1,7 @@
 /** Shows something again when the change stream says that it has changed, at most so often. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { WatchConnection } from '../connection/watch-connection.js';
 import type { EntryMessage } from '../connection/watch-messages.js';
 

@@ -3,9 +3,9 @@
  * and moves to other nodes. Each log goes on with the number of its next line.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT, isTransient } from '../client-error.js';
 import { WatchConnection } from '../connection/watch-connection.js';
 import type { EntryMessage, WatchMessage } from '../connection/watch-messages.js';
 import type { LiveOutput } from './live-output.js';
@@ -193,10 +193,10 @@ export class LogFollower {
   }
 
   /** A log that is refused is that of an instance that has gone meanwhile. */
-  #takeError({ topic, error }: Extract<WatchMessage, { type: 'error' }>): void {
+  #takeError({ topic, error, code }: Extract<WatchMessage, { type: 'error' }>): void {
     const id = topic?.startsWith(LOG) === true ? topic.slice(LOG.length) : undefined;
     const followed = id === undefined ? undefined : this.#followed.get(id);
-    if (id === undefined || followed === undefined || !error.startsWith('there is no instance'))
+    if (id === undefined || followed === undefined || code !== 'DRV_INSTANCE_UNKNOWN')
       throw new ClientError(EXIT.failed, error);
     this.#end(
       id,

@@ -1,9 +1,10 @@
 /** `drover rollout watch`: prints each change of a rollout until it ends. */
 import { rolloutSentence } from '../../command-tree/groups/rollouts.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import { WatchConnection } from '../connection/watch-connection.js';
 import type { LiveOutput } from './live-output.js';
 import { WatchedEntries } from './watched-entries.js';

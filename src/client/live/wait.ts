@@ -1,4 +1,7 @@
 /** `drover wait`: waits over the change stream until something is as it is wanted, also for what is not there yet. */
+
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
@@ -12,8 +15,7 @@ import {
 import type { InstanceInfo } from '../../model/instance.js';
 import { durationText } from '../../model/words.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import { WatchConnection } from '../connection/watch-connection.js';
 import type { LiveOutput } from './live-output.js';
 import { CONDITIONS, type Goal, type Kind, type WatchedConfiguration, type WatchedNode } from './states.js';

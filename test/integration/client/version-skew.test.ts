@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addClientCommands } from '../../../src/client/client-commands.js';
-import { EXIT } from '../../../src/client/client-error.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
 import { testConnection } from '../../../src/client/contexts/context-test.js';
 import { endOf } from '../../../src/client/end.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { listening } from '../../support/client/tls-servers.js';
 
 /** What every master since the first one answers, without any field that came later. */

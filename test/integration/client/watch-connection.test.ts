@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { EXIT } from '../../../src/client/client-error.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
 import { WatchConnection } from '../../../src/client/connection/watch-connection.js';
 import type { WatchMessage } from '../../../src/client/connection/watch-messages.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { until } from '../../support/until.js';
 

@@ -58,7 +58,7 @@ describe('POST /commands/execute', () => {
       return { isOk: true };
     };
     await execute({ command: 'x' });
-    expect(session).toMatchObject({ actor: 'boss', address: '127.0.0.1' });
+    expect(session).toMatchObject({ access: { name: 'boss' }, address: '127.0.0.1' });
   });
 
   it('needs a key with scope ALL', async () => {

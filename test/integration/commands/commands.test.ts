@@ -517,7 +517,7 @@ describe('config diff', () => {
 describe('config history', () => {
   it('shows who brought each content, and how it ended', async () => {
     await world.configure('lobby', { ramMB: 100 });
-    await world.run('config scale lobby 1', { actor: 'terminal' });
+    await world.run('config scale lobby 1', { access: null });
     await world.untilOnline('lobby', 1);
     const [head, newest, first, ...rest] = (await world.run('config history lobby')).trimEnd().split('\n');
     expect(head).toMatch(/^# +AGE +FROM +OUTCOME +INSTANCES +REVISION$/);

@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addClientCommands } from '../../../src/client/client-commands.js';
-import { ClientError, EXIT } from '../../../src/client/client-error.js';
 import type { ApiConnection } from '../../../src/client/connection/connection.js';
 import { endOf } from '../../../src/client/end.js';
+import { ClientError, EXIT } from '../../../src/command-tree/runs/client-error.js';
 
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
 

@@ -1,14 +1,15 @@
-/** `cluster ...` about nodes, `node info` and `stop` in the client. */
-import type { DataOf, NodeRuns } from '../../command-tree/commands.js';
-import type { NodeInfo } from '../../command-tree/groups/node.js';
+/** `cluster ...` about nodes, `node info` and `stop`. */
+
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
 import type { ForgottenNode } from '../../operations/node-operations.js';
 import type { NodeStats } from '../../operations/node-stats.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { DataOf, NodeRuns } from '../commands.js';
+import type { NodeInfo } from '../groups/node.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
+import { ClientError, EXIT } from './client-error.js';
 
-export function nodeRuns(api: ApiClient): NodeRuns {
+export function nodeRuns(api: ApiCalls): NodeRuns {
   return {
     'cluster status': async () => {
       const [status, nodes] = await Promise.all([
@@ -34,7 +35,7 @@ export function nodeRuns(api: ApiClient): NodeRuns {
   };
 }
 
-async function listNodes(api: ApiClient): Promise<ListedNode[]> {
+async function listNodes(api: ApiCalls): Promise<ListedNode[]> {
   const listed = await api.get<ListedNode[]>('/cluster/nodes?details=true');
   // Masters before that query answer without the details.
   if (listed.every((node) => 'offers' in node)) return listed;
@@ -44,7 +45,7 @@ async function listNodes(api: ApiClient): Promise<ListedNode[]> {
   );
 }
 
-async function nodeInfo(api: ApiClient): Promise<NodeInfo> {
+async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
   const [configuration, { systemStats }] = await Promise.all([
     api.get<NodeConfiguration>('/node/config'),
     api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),

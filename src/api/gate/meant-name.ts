@@ -1,0 +1,46 @@
+/** Answers a name that nothing has with the name that was probably meant, of those that the caller sees. */
+import type { Access } from '../../access/access.js';
+import { meantName } from '../../configuration-files/nearest-name.js';
+import type { InstanceRecord } from '../../model/instance.js';
+import { type NamedKind, UnknownNameError } from '../../model/unknown.js';
+import type { MirrorReader } from '../../store/mirror.js';
+import type { Actor } from './auth.js';
+
+/** Names beyond these are not looked at: the answer must stay cheap. */
+const MOST_NAMES = 2000;
+
+type Named = Pick<MirrorReader<unknown>, 'entries'>;
+
+export interface MeantNameNeeds {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly configurations: Named;
+  readonly nodes: Named;
+  readonly keys: Named;
+}
+
+/** The error to answer with. Any error but that of an unknown name is returned as it is. */
+export function withMeantName(error: unknown, actor: Actor | null, needs: MeantNameNeeds): unknown {
+  if (!(error instanceof UnknownNameError) || actor?.kind !== 'key') return error;
+  const { kind, typed } = error;
+  const names: string[] = [];
+  for (const name of namesSeen(kind, actor, needs)) if (names.push(name) === MOST_NAMES) break;
+  const meant = meantName(typed, names);
+  return meant === undefined ? error : new UnknownNameError(kind, typed, meant);
+}
+
+function* namesSeen(kind: NamedKind, access: Access, needs: MeantNameNeeds): Generator<string> {
+  switch (kind) {
+    case 'instance':
+      for (const [id, { value }] of needs.instances.entries())
+        if (value.desired.goal !== 'remove' && access.sees(value.configurationName)) yield id;
+      return;
+    case 'configuration':
+      for (const [name] of needs.configurations.entries()) if (access.sees(name)) yield name;
+      return;
+    case 'node':
+      for (const [id] of needs.nodes.entries()) yield id;
+      return;
+    case 'key':
+      for (const [label] of needs.keys.entries()) yield label;
+  }
+}
