@@ -59,19 +59,10 @@ export interface RunCall {
   readonly confirm: Asker;
 }
 
-/** What the commands do: in the daemon its operations, in the client calls of the API. */
+/** What the commands do: calls of the API. */
 export type CommandRuns = {
   readonly [P in CommandPath]: (input: InputOf<P>, call: RunCall) => DataOf<P> | Promise<DataOf<P>>;
 };
-
-/** `cluster ...` about nodes, `node info` and `stop`. */
-export type NodeRuns = Pick<
-  CommandRuns,
-  | keyof typeof CLUSTER_COMMANDS
-  | keyof typeof NODE_OPERATION_COMMANDS
-  | keyof typeof NODE_COMMANDS
-  | keyof typeof STOP_COMMANDS
->;
 
 /** The result of a command in the forms that it can be printed in. */
 export interface Shown {

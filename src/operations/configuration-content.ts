@@ -1,6 +1,6 @@
 /**
  * The content of a configuration for those who change it: as its file says it, and what another content would change.
- * Routes and `config scale` use it.
+ * The routes use it.
  */
 import { z } from 'zod';
 import {

@@ -1,4 +1,4 @@
-/** Instances as operators see them: which exist, and all that is known of one. Routes and commands use it. */
+/** Instances as operators see them: which exist, and all that is known of one. The routes use it. */
 import { z } from 'zod';
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
@@ -49,7 +49,7 @@ export function* visibleInstances({
 }
 
 /** The instance as the API shows it. While it is ONLINE, the beats of its node count as its own. */
-export function infoOf(record: InstanceRecord, { beats }: Pick<InstanceDetailsNeeds, 'beats'>): InstanceInfo {
+function infoOf(record: InstanceRecord, { beats }: Pick<InstanceDetailsNeeds, 'beats'>): InstanceInfo {
   const { placement, status } = record;
   const isBeating = placement !== null && status.state === 'ONLINE';
   const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;

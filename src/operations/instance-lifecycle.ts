@@ -1,5 +1,5 @@
 /**
- * Starts, stops, restarts and deletes instances, and says what follows from it. Routes and commands use it.
+ * Starts, stops, restarts and deletes instances, and says what follows from it. The routes use it.
  */
 import type { ServiceView } from '../explain/decisions.js';
 import { type InstanceRecord, isAtRest } from '../model/instance.js';

@@ -1,4 +1,4 @@
-/** Directories of static instances that are gone: which there are, and how one is taken up again. Routes and commands use it. */
+/** Directories of static instances that are gone: which there are, and how one is taken up again. The routes use it. */
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';

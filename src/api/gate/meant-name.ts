@@ -1,8 +1,11 @@
-/** Answers a name that nothing has with the name that was probably meant, of those that the caller sees. */
+/**
+ * Answers a name that nothing has with the name that was probably meant, of those that the caller sees. The id of a record
+ * that cannot be read is answered with what is wrong with the record.
+ */
 import type { Access } from '../../access/access.js';
 import { meantName } from '../../configuration-files/nearest-name.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import { type NamedKind, UnknownNameError } from '../../model/unknown.js';
+import { type NamedKind, UnknownNameError, unreadableInstance } from '../../model/unknown.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import type { Actor } from './auth.js';
 
@@ -12,7 +15,7 @@ const MOST_NAMES = 2000;
 type Named = Pick<MirrorReader<unknown>, 'entries'>;
 
 export interface MeantNameNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries' | 'setAside'>;
   readonly configurations: Named;
   readonly nodes: Named;
   readonly keys: Named;
@@ -22,6 +25,8 @@ export interface MeantNameNeeds {
 export function withMeantName(error: unknown, actor: Actor | null, needs: MeantNameNeeds): unknown {
   if (!(error instanceof UnknownNameError) || actor?.kind !== 'key') return error;
   const { kind, typed } = error;
+  const aside = kind === 'instance' ? needs.instances.setAside.get(typed) : undefined;
+  if (aside !== undefined) return unreadableInstance(typed, aside.problem);
   const names: string[] = [];
   for (const name of namesSeen(kind, actor, needs)) if (names.push(name) === MOST_NAMES) break;
   const meant = meantName(typed, names);

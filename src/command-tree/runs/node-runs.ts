@@ -4,10 +4,21 @@ import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
 import type { ForgottenNode } from '../../operations/node-operations.js';
 import type { NodeStats } from '../../operations/node-stats.js';
-import type { DataOf, NodeRuns } from '../commands.js';
+import type { CommandRuns, DataOf } from '../commands.js';
+import type { CLUSTER_COMMANDS } from '../groups/cluster.js';
+import type { NODE_COMMANDS, STOP_COMMANDS } from '../groups/node.js';
+import type { NODE_OPERATION_COMMANDS } from '../groups/node-operations.js';
 import type { NodeInfo } from '../groups/node.js';
 import { type ApiCalls, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
+
+type NodeRuns = Pick<
+  CommandRuns,
+  | keyof typeof CLUSTER_COMMANDS
+  | keyof typeof NODE_OPERATION_COMMANDS
+  | keyof typeof NODE_COMMANDS
+  | keyof typeof STOP_COMMANDS
+>;
 
 export function nodeRuns(api: ApiCalls): NodeRuns {
   return {

@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { until } from '../../support/until.js';
 
 describe('POST /commands/execute', () => {
@@ -48,7 +49,7 @@ describe('POST /commands/execute', () => {
   ])('answers 400 to a body with %s', async (_name, body) => {
     const answer = await execute(body);
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ error: expect.any(String) });
+    expect(await answer.json()).toEqual(refusal());
   });
 
   it('says who runs the command and from where', async () => {
