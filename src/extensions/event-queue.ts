@@ -1,6 +1,6 @@
 /**
- * Hands events to one listener, one at a time and apart from their cause. A listener that is slow, hangs or throws
- * delays only itself.
+ * Hands events to a listener, one at a time and apart from their cause. A listener that is slow, hangs or throws delays
+ * only itself.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../loop/clock.js';
@@ -9,17 +9,17 @@ import type { NodeEvent, NodeEventListener } from './extension.js';
 
 const MAX_WAITING = 10_000;
 const BATCH = 500;
-/** A listener that has not answered by then still gets the next event. */
+/** How long the next event waits for a listener's answer. */
 const ANSWER_LIMIT_MS = 30_000;
-/** The longest turn of the event loop. */
+/** How long events are handed over in one turn of the event loop. */
 const TURN_MS = 10;
 
 export interface EventQueueOptions {
   readonly listener: NodeEventListener;
   readonly clock: Clock;
-  /** The listener threw, rejected or hung. */
+  /** Called when the listener threw, rejected or hung. */
   readonly onFault: (error: unknown) => void;
-  /** Called with the number of events that were dropped since the last call, because too many waited. */
+  /** Called with the number of dropped events since the last call. Events are dropped when too many wait. */
   readonly onDropped: (count: number) => void;
 }
 
@@ -37,7 +37,7 @@ export class EventQueue {
   add(event: NodeEvent): void {
     if (this.#stopped.signal.aborted) return;
     if (this.#waiting.length >= MAX_WAITING) {
-      // Half at once: dropping one from the front for each new event would move all of them every time.
+      // Drop half at once: dropping only the oldest for each new event would move all others every time.
       const kept = this.#waiting.slice(MAX_WAITING / 2);
       this.#dropped += this.#waiting.length - kept.length;
       this.#waiting = kept;

@@ -1,11 +1,11 @@
 /**
- * Finds the extension behind an uncaught error, such as one thrown from its timer, socket or promise. The executable
- * asks before it takes such an error for a bug of Drover's. Costs nothing until an extension runs.
+ * Finds the extension behind an uncaught error, such as an error from its timer, socket or promise. The executable asks
+ * before it takes such an error for a bug of Drover. Costs nothing until an extension runs.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 
 export interface FaultOwner {
-  /** The directory of its code, for errors that lost their origin on the way. */
+  /** The directory of the extension's code, for errors that lost their origin on the way. */
   readonly directory: string;
   report(error: unknown): void;
 }
@@ -14,7 +14,9 @@ export class ExtensionFaults {
   readonly #owners = new Set<FaultOwner>();
   readonly #running: AsyncLocalStorage<FaultOwner | undefined>;
 
-  /** `running`: given by one whose process goes on without extensions; while it is enabled each promise costs more. */
+  /**
+   * `running`: the storage of a process that goes on without extensions. While it is enabled every promise costs more.
+   */
   constructor(running = new AsyncLocalStorage<FaultOwner | undefined>()) {
     this.#running = running;
   }
@@ -30,7 +32,7 @@ export class ExtensionFaults {
     return this.#running.run(undefined, work);
   }
 
-  /** Answers true for an error of an extension, which is told. Called in `uncaughtException`. */
+  /** Returns true for an error of an extension, and reports the error to it. Called on `uncaughtException`. */
   takes(error: unknown): boolean {
     const stack = error instanceof Error ? (error.stack ?? '') : '';
     const owner =

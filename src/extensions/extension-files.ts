@@ -1,5 +1,5 @@
 /**
- * Reads `extensions/`: which extensions exist, their modules and their settings. It refuses files that another user
+ * Reads `extensions/`: the existing extensions, their modules and their settings. It refuses files that another user
  * could have planted, and settings that another user could read. It runs none of the code.
  */
 import type { Stats } from 'node:fs';
@@ -26,7 +26,7 @@ const packageSchema = z.looseObject({
 const conditionsSchema = z.object({ import: z.string() }).or(z.object({ default: z.string() }));
 
 export interface ExtensionModule {
-  /** Absolute real paths of the extension and of its entry. */
+  /** The absolute real paths of the extension's directory and of its entry (`file`). */
   readonly directory: string;
   readonly file: string;
   readonly version: string | undefined;
@@ -34,7 +34,7 @@ export interface ExtensionModule {
 }
 
 /**
- * Names of directories, and of links to directories, sorted, without hidden ones. Throws DRV_EXTENSION_FAILED when
+ * The names of the directories and links to directories, sorted, without hidden ones. Throws DRV_EXTENSION_FAILED when
  * another user could have put them there.
  */
 export async function listExtensions(directory: string): Promise<string[]> {
@@ -50,7 +50,7 @@ export async function listExtensions(directory: string): Promise<string[]> {
     .sort();
 }
 
-/** Throws DRV_EXTENSION_FAILED for a name that no extension can have. */
+/** Throws DRV_EXTENSION_FAILED when no extension can have this name. */
 export function checkId(id: string): void {
   const parsed = nameSchema.safeParse(id);
   if (!parsed.success)
@@ -58,8 +58,8 @@ export function checkId(id: string): void {
 }
 
 /**
- * The module of the extension in `directory`; undefined when it has none. A link is followed: the owner of
- * `extensions/` made it, and its target is checked like everything else.
+ * The module of the extension in `directory`; undefined: it has no module. A link is followed, because the owner of
+ * `extensions/` made it; its target is checked like everything else.
  */
 export async function findModule(directory: string): Promise<ExtensionModule | undefined> {
   const real = await realpath(directory).catch((error: unknown) => {
@@ -82,7 +82,7 @@ export async function findModule(directory: string): Promise<ExtensionModule | u
 }
 
 /**
- * The content of `config.json`; undefined when there is none. Throws DRV_EXTENSION_FAILED, with no value in the
+ * The content of `config.json`; undefined: the file does not exist. Throws DRV_EXTENSION_FAILED, with no value in the
  * message.
  */
 export async function readSettings(directory: string): Promise<unknown> {
@@ -139,7 +139,7 @@ async function statOf(file: string): Promise<Stats | undefined> {
   });
 }
 
-/** Refuses a file that another user could write: it would run with the daemon's rights. */
+/** Refuses a file that another user could write, because it would run with the daemon's rights. */
 function refuseForeign(what: string, { uid, mode }: Stats): void {
   const own = process.getuid?.();
   if (uid !== own && uid !== 0)

@@ -1,6 +1,6 @@
 /**
- * Stands between Drover and the code of one extension. Errors of that code come out without the secrets of its
- * settings, so that they may be shown. Uncaught errors are traced back to the extension.
+ * Stands between Drover and the code of an extension. Errors of that code come out without the secrets of its settings,
+ * so that they may be shown. Uncaught errors are traced back to the extension.
  */
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
@@ -12,14 +12,14 @@ import { hideSecretsIn, type SettingSecret, secretsIn } from './setting-secrets.
 
 const MAX_MESSAGE_CHARS = 500;
 /**
- * A longer message is cut before secrets are looked for. The limit is far above what is shown, so that no shown secret
- * is cut in two.
+ * The length to which a message is cut before secrets are looked for. It is far above the shown length, so that no
+ * shown secret is cut in two.
  */
 const MAX_HIDDEN_CHARS = 65_536;
 
 export interface ExtensionGuardOptions {
   readonly id: string;
-  /** The directory of its code; undefined for a built-in extension, whose errors are Drover's. */
+  /** The directory of the extension's code; undefined for a built-in extension, whose errors are Drover's. */
   readonly directory: string | undefined;
   readonly settings: unknown;
   readonly faults: ExtensionFaults;
@@ -39,12 +39,12 @@ export class ExtensionGuard {
     if (directory !== undefined) this.#owner = { directory, report: (error) => this.report(error) };
   }
 
-  /** The message of the error that was reported last. */
+  /** The message of the last reported error. */
   get lastFault(): string | null {
     return this.#lastFault;
   }
 
-  /** Reports an error of the extension at any time: it is logged, and shown by `extension list`. */
+  /** Reports an error of the extension, whenever it occurs: it is logged, and `extension list` shows it. */
   report(error: unknown): void {
     this.#lastFault = this.shown(error).message;
     this.log('error', this.#lastFault);
@@ -55,7 +55,7 @@ export class ExtensionGuard {
     logger[level]({ extension: id }, `extension ${id}: ${this.#hide(message)}`);
   }
 
-  /** Runs code of the extension. */
+  /** Runs code of the extension; an error is thrown as `shown` makes it. */
   async call<T>(work: () => MaybePromise<T>): Promise<T> {
     try {
       return await this.#run(work);
@@ -73,7 +73,7 @@ export class ExtensionGuard {
     }
   }
 
-  /** Like `call`, for code that answers at once. */
+  /** Like `call`, for code that returns no promise. */
   callNow<T>(work: () => T): T {
     try {
       return this.#run(work);
@@ -82,12 +82,12 @@ export class ExtensionGuard {
     }
   }
 
-  /** Runs Drover's code that the extension calls. */
+  /** Runs code of Drover that the extension calls. */
   outside<T>(work: () => T): T {
     return this.#owner === undefined ? work() : this.#options.faults.runOutside(work);
   }
 
-  /** The error as people and clients may see it: one line, without secrets, and without paths of this machine. */
+  /** The error in the form for people and clients: one line, without secrets and without paths of this machine. */
   shown(error: unknown): Error {
     const told = this.#hide(messageOf(error).slice(0, MAX_HIDDEN_CHARS));
     const placeless = error instanceof DroverError ? told : withoutPaths(told);

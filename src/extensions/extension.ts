@@ -1,7 +1,7 @@
 /**
- * The interface that an extension may use. An extension is an ES module in `extensions/<id>/` whose default export is
- * an `Extension`. It registers what it adds in `activate`; all of that goes when the node stops. It is the operator's
- * code and runs inside the daemon: its errors are caught, but a loop that never ends cannot be.
+ * The interface for extensions. An extension is an ES module in `extensions/<id>/` whose default export is an
+ * `Extension`. In `activate` it registers what it adds; everything registered is removed when the node stops. It is the
+ * operator's code and runs inside the daemon: its errors are caught, but an endless loop cannot be.
  */
 import { z } from 'zod';
 import type { MaybePromise } from '../loop/maybe-promise.js';
@@ -15,47 +15,50 @@ export type { StorageProvider } from '../templates/storage/storage-provider.js';
 export interface Extension {
   /** Shown by `extension list`; default: the folder's name. */
   readonly name?: string | undefined;
-  /** Default: that of `package.json`. */
+  /** The version. Default: the version in `package.json`. */
   readonly version?: string | undefined;
-  /** Default: that of `package.json`. */
+  /** The description. Default: the description in `package.json`. */
   readonly description?: string | undefined;
   /**
-   * Called once at the start of the node, 10 s at most. When it throws or takes longer, everything that it registered
-   * is dropped, and the node starts without the extension.
+   * Called once at the start of the node, for 10 s at most. When it throws or takes longer, everything that it
+   * registered is removed, and the node starts without the extension.
    */
   activate(context: ExtensionContext): MaybePromise<void>;
-  /** Called when the node stops, if `activate` succeeded; 5 s at most. */
+  /** Called when the node stops, for 5 s at most, if `activate` succeeded. */
   deactivate?: (() => MaybePromise<void>) | undefined;
 }
 
-/** `register...` and `on` may be called until `activate` has ended. */
+/** The world of an extension. `register...` and `on` may be called until `activate` has ended. */
 export interface ExtensionContext {
   /** The folder's name. */
   readonly id: string;
   readonly nodeId: string;
-  /** Content of `extensions/<id>/config.json`, or undefined. An operator wrote it, so check it. */
+  /** The content of `extensions/<id>/config.json`; undefined: no such file. An operator wrote it, so check it. */
   readonly settings: unknown;
-  /** Directory for data that outlives the process; 0700, for this extension only. */
+  /** A directory for data that outlives the process; 0700, for this extension only. */
   readonly dataDirectory: string;
-  /** The node's own log. Secrets of the settings are cut out. */
+  /** The node's own log. Secrets of the settings are removed from messages. */
   readonly log: ExtensionLog;
   /** Aborts when the node stops. */
   readonly signal: AbortSignal;
-  /** Adds a runtime under `runtime.key`, which configurations name. Here and below, a key that is taken is an error. */
+  /**
+   * Adds a runtime under `runtime.key`, which configurations name. A taken key is an error, here and in the methods
+   * below.
+   */
   registerRuntime(runtime: Runtime): void;
-  /** Opens the log of an instance, for a runtime that writes the output itself. */
+  /** Opens the log of an instance, for a runtime that writes the instance's output itself. */
   openInstanceLog(instanceId: string): InstanceLog;
   registerStorage(key: string, provider: StorageProvider): void;
   /**
    * Adds `%NAME%` to every instance of this node; `properties` of a configuration win over it. `value` is called at
-   * each install and start. When it throws, `%NAME%` stays unreplaced and the log says so.
+   * each install and start. When `value` throws, `%NAME%` stays unreplaced and the log says so.
    */
   registerVariable(name: string, value: (instance: VariableContext) => string): void;
   registerCommand(command: ExtensionCommand): void;
   /**
-   * Adds a listener. It hears of everything that exists at the start, then of each change, in order, one event at a
-   * time. A listener that answers with a promise gets the next event afterwards. At most 10,000 events wait; then the
-   * oldest are dropped.
+   * Adds a listener. It first gets an event for everything that exists, then for each change, in order. When the
+   * listener returns a promise, the next event waits for it. At most 10,000 events wait; beyond that the oldest are
+   * dropped.
    */
   on(listener: NodeEventListener): void;
 }
@@ -81,12 +84,12 @@ export interface VariableContext {
 }
 
 export interface ExtensionCommand {
-  /** One word of `[a-z0-9-]` that is not a command of Drover's own. */
+  /** A single word of `[a-z0-9-]` that is no command of Drover itself. */
   readonly name: string;
-  /** For the help: `<player> [reason]`. */
+  /** The parameters for the help, such as `<player> [reason]`. */
   readonly usage?: string | undefined;
   readonly description: string;
-  /** Runs the command. The message of an error is printed. */
+  /** Runs the command. When it throws, the error's message is printed. */
   run(
     args: readonly string[],
     io: { print(line: string): void; readonly signal: AbortSignal },
@@ -112,7 +115,7 @@ export type NodeEvent =
       readonly change: 'added' | 'changed' | 'removed';
     };
 
-/** What `extension list` shows. */
+/** An extension as `extension list` shows it. */
 export const extensionStatusSchema = z.object({
   id: z.string(),
   name: z.string(),

@@ -1,6 +1,6 @@
 /**
- * Wraps a runtime of an extension for the wrapper. An error of the runtime makes it unavailable or fails one step. It
- * never prevents the start or the end of the node.
+ * Wraps a runtime of an extension for the wrapper. An error of the runtime makes the runtime unavailable or fails a
+ * single step. It never prevents the start or the end of the node.
  */
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
@@ -86,7 +86,7 @@ export class GuardedRuntime implements Runtime {
     return await this.#bounded('isAlive', CALL_LIMIT_MS, () => this.#inner.isAlive(run));
   }
 
-  /** False means "not known", so it also stands for a failure. */
+  /** False means "unknown", so it also stands for a failure. */
   isGroupGone(run: RunId): boolean {
     try {
       return this.#guard.callNow(() => this.#inner.isGroupGone(run)) === true;
@@ -125,7 +125,7 @@ export class GuardedRuntime implements Runtime {
     if (ended.success) this.#guard.outside(() => listener(ended.data.run, ended.data.exit));
     else
       this.#guard.report(
-        new Error('it told of an exit that is none: { instanceId, run }, { code, signal, at }'),
+        new Error('it reported an invalid exit; expected { instanceId, run }, { code, signal, at }'),
       );
   }
 

@@ -1,6 +1,6 @@
 /**
- * The life of one extension, from its module to its end. The registry builds one for each extension that shall be
- * active.
+ * The life of an extension, from its module to its end. The registry makes an object of this class for each extension
+ * that is to be active.
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,9 +22,9 @@ const DEACTIVATE_LIMIT_MS = 5000;
 /** The parts that every extension of a node shares. */
 export interface ExtensionHost {
   readonly nodeId: string;
-  /** `data/extensions`. */
+  /** The path of `data/extensions`. */
   readonly dataDirectory: string;
-  /** `logs/instances`. */
+  /** The path of `logs/instances`. */
   readonly instanceLogs: string;
   readonly logLimits: SegmentLimits;
   readonly activateLimitMs: number;
@@ -37,7 +37,7 @@ export interface ExtensionHost {
 export interface LoadedExtensionOptions {
   readonly id: string;
   readonly host: ExtensionHost;
-  /** The directory of its code; undefined for a built-in extension. */
+  /** The directory of the extension's code; undefined for a built-in extension. */
   readonly directory: string | undefined;
   readonly settings: unknown;
   readonly load: () => Promise<unknown>;
@@ -70,7 +70,10 @@ export class LoadedExtension {
     return this.#extension ?? {};
   }
 
-  /** Throws the reason why it cannot be used; then everything that it registered is dropped. */
+  /**
+   * Loads the module and activates it. Throws the reason when that fails, and removes everything that the extension
+   * registered.
+   */
   async activate(): Promise<void> {
     const { host, id, load } = this.#options;
     const { clock, activateLimitMs: limitMs } = host;
@@ -79,7 +82,7 @@ export class LoadedExtension {
     try {
       await withDeadline({ limitMs, clock, signal, expired }, async (inTime) => {
         const extension = asExtension(await this.guard.call(load));
-        // A module that has loaded too late is not activated any more.
+        // A module that loaded too late is not activated any more.
         inTime.throwIfAborted();
         const context = await this.#context();
         inTime.throwIfAborted();
@@ -96,7 +99,7 @@ export class LoadedExtension {
     }
   }
 
-  /** Ends the extension, 5 s at most. Never throws; idempotent. */
+  /** Ends the extension within 5 s. Never throws; idempotent. */
   async deactivate(): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
@@ -162,7 +165,7 @@ function asExtension(loaded: unknown): Extension {
   );
 }
 
-/** Checks the shape only: parsing would copy the object and lose the methods of a class. */
+/** Checks only the shape: parsing would copy the object and lose the methods of a class. */
 function isExtension(loaded: unknown): loaded is Extension {
   return loaded !== null && typeof loaded === 'object' && 'activate' in loaded;
 }

@@ -11,7 +11,10 @@ export interface EventSources {
   readonly nodes: Pick<MirrorReader<NodeRecord>, 'onChange'>;
 }
 
-/** Call it before the mirrors start, so that existing records are told too. Returns the function that unsubscribes. */
+/**
+ * Emits events for all changes. Call it before the mirrors start, so that existing records give events too. Returns the
+ * function that unsubscribes.
+ */
 export function followEvents(
   { instances, configurations, nodes }: EventSources,
   emit: (event: NodeEvent) => void,

@@ -1,6 +1,6 @@
 /**
- * Lets one extension register its additions, until it is closed. It checks the shape of each and puts the guard around
- * it.
+ * Lets one extension register its additions, until it is closed. It checks the shape of each addition and puts the
+ * guard around it.
  */
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
@@ -17,7 +17,7 @@ const RUNTIME_METHODS = [
   ...['acknowledge', 'onExit', 'onLost', 'release'],
 ];
 
-/** A function cannot be checked further. */
+/** A function; its parameters cannot be checked. */
 export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
   (value) => typeof value === 'function',
 );
@@ -50,7 +50,7 @@ export class Registrar {
     this.#isOpen = false;
   }
 
-  /** The part of the context that registers. */
+  /** The methods of the context that register. */
   get methods(): Pick<
     ExtensionContext,
     'registerRuntime' | 'registerStorage' | 'registerVariable' | 'registerCommand' | 'on'

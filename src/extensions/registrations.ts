@@ -1,6 +1,6 @@
 /**
- * All additions of extensions to this node, each under a key of its own and with its owner. An extension that fails
- * loses all of its additions.
+ * All additions of extensions to this node, each with its key and its owner. An extension that fails loses all of its
+ * additions.
  */
 
 import { DroverError } from '../model/errors.js';
@@ -13,7 +13,7 @@ import type { ExtensionCommand, NodeEventListener, VariableContext } from './ext
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const COMMAND_NAME = /^[a-z][a-z0-9-]{0,31}$/;
 
-/** Words that Drover's own command tree uses, now or by its design. */
+/** The words that Drover's own commands use or will use. */
 const OWN_COMMANDS: ReadonlySet<string> = new Set(
   'instance config template cluster node key extension audit help stop exit quit clear history'.split(' '),
 );
@@ -34,7 +34,7 @@ interface Registration<T> {
   readonly value: T;
 }
 
-/** The rule for the keys of each kind; a text says what is wrong with a key. */
+/** The rules for the keys of each kind. A returned text names the problem with the key. */
 const RULES: { readonly [Kind in keyof Kinds]: (key: string) => string | undefined } = {
   runtime: (key) => {
     if (!nameSchema.safeParse(key).success) return 'is no valid name';
@@ -64,7 +64,7 @@ export class Registrations {
     listener: new Map(),
   };
 
-  /** Throws DRV_EXTENSION_FAILED for a key that is not allowed, or that is taken. */
+  /** Adds a value. Throws DRV_EXTENSION_FAILED when the key is not allowed, or taken. */
   add<Kind extends keyof Kinds>(kind: Kind, key: string, value: Kinds[Kind], owner: string): void {
     const problem = RULES[kind](key) ?? this.#takenBy(kind, key);
     if (problem !== undefined)
@@ -72,7 +72,7 @@ export class Registrations {
     this.#registered[kind].set(key, { owner, value });
   }
 
-  /** Everything of one kind, by key, in the order of registration. */
+  /** All values of one kind by key, in the order of registration. */
   entries<Kind extends keyof Kinds>(kind: Kind): [string, Kinds[Kind]][] {
     return [...this.#registered[kind]].map(([key, { value }]) => [key, value]);
   }
@@ -81,7 +81,7 @@ export class Registrations {
     return this.#registered[kind].get(key)?.value;
   }
 
-  /** Names the additions of `owner` for people: `storage main`, `variable %NAME%`. */
+  /** The additions of `owner` as texts for people: `storage main`, `variable %NAME%`. */
   describe(owner: string): string[] {
     const described: string[] = [];
     for (const [kind, registered] of Object.entries(this.#registered))

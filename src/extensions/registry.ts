@@ -1,6 +1,6 @@
 /**
- * The extensions of this node. It loads them at the start, one after the other in the order of their ids, keeps what
- * they added, and ends them with the node. It reports their errors, and the node goes on.
+ * The extensions of this node. It loads them at the start, one after the other in the order of their ids, keeps their
+ * additions, and ends them with the node. It reports their errors, and the node goes on.
  */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -30,17 +30,17 @@ import { Registrations } from './registrations.js';
 const ACTIVATE_LIMIT_MS = 10_000;
 
 export interface ExtensionRegistryOptions {
-  /** `extensions/`. */
+  /** The path of `extensions/`. */
   readonly directory: string;
-  /** `data/extensions`. */
+  /** The path of `data/extensions`. */
   readonly dataDirectory: string;
-  /** `logs/instances`. */
+  /** The path of `logs/instances`. */
   readonly instanceLogs: string;
   readonly logLimits: SegmentLimits;
   readonly nodeId: string;
-  /** Built-in extensions. Each is active when it has settings. */
+  /** The built-in extensions. Each is active when it has settings. */
   readonly builtIns: readonly BuiltIn[];
-  /** Learns which code is an extension's, to find the origin of uncaught errors. Default: none. */
+  /** Learns which code belongs to an extension, to find the origin of uncaught errors. Default: a new object. */
   readonly faults?: ExtensionFaults;
   readonly activateLimitMs?: number;
   readonly clock: Clock;
@@ -72,7 +72,10 @@ export class ExtensionRegistry implements Part {
     this.#host = { ...options, activateLimitMs, faults, registrations: this.#registrations };
   }
 
-  /** Loads and activates all extensions. Never throws because of one. Call it once, before its results are used. */
+  /**
+   * Loads and activates all extensions. Never throws because of an extension. Call it once, before the additions are
+   * used.
+   */
   async start(): Promise<void> {
     const { builtIns, directory, logger } = this.#options;
     const found = await listExtensions(directory).catch((error: unknown) => {
@@ -83,7 +86,7 @@ export class ExtensionRegistry implements Part {
     for (const id of found ?? []) if (!this.#isStopped) await this.#startOne(id);
   }
 
-  /** Ends all extensions at the same time, 5 s at most. Idempotent. */
+  /** Ends all extensions at the same time, within 5 s. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -92,7 +95,7 @@ export class ExtensionRegistry implements Part {
     await Promise.all(this.#entries.map(({ loaded }) => loaded?.deactivate()));
   }
 
-  /** Sorted by id. An id stands twice when a folder has the id of a built-in extension. */
+  /** All extensions, sorted by id. An id appears twice when a folder has the id of a built-in extension. */
   list(): ExtensionStatus[] {
     return this.#entries.map((entry) => this.#statusOf(entry)).toSorted((a, b) => (a.id < b.id ? -1 : 1));
   }
@@ -116,7 +119,9 @@ export class ExtensionRegistry implements Part {
     };
   }
 
-  /** The variables that extensions add to an instance. Never throws: a variable whose value fails is left out. */
+  /**
+   * The values of the extensions' variables for an instance. Never throws: a variable whose value fails is left out.
+   */
   variables(instance: VariableContext): ReadonlyMap<string, string> {
     const values = new Map<string, string>();
     for (const [name, value] of this.#registrations.entries('variable')) {
@@ -131,8 +136,8 @@ export class ExtensionRegistry implements Part {
   }
 
   /**
-   * Connects the listeners, which hear of changes while `isLeader` is true: of several masters one tells. Call it before
-   * the mirrors start, so that they hear of existing records.
+   * Connects the listeners. They get changes only while `isLeader` returns true, so that among several masters only the
+   * leader tells. Call it before the mirrors start, so that listeners hear of existing records.
    */
   follow(sources: EventSources, isLeader: () => boolean): void {
     const listeners = this.#registrations.entries('listener');
@@ -173,7 +178,7 @@ export class ExtensionRegistry implements Part {
     await this.#guard(entry, async () => {
       checkId(id);
       const module = await findModule(directory);
-      // The folder has only settings, and they were read.
+      // The folder holds only settings for the built-in extension, and they were read already.
       if (module === undefined && builtIn !== undefined) return;
       this.#entries.push(entry);
       if (builtIn !== undefined)

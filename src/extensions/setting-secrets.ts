@@ -1,31 +1,31 @@
 /** Finds the secrets in an extension's settings, and hides them in every text that people read. */
 
 const SECRET_NAME = /secret|passw|token|credential|api[-_]?key|access[-_]?key|private[-_]?key|authorization/i;
-/** Shorter values would cut holes into ordinary words. */
+/** The length of the shortest value that is hidden: hiding shorter values would cut holes into ordinary words. */
 const SHORTEST = 4;
 const MAX_DEPTH = 16;
 const HIDDEN = '***';
 /**
  * The parts of a URL that may be secret: `user:password@`, and everything behind the question mark. A server may have
- * written the message, so no match begins anew within text that it has read: both are linear.
+ * written the text, so both patterns take linear time: no match begins inside text that was read already.
  */
 const USER_IN_URL = /(:\/\/)[^\s/@'"]+@/g;
 const WEB_URL = /\bhttps?:\/\/[^\s'"]*/gi;
 
 export interface SettingSecret {
-  /** `storages.main.secretAccessKey` */
+  /** The path of the field, such as `storages.main.secretAccessKey`. */
   readonly field: string;
   readonly value: string;
 }
 
-/** Fields with a secret name, and the secret parts of URLs. */
+/** The values of fields with a secret name, and the secret parts of URLs. */
 export function secretsIn(settings: unknown): SettingSecret[] {
   const found: SettingSecret[] = [];
   collect(settings, '', found, 0);
   return found;
 }
 
-/** `text` without these values, and without the secret parts of URLs. */
+/** `text` without the secrets' values, and without the secret parts of URLs. */
 export function hideSecretsIn(text: string, secrets: readonly SettingSecret[]): string {
   let shown = text;
   for (const { value } of secrets) shown = shown.replaceAll(value, HIDDEN);

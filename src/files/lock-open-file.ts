@@ -1,14 +1,14 @@
 /**
- * Locks an open file for its process. The lock is the kernel's (flock): it ends with the process in any way, and holds
- * across containers and machines that share the file.
+ * Locks an open file for its process. The lock is the kernel's (flock): it ends when the process ends in any way, and
+ * also holds between containers and machines that share the file.
  */
 import { spawn } from 'node:child_process';
 
 /**
- * Locks what `file` has opened; false: another process has, and still had it after `waitMs`. Node.js has no call for it, so the program `flock` does
- * it on a descriptor that it inherits. The lock belongs to the open file, not to that program, and stays when the
- * program ends. No other child inherits the descriptor: Node.js opens files close-on-exec. Throws an error whose
- * message says in words why the file cannot be locked, or a system error.
+ * Locks the open file. False: another process holds the lock, and still held it after `waitMs`. Node.js has no call for
+ * it, so the program `flock` locks a descriptor that it inherits. The lock belongs to the open file and stays when that
+ * program ends. No other child inherits the descriptor, because Node.js opens files close-on-exec. Throws an error
+ * whose message says why the file cannot be locked, or a system error.
  */
 export function lockOpenFile(file: number, waitMs = 0): Promise<boolean> {
   return new Promise((resolve, reject) => {

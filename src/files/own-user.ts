@@ -4,7 +4,9 @@ import { userInfo } from 'node:os';
 export interface OwnUser {
   readonly uid: number;
   readonly gid: number;
-  /** The uid in digits where the system knows no name, as in a container that was given a bare number. */
+  /**
+   * The user's name; the uid in digits when the system knows no name, as in a container that was given a bare number.
+   */
   readonly username: string;
 }
 

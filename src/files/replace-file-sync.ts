@@ -1,6 +1,6 @@
 /**
- * Replaces a small file without waiting for the disk, for state that only has to survive the end of this process.
- * It stands apart from `replace-file.ts`, so that the owner processes load nothing else.
+ * Replaces a small file without waiting for the disk, for state that only has to survive the end of this process. It is
+ * separate from `replace-file.ts`, so that the owner processes load nothing else.
  */
 import { renameSync, rmSync, writeFileSync } from 'node:fs';
 

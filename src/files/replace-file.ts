@@ -7,11 +7,11 @@ import { open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/pr
 import { dirname, join } from 'node:path';
 import { syncPath } from './sync-path.js';
 
-/** For this user only: the content may hold secrets. */
+/** The mode for this user only, because the content may hold secrets. */
 const MODE = 0o600;
-/** Rights that others have on a file do not pass to its next content, which may hold a secret. */
+/** The mask that removes the rights of other users, because the next content may hold a secret. */
 const NOT_OTHERS = 0o770;
-/** Starts with a dot, so that no reader of a directory takes it for one of its own files. */
+/** Temporary names start with a dot, so that no reader of a directory takes them for files of its own. */
 const TEMPORARY_FILE = /^\.drover-[0-9a-f]{16}\.tmp$/;
 
 type Content = Parameters<typeof writeFile>[1];
@@ -22,17 +22,17 @@ interface ReplaceOptions {
 }
 
 /**
- * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with
- * `keepMode` an existing one keeps its mode, apart from the rights of others. A symbolic link is replaced by a file;
- * with `throughLink` it stays, and the file to which it leads is replaced. Calls may overlap: one of them wins whole.
- * Throws the system's error; then the old content stands and no temporary file is left.
+ * Resolves when the new content and its name are on disk. The file has mode 0600 from its first byte; with `keepMode`
+ * an existing file keeps its mode, apart from the rights of others. A symbolic link is replaced by a file; with
+ * `throughLink` the link stays, and the file that it points to is replaced. When calls overlap, the file has the
+ * content of one call. Throws the system's error; then the old content stands and no temporary file is left.
  */
 export async function replaceFile(
   name: string,
   content: Content,
   { keepMode = false, throughLink = false }: ReplaceOptions = {},
 ): Promise<void> {
-  // A link that leads nowhere is replaced.
+  // A link that points to nothing is replaced.
   const path = throughLink ? await realpath(name).catch(() => name) : name;
   const directory = dirname(path);
   const temporary = join(directory, `.drover-${randomBytes(8).toString('hex')}.tmp`);
@@ -55,8 +55,8 @@ export async function replaceFile(
 }
 
 /**
- * Removes temporary files of `replaceFile` from `directory`, as far as it can. Never call it while a write is under
- * way.
+ * Removes temporary files that `replaceFile` left in `directory`, as far as it can. Never call it while a write is
+ * under way.
  */
 export async function removeUnfinishedWrites(directory: string): Promise<void> {
   for (const name of await readdir(directory).catch(() => []))

@@ -1,4 +1,4 @@
-/** Flushes one path to the disk. Whole trees: `templates/tree/sync-tree.ts`. */
+/** Flushes a single path to the disk. For whole trees see `templates/tree/sync-tree.ts`. */
 import { open } from 'node:fs/promises';
 
 /**

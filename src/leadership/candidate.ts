@@ -1,41 +1,43 @@
-/** The part of a master that stands for leader, and does the work of one in each of its terms. */
+/** The part of a master that stands for leader, and does a leader's work in each of its terms. */
 import type { Leader, Leadership, Term } from './leadership.js';
 
-/** What a master does while it leads. */
+/** A master's work while it leads. */
 export interface TermWork {
   /**
-   * Called when this master leads; it takes nodes at once. Resolves when it serves all else. Throws when it cannot; the
-   * term is then given up.
+   * Called when this master leads; it takes nodes at once. Resolves when it serves everything else. Throws when it
+   * cannot lead; the term is then given up.
    */
   begin(term: Term): Promise<void>;
   /**
-   * Called before a term is handed over, when this master says already that it does not lead, and may write still.
-   * Resolves when what it has begun for clients is answered, or soon.
+   * Called before a term is handed over, when this master already says that it does not lead, but may still write.
+   * Resolves when the requests that clients began are answered, or after a short time.
    */
   finish(): Promise<void>;
-  /** Called after each `begin`, when the term is over. Resolves when nothing of it is under way any more. */
+  /** Called after each `begin`, when the term is over. Resolves when no work of the term is under way any more. */
   end(): Promise<void>;
 }
 
-/** A leadership that the other masters can help where etcd is silent (`LeaderSearch`). */
+/** A leadership that also listens to the other masters while etcd is silent (`LeaderSearch`). */
 export interface AskingLeadership extends Leadership {
-  /** Whether what this master knows of the leadership is of now. False while etcd is silent. */
+  /** True while this master's knowledge of the leadership is up to date. False while etcd is silent. */
   readonly isInTouch: boolean;
-  /** Another master says who leads. It is believed while etcd is silent, where that is a later term. */
+  /** Called when another master says who leads. It counts while etcd is silent, and only for a later term. */
   heard(leader: Leader): void;
 }
 
 export interface Candidate extends AskingLeadership {
-  /** Resolves when this master may write for the first time. Rejects with DRV_STORE_CLOSED when it stops before. */
+  /**
+   * Resolves when this master may write for the first time. Rejects with DRV_STORE_CLOSED when the master stops first.
+   */
   readonly elected: Promise<void>;
   /**
-   * Does `work` in each term from now on. Resolves when this master serves, or another one leads. Throws what `begin`
-   * throws where no other master could lead.
+   * Does `work` in each term from now on. Resolves when this master serves, or another master leads. Throws the error
+   * of `begin` when no other master could lead.
    */
   serve(work: TermWork): Promise<void>;
   /**
-   * Lets another master lead: takes nothing new, finishes what it has begun, gives the leadership up, ends the work, and
-   * stands no more. Idempotent.
+   * Lets another master lead: takes no new requests, finishes the begun ones, gives up the leadership, ends the work,
+   * and stands no more. Idempotent.
    */
   stop(): Promise<void>;
 }

@@ -1,6 +1,6 @@
 /**
- * The leadership of one of several masters on etcd. It stands for leader always, and does the work of a leader in each
- * term that it wins: the next campaign begins when nothing of the last term is under way any more.
+ * The leadership of a master on etcd, among several. It always stands for leader, and does a leader's work in each term
+ * that it wins. The next campaign begins when no work of the last term is under way any more.
  */
 import type { Clock } from '../loop/clock.js';
 import { pause } from '../loop/pause.js';
@@ -12,7 +12,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Candidate, TermWork } from './candidate.js';
 import type { Leader, MasterPeer, Term } from './leadership.js';
 
-/** After work that could not begin: another master has its turn. */
+/** The pause after work that could not begin, so that another master has its turn. */
 const AGAIN_AFTER_MS = 1000;
 
 export interface ElectedLeadershipOptions {
@@ -30,9 +30,9 @@ export class ElectedLeadership implements Candidate {
   readonly #listeners = new Set<() => void>();
   readonly #work: Promise<TermWork>;
   #giveWork: (work: TermWork) => void = () => undefined;
-  /** The leader that another master has named while etcd was silent. */
+  /** The leader that another master named while etcd was silent. */
   #heard: Leader | undefined;
-  /** The term whose work is done. */
+  /** The term whose work this master does. */
   #serving: ElectedTerm | undefined;
   #finishing: Promise<void> | undefined;
   readonly #running: Promise<void>;
@@ -120,7 +120,7 @@ export class ElectedLeadership implements Candidate {
     return this.#stopping.signal.aborted;
   }
 
-  /** New requests wait for the next leader; those that have begun are answered first. */
+  /** Lets requests that have begun be answered; new requests wait for the next leader. */
   async #finish(): Promise<void> {
     if (this.#serving === undefined) return;
     this.changed();

@@ -1,6 +1,7 @@
 /**
- * While etcd does not answer this master, it cannot hear from there that another one leads: so it asks the other masters.
- * A leader that only etcd is cut off from ends its term then, and its nodes go to the new one before they count as lost.
+ * Asks the other masters who leads while etcd does not answer this master, which cannot learn of a new leader
+ * otherwise. So a leader whom only etcd cannot reach ends its term, and its nodes go to the new leader before they
+ * count as lost.
  */
 import type { Clock } from '../loop/clock.js';
 import { withDeadline } from '../loop/deadline.js';
@@ -10,28 +11,31 @@ import { DroverError } from '../model/errors.js';
 import type { AskingLeadership } from './candidate.js';
 import type { Leader, MasterPeer } from './leadership.js';
 
-/** The nodes have `nodeTimeoutMs` (6 s) from the new leader's election to find it. */
+/** The pause between questions. The nodes have `nodeTimeoutMs` (6 s) from the new leader's election to find it. */
 const ASK_EVERY_MS = 1000;
 const ANSWER_MS = 2000;
 
 export interface KnownPeers {
-  /** Reads what is kept. Throws DRV_NODE_ROOT_UNUSABLE. */
+  /** Reads the kept list. Throws DRV_NODE_ROOT_UNUSABLE. */
   open(): Promise<void>;
-  /** Resolves when what was learned is on disk, or could not be written. */
+  /** Resolves when the learned masters are on disk, or could not be written. */
   written(): Promise<void>;
-  /** All masters, and those that were. */
+  /** All masters, including those that were up earlier. */
   readonly peers: readonly MasterPeer[];
-  /** These are up. An empty list changes nothing. */
+  /** Adds masters that are up. An empty list changes nothing. */
   learn(masters: readonly MasterPeer[]): void;
 }
 
 export interface LeaderSearchOptions {
   readonly leadership: AskingLeadership;
-  /** This master. */
+  /** The id of this master. */
   readonly nodeId: string;
-  /** Keeps who was ever up, over restarts too: one that was away then may lead by now. */
+  /**
+   * Keeps all masters that were ever up, also over restarts: a master that was away when we last looked may lead by
+   * now.
+   */
   readonly known: KnownPeers;
-  /** Asks another master who leads, as it knows. Throws DroverErrors. */
+  /** Asks another master who leads, as far as it knows. Throws DroverErrors. */
   readonly ask: (peer: MasterPeer, signal: AbortSignal) => Promise<Leader | null>;
   readonly clock: Clock;
 }
@@ -76,7 +80,7 @@ export class LeaderSearch implements Part {
       );
       if (leader !== null) leadership.heard(leader);
     } catch (error) {
-      // One that is away, or of an older version, says nothing.
+      // A master that is away, or of an older version, gives no answer.
       if (!(error instanceof DroverError) && !signal.aborted) throw error;
     }
   }

@@ -1,26 +1,26 @@
 /**
- * Who leads the masters of a cluster, as this master knows it. `ElectedLeadership` asks etcd; `SoleLeadership` is for a
- * master whose store no other one can have.
+ * The leader among the masters of a cluster, as this master knows it. `ElectedLeadership` asks etcd; `SoleLeadership`
+ * serves a master whose store no other master can have.
  */
 
 /** One master of the cluster. */
 export interface MasterPeer {
   readonly nodeId: string;
   /**
-   * `host:port` of its cluster port. That port shows a certificate of the cluster's authority which names `nodeId`: a
-   * caller checks that name, and not the host.
+   * The `host:port` of its cluster port. Its certificate, by the cluster's authority, names `nodeId`: callers check
+   * that name rather than the host.
    */
   readonly clusterAddress: string;
 }
 
 export interface Leader extends MasterPeer {
-  /** The number of its term: each later term has a larger one. 0: the only master of its cluster. */
+  /** The number of its term, larger for each later term. 0: the only master of its cluster. */
   readonly epoch: number;
-  /** Since when it leads: Unix milliseconds of the leader's clock. */
+  /** When it began to lead, in Unix milliseconds of the leader's clock. */
   readonly since: number;
 }
 
-/** The time in which this master leads. */
+/** A time in which this master leads. */
 export interface Term {
   readonly epoch: number;
   /** Aborts when the term ends. Nothing of the term decides or writes from then on. */
@@ -29,23 +29,23 @@ export interface Term {
 
 export interface Leadership {
   /**
-   * The master that leads; null during an election. A master that cannot reach etcd goes on naming the last one that it
-   * knows.
+   * The master that leads; null during an election. A master that cannot reach etcd keeps naming the last leader that
+   * it knows.
    */
   leader(): Leader | null;
 
   /**
-   * Whether this master leads, and takes requests. True also while its store is silent: it then serves reads, and the
-   * store refuses writes. False from when it begins to hand over; its term goes on for a moment then.
+   * True when this master leads and takes requests. Stays true while its store is silent: it then serves reads, and the
+   * store refuses writes. Becomes false when it begins to hand over, shortly before its term ends.
    */
   isLeader(): boolean;
 
-  /** The term that this master may write in now; null: there is none. */
+  /** The term in which this master may write now; null: none. */
   term(): Term | null;
 
-  /** All masters that are up, this one among them, by node id. */
+  /** All masters that are up, including this one, by node id. */
   masters(): readonly MasterPeer[];
 
-  /** Calls `listener` after each change of what the other methods answer. Returns how to end that. */
+  /** Calls `listener` after each change of the other methods' answers. Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }

@@ -1,4 +1,4 @@
-/** The leadership of a master that is the only one: it leads from its start to its end. */
+/** The leadership of the only master: it leads from its start to its end. */
 import type { Candidate, TermWork } from './candidate.js';
 import type { Leader, MasterPeer, Term } from './leadership.js';
 

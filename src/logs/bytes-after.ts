@@ -4,8 +4,8 @@ import type { LogPlace } from '../model/run/past-exit.js';
 import { segmentsOf } from './segments.js';
 
 /**
- * Bytes in the log of `directory` after `place`, as they were written: a line that was moved to the next segment
- * meanwhile counts once. Undefined when the place's segment is gone. Throws the system's error.
+ * The bytes written to the log in `directory` after `place`. A line that was moved to the next segment meanwhile counts
+ * once. Undefined when the place's segment is gone. Throws the system's error.
  */
 export function bytesAfter(directory: string, { segment, offset }: LogPlace): number | undefined {
   const since = segmentsOf(directory, readdirSync(directory)).filter(({ firstLine }) => firstLine >= segment);

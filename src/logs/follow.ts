@@ -1,8 +1,8 @@
 /**
- * Follows the kept logs of a node's instances, from the files: a slow reader is served at its own pace and nothing is
- * lost between the end of the file and the live part.
+ * Follows the kept logs of a node's instances from their files. A slow reader gets the log at its own pace, and nothing
+ * is lost between the kept part and the live part.
  *
- * Only whole lines are given, each once and under its number. A prompt without a newline shows when its line is
+ * Only whole lines are given, each once and with its number. A prompt without a newline is given when its line is
  * finished, at the latest when the run has ended (`GET /logs` shows it before).
  */
 import type { LogBatch, LogPosition } from './log-batch.js';
@@ -28,7 +28,7 @@ export class LogFollower {
   /**
    * Yields the log in `directory` (which may not exist yet) from `position` on, then live, until `signal` aborts. A
    * position ahead of the log waits for its line. Batches have at most 1,000 lines or 64 Ki characters, or one longer
-   * line. It reads only when the reader asks. Throws the system's read errors.
+   * line. Reads the files only when the reader asks. Throws the system's read errors.
    */
   async *follow(directory: string, position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
     // The watch starts before the first look, so that no change is missed.
@@ -49,7 +49,7 @@ export class LogFollower {
     }
   }
 
-  /** Number of the line to begin with. Only whole lines count as last lines. */
+  /** The number of the first line to give. An unfinished line does not count among the last lines. */
   async #lineAt(directory: string, position: LogPosition): Promise<number> {
     if ('since' in position) return Math.max(1, position.since);
     const segments = await listSegments(directory);

@@ -4,16 +4,16 @@
  */
 import { NEWLINE } from './segments.js';
 
-/** A longer line is shown cut, so that an answer of 1,000 lines keeps a size that a client can take. */
+/** The longest line that is shown whole, so that an answer of 1,000 lines keeps a size that a client can take. */
 export const LONGEST_LINE_BYTES = 64 * 1024;
 
-/** The text of a line of `bytes` bytes. `head` is the whole line, or at least the part that is shown. */
+/** The text of a line of `bytes` bytes. `head`: the whole line, or at least the part that is shown. */
 export function lineText(head: Buffer, bytes = head.length): string {
   if (bytes <= LONGEST_LINE_BYTES) return head.toString('utf8');
   return `${head.toString('utf8', 0, LONGEST_LINE_BYTES)} [drover] line cut here, it has ${bytes} bytes`;
 }
 
-/** Cuts a stream of blocks into whole lines. Of an unfinished line it keeps no more than is shown. */
+/** Cuts a stream of blocks into whole lines. Keeps no more of an unfinished line than is shown. */
 export class LineSplitter {
   #head: Buffer[] = [];
   #headBytes = 0;
@@ -35,13 +35,13 @@ export class LineSplitter {
       lines.push(this.#release());
       start = first + 1;
     }
-    // A block is not longer than the longest line that is shown whole, so none of these is cut.
+    // A block is not longer than the longest line shown whole, so no line here needs a cut.
     if (start <= end) for (const line of block.toString('utf8', start, end).split('\n')) lines.push(line);
     this.#hold(block.subarray(end + 1));
     return lines;
   }
 
-  /** Answers with the unfinished line, or undefined when there is none, and starts anew. */
+  /** Returns the unfinished line and starts anew; undefined: there is none. */
   end(): string | undefined {
     return this.#bytes === 0 ? undefined : this.#release();
   }

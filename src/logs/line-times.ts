@@ -1,12 +1,12 @@
-/** When lines of a log were written, and how that is told to people and programs. */
+/** The times at which lines of a log were written, and their form for people and programs. */
 
 /**
- * Times as runs of lines in the order of the log: the number of the first line, and the Unix second in which it and those
- * after it were written to the log (each with its end). Null: not known.
+ * Times as runs of lines in the order of the log. A run is the number of its first line, and the Unix second in which
+ * its lines were finished in the log. Null: unknown.
  */
 export type LineTimes = readonly (readonly [line: number, second: number | null])[];
 
-/** The part of `times` for the lines from `from` to `to`. Its first run begins with `from`. */
+/** The part of `times` for the lines from `from` to `to`. Its first run begins at `from`. */
 export function timesWithin(times: LineTimes, from: number, to: number): LineTimes {
   if (to < from) return [];
   const before = times.findLast(([line]) => line <= from);

@@ -1,6 +1,7 @@
 /**
  * One reader's place in a log. It reads on from there, over segments, and reports lines that are not kept any more. It
- * has its segment open, so a segment that is rotated away meanwhile is still read to its end. Used by LogFollower only.
+ * keeps its segment open, so that a segment rotated away meanwhile is still read to its end. Used by LogFollower and
+ * readLogRange.
  */
 import type { FileHandle } from 'node:fs/promises';
 import { LineSplitter } from './line-text.js';
@@ -18,7 +19,7 @@ interface Place {
   readonly handle: FileHandle;
   readonly inode: number;
   offset: number;
-  /** The number of lines ahead that were given already. */
+  /** How many of the next lines in the file were given already. */
   toSkip: number;
 }
 
@@ -29,7 +30,7 @@ export class LogCursor {
   #place: Place | undefined;
   /** The next segment, already open while the present one is read to its end. */
   #coming: OpenSegment | undefined;
-  /** Number of the next line to give. */
+  /** The number of the next line to give. */
   #next: number;
 
   constructor(directory: string, next: number, signal: AbortSignal) {
@@ -39,8 +40,8 @@ export class LogCursor {
   }
 
   /**
-   * Yields everything that is there now. With `isListChanged` false it looks for no other segment. Throws the system's
-   * read errors.
+   * Yields all lines that are there now. `isListChanged` false: looks for no other segment. Throws the system's read
+   * errors.
    */
   async *read(isListChanged: boolean): AsyncGenerator<LogBatch> {
     if (this.#place !== undefined) yield* this.#readOn(this.#place);
@@ -58,7 +59,7 @@ export class LogCursor {
   }
 
   async *#readOn(place: Place): AsyncGenerator<LogBatch> {
-    // Allocated for each read: most followers have nothing to read most of the time.
+    // Allocated for each read, because most followers have nothing to read most of the time.
     const block = Buffer.allocUnsafe(BLOCK_BYTES);
     while (!this.#signal.aborted) {
       const { bytesRead } = await place.handle.read(block, 0, BLOCK_BYTES, place.offset);
@@ -71,8 +72,8 @@ export class LogCursor {
   }
 
   /**
-   * Starts over in a file that was cut: the start of a line that was read may be gone. It reads again up to the present
-   * line.
+   * Starts again at the beginning of a file that was cut, because the start of an unfinished line may be gone. Skips
+   * the lines that were given already.
    */
   #rewind(place: Place): void {
     this.#splitter.end();
@@ -105,7 +106,7 @@ export class LogCursor {
     }
   }
 
-  /** Goes on to the next segment. Answers false when the present one is the newest, or there is none yet. */
+  /** Goes on to the next segment. False: the present segment is the newest, or there is none yet. */
   async *#moveOn(): AsyncGenerator<LogBatch, boolean> {
     const segments = await listSegments(this.#directory);
     const place = this.#place;
@@ -113,14 +114,14 @@ export class LogCursor {
     if (place === undefined || later.length === 0) {
       if (place !== undefined && (segments.length === 0 || (await isSame(segments.at(-1), place))))
         return false;
-      // There is no segment in hand yet, or it was taken back (a rotation that failed), or the log was replaced.
+      // No segment is open yet, or the open one was taken back (a rotation that failed), or the log was replaced.
       const found = await openFirst(segmentsFrom(segments, this.#next));
       if (found !== undefined) yield* this.#goTo(found);
       return found !== undefined;
     }
     const found = await openFirst(later);
     if (found === undefined) return false;
-    // Set before any line is given: a reader that leaves in between calls `close`.
+    // Set before any line is given, because a reader that leaves in between calls `close`.
     this.#coming = found;
     yield* this.#finish(place, later[0]?.firstLine ?? found.firstLine);
     this.#coming = undefined;
@@ -128,11 +129,10 @@ export class LogCursor {
     return true;
   }
 
-  /** Yields what was written to the present segment between the last read and the rotation. */
+  /** Yields the lines that were written to the present segment between the last read and the rotation. */
   async *#finish(place: Place, nextFirstLine: number): AsyncGenerator<LogBatch> {
     yield* this.#readOn(place);
-    // An unfinished line has moved to the next segment, unless it was cut for its length: then it counts as a line
-    // here.
+    // An unfinished line has moved to the next segment. But a line cut for its length stays, and counts as a line here.
     const rest = this.#splitter.end();
     if (rest !== undefined && this.#next < nextFirstLine) yield* this.#give([rest]);
   }
@@ -140,7 +140,7 @@ export class LogCursor {
   async *#goTo({ firstLine, handle, stat }: Found): AsyncGenerator<LogBatch> {
     await this.close();
     this.#splitter.end();
-    // Set before the wait, which may throw: `close` closes the handle then.
+    // Set before the wait, which may throw: then `close` closes the handle.
     const place: Place = { firstLine, handle, inode: stat.ino, offset: 0, toSkip: 0 };
     this.#place = place;
     const begin = await placeBefore(segmentAt(this.#directory, firstLine), this.#next, handle);
@@ -157,7 +157,7 @@ interface Found extends OpenSegment {
   readonly firstLine: number;
 }
 
-/** The first of the segments that can be opened. */
+/** Opens the first segment that can be opened. */
 async function openFirst(segments: readonly Segment[]): Promise<Found | undefined> {
   for (const segment of segments) {
     const opened = await openSegment(segment);
@@ -166,13 +166,13 @@ async function openFirst(segments: readonly Segment[]): Promise<Found | undefine
   return undefined;
 }
 
-/** The segment that holds line `next`, and those after it. */
+/** The segment that holds line `next`, and the segments after it. */
 function segmentsFrom(segments: readonly Segment[], next: number): Segment[] {
   const first = segments.findLastIndex(({ firstLine }) => firstLine <= next);
   return segments.slice(Math.max(0, first));
 }
 
-/** False also when the segment is gone or another file by now: it is then looked for again. */
+/** True when `newest` is still the file at `place`. False makes the caller look for the segment again. */
 async function isSame(newest: Segment | undefined, place: Place): Promise<boolean> {
   if (newest?.firstLine !== place.firstLine) return false;
   return (await inodeOf(newest)) === place.inode;

@@ -1,9 +1,9 @@
 /**
- * Reads a part of a log by time or by number: where it begins and ends, the last of its lines, and when they were
- * written. Used by the node's installation.
+ * Reads a part of a log by time or by number: its bounds, its last lines, and their times. Used by the node's
+ * installation.
  *
- * The order of the log is the truth. A part goes from the first line that is not before `since` to the last one that is
- * not after `until`. When the clock was set back in between, lines with other times stand in the part too; none is lost.
+ * The order of the log decides. A part goes from the first line not older than `since` to the last line not newer than
+ * `until`. When the clock was set back in between, the part also holds lines with other times; none is lost.
  */
 import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
 import { type LineTimes, timesWithin } from './line-times.js';
@@ -18,16 +18,16 @@ import { readSpans } from './time-reader.js';
 export interface LogRangeQuery {
   readonly since?: LogPoint | undefined;
   readonly until?: LogPoint | undefined;
-  /** The output of one run, instead of the whole log. */
+  /** The run whose output is read; absent: the whole log. */
   readonly within?: OutputSpan | undefined;
-  /** How many of the last lines of the part are read. */
+  /** How many of the part's last lines are read. */
   readonly lines: number;
-  /** Unix milliseconds by the node's clock. */
+  /** The present time in Unix milliseconds, by the node's clock. */
   readonly now: number;
 }
 
 export interface LogRange {
-  /** Numbers of the first and the last line of the part; `last` is before `first` when there is none. */
+  /** The numbers of the part's first and last line; `last` is less than `first` when the part is empty. */
   readonly first: number;
   readonly last: number;
   /** The number of `lines[0]`. */
@@ -35,10 +35,10 @@ export interface LogRange {
   /** The last lines of the part, oldest first, as written. */
   readonly lines: readonly string[];
   readonly times: LineTimes;
-  /** How many of the kept lines have no known time: none of them is found by one. */
+  /** How many kept lines have no known time. A query by time finds none of them. */
   readonly untimedLines: number;
   readonly totalLines: number;
-  /** The last line of the log has no newline yet; it counts. */
+  /** True when the last line of the log has no newline yet; it counts as a line. */
   readonly isUnfinished: boolean;
 }
 
@@ -50,7 +50,7 @@ export async function readLogRange(
   const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
   const segments = await listSegments(directory);
   const isUnfinished = (await wholeLines(segments, counts)) < totalLines;
-  // A damaged index may have a time of no line: that is not there, or of which something else is known.
+  // Drop times for no line, which a damaged index may hold: past the last line, or overridden by another entry.
   const spans = (await readSpans(segments)).filter(
     ([line], index, all) => line <= totalLines && line !== all[index + 1]?.[0],
   );
@@ -72,7 +72,7 @@ export async function readLogRange(
   };
 }
 
-/** When the lines from number `from` to number `to` were written. Throws the system's read errors. */
+/** The times at which the lines from `from` to `to` were written. Throws the system's read errors. */
 export async function readLineTimes(directory: string, from: number, to: number): Promise<LineTimes> {
   return timesWithin(await readSpans(await listSegments(directory), from), from, to);
 }
@@ -104,7 +104,7 @@ function untimed(spans: LineTimes, totalLines: number): number {
   }, 0);
 }
 
-/** The number of lines with a newline; what came since the caller's look may count. */
+/** The number of lines with a newline. Lines written since the caller's look may count too. */
 async function wholeLines(segments: readonly Segment[], counts: SegmentCounts): Promise<number> {
   const newest = segments.at(-1);
   const opened = newest === undefined ? undefined : await openSegment(newest);
@@ -119,11 +119,11 @@ async function wholeLines(segments: readonly Segment[], counts: SegmentCounts): 
 interface WantedLines {
   readonly from: number;
   readonly to: number;
-  /** The line number `to`, when it has no newline yet. */
+  /** The line with number `to`, when it has no newline yet. */
   readonly unfinished: readonly string[];
 }
 
-/** Lines that are gone meanwhile are left out. */
+/** Reads the wanted lines. Leaves out lines that are gone meanwhile. */
 async function readLines(
   directory: string,
   { from, to, unfinished }: WantedLines,
@@ -136,7 +136,7 @@ async function readLines(
   try {
     for await (const batch of cursor.read(true)) {
       if (batch.kind === 'gap') {
-        // What came before a gap cannot stand beside what comes after it.
+        // Lines before a gap cannot stand beside lines after it.
         lines = [];
         firstLine = whole + 1;
       } else if (batch.firstLine <= whole) {
@@ -151,7 +151,7 @@ async function readLines(
   return { firstLine, lines: [...lines, ...unfinished] };
 }
 
-/** The numbers of the lines of one run's output that are kept; none when its end is gone. */
+/** The first and last number of the kept lines of a run's output; an empty range when the output's end is gone. */
 async function runLines(
   segments: readonly Segment[],
   { from, to }: OutputSpan,
@@ -162,7 +162,7 @@ async function runLines(
   return { first: begin?.line ?? 1, last: end.isInside ? end.line : end.line - 1 };
 }
 
-/** The line that stands at a place. `isInside`: the line began before the place. Undefined: it is not kept. */
+/** The line at a place. `isInside`: the line began before the place. Undefined: the place is not kept. */
 async function standingAt(
   segments: readonly Segment[],
   place: LogPlace,
@@ -176,7 +176,7 @@ async function standingAt(
     const line = segment.firstLine + (await countIn(handle, 0, end));
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, end - 1));
     const isAtBorder = end === 0 || (bytesRead === 1 && buffer[0] === NEWLINE);
-    // An unfinished line may have moved to the next segment since.
+    // A place past the segment's end means that an unfinished line has moved to the next segment since.
     return { line, isInside: !isAtBorder || place.offset > stat.size };
   } finally {
     await handle.close();

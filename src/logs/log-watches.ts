@@ -1,23 +1,26 @@
 /**
  * Tells the followers of a log when its directory changed, with one watch for all followers of an instance. It uses the
- * system's notices; when those run out it looks every `pollMs` instead. While the directory does not exist it watches
- * the one above.
+ * system's file notices, or looks every `pollMs` when the system has none left. While the directory does not exist it
+ * watches the parent directory.
  */
 import { type FSWatcher, lstatSync, watch } from 'node:fs';
 import { basename, dirname } from 'node:path';
 
 /**
- * The shortest time between two wakes of a busy log. A wake reads everything that came meanwhile. Output comes in pieces
- * of 4 KiB, each with a notice of its own: without a rest the readers would be woken for each of them.
+ * The shortest time between two wakes of a busy log. A wake reads all output since the last wake. Output comes in
+ * pieces of 4 KiB, each with a notice; without a rest the readers would be woken for each piece.
  */
 const REST_MS = 5;
-/** How often it looks without notices. With the rest above, a line is delayed by less than 100 ms. */
+/**
+ * How often the watch looks when the system gives no notices. With the rest above, a line is delayed by less than 100
+ * ms.
+ */
 const POLL_MS = 60;
-/** How often it looks with notices: the system drops some when too many are waiting. */
+/** How often the watch looks despite notices, because the system drops some when too many wait. */
 const SAFETY_POLL_MS = 5000;
 
 export interface LogWatchOptions {
-  /** `fs.watch`, or a stand-in for a system that has no notices left. */
+  /** `fs.watch`, or a test's stand-in that gives no notices. */
   readonly watch?: (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
   readonly pollMs?: number;
   readonly safetyPollMs?: number;
@@ -25,8 +28,8 @@ export interface LogWatchOptions {
 
 export interface LogWatch {
   /**
-   * Resolves with the first change since the call before: at once when there was one already, and when `signal` aborts.
-   * `isListChanged`: segments may have come or gone. One call at a time.
+   * Resolves at the first change since the call before, at once if it happened already, and when `signal` aborts.
+   * `isListChanged`: segments may have come or gone. Only one call at a time.
    */
   changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }>;
   /** Idempotent. */
@@ -46,7 +49,7 @@ export class LogWatches {
     return this.#directories.size;
   }
 
-  /** Opens a watch. Its first `changed` resolves at once. */
+  /** Opens a watch. The first `changed` resolves at once. */
   open(directory: string): LogWatch {
     const known = this.#directories.get(directory);
     const shared = known ?? new DirectoryWatch(directory, this.#options);
@@ -110,7 +113,7 @@ class DirectoryWatch {
   readonly #options: Required<LogWatchOptions>;
   readonly #safetyTimer: NodeJS.Timeout;
   #own: FSWatcher | undefined;
-  /** The watch on the directory above, while this one does not exist. */
+  /** The watch on the parent directory while this directory does not exist. */
   #above: FSWatcher | undefined;
   #pollTimer: NodeJS.Timeout | undefined;
   #restTimer: NodeJS.Timeout | undefined;
@@ -142,7 +145,7 @@ class DirectoryWatch {
       this.#arm();
       this.#notify(true);
     });
-    // Again: the directory may have been made before the one above was watched.
+    // Try again: the directory may have been made before its parent was watched.
     this.#own = this.#watchOwn();
     if (this.#own === undefined && this.#above === undefined)
       this.#pollTimer = setInterval(() => this.#notify(true), this.#options.pollMs).unref();
@@ -157,10 +160,10 @@ class DirectoryWatch {
   }
 
   #watchOwn(): FSWatcher | undefined {
-    // A link in its place is not followed. The directory above tells when it is gone.
+    // A link in the directory's place is not followed. The watch on the parent tells when it is gone.
     if (!isDirectory(this.#directory)) return undefined;
     return this.#tryWatch(this.#directory, (event, name) => {
-      // The directory's own name means that it was removed or moved away.
+      // The directory's own name means that the directory was removed or moved away.
       if (name === basename(this.#directory)) this.#arm();
       this.#notify(event === 'rename');
     });
@@ -172,7 +175,7 @@ class DirectoryWatch {
       watcher.on('error', () => this.#arm());
       return watcher;
     } catch {
-      // The directory is missing, or the system's watches are used up: the poll does it.
+      // The directory is missing, or the system has no watch left: then the poll finds changes.
       return undefined;
     }
   }

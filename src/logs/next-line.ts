@@ -1,12 +1,12 @@
-/** Tells where in an instance's log the output of a run begins: of the next one, or of one that has begun. */
+/** Finds the line of an instance's log at which a run's output begins: of the next run, or of a run that has begun. */
 import type { LogPlace } from '../model/run/past-exit.js';
 import { countIn, type SegmentCounts } from './segment-counts.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { NEWLINE } from './segments.js';
 
 /**
- * The number of the first line of a run that starts now: an unfinished line from before is finished first. Call it
- * while no run writes. Throws the system's read errors.
+ * The number of the first line of a run that starts now. An unfinished line counts, because the start finishes it
+ * first. Call it while no run writes. Throws the system's read errors.
  */
 export async function nextLine(directory: string, counts: SegmentCounts): Promise<number> {
   for (const segment of (await listSegments(directory)).toReversed()) {
@@ -26,8 +26,8 @@ export async function nextLine(directory: string, counts: SegmentCounts): Promis
 }
 
 /**
- * The number of the line that begins at a place. Where its segment was rotated away, it is the segment's first line.
- * Throws the system's read errors.
+ * The number of the line that begins at a place. If the place's segment was rotated away, returns the number of the
+ * segment's first line. Throws the system's read errors.
  */
 export async function lineAt(directory: string, { segment, offset }: LogPlace): Promise<number> {
   const found = (await listSegments(directory)).find(({ firstLine }) => firstLine === segment);

@@ -1,4 +1,4 @@
-/** Bounds the logs of removed instances: only the newest ones stay, for a look back. */
+/** Bounds the logs of removed instances: only the newest logs stay, for a look back. */
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isInstanceId } from '../model/names.js';
@@ -7,8 +7,8 @@ import { segmentsOf } from './segments.js';
 const KEPT_REMOVED_INSTANCES = 100;
 
 /**
- * Deletes the logs of instances that are not in `existing`, except the `keep` that were written to last. Called from
- * time to time. Touches only directories named like an instance id. Returns the ids whose logs were deleted.
+ * Deletes the logs of instances that are not in `existing`, except the `keep` logs with the latest writes. Called from
+ * time to time. Touches only directories named like an instance id. Returns the ids of the deleted logs.
  */
 export async function pruneLogs(
   logsDirectory: string,
@@ -26,7 +26,9 @@ export async function pruneLogs(
   return surplus;
 }
 
-/** Unix milliseconds of the last write to the newest segment, or, without a segment, to the directory itself. */
+/**
+ * When the newest segment was last written, in Unix milliseconds; when there is no segment, the directory's own time.
+ */
 async function lastWriteAt(directory: string): Promise<number> {
   const newest = segmentsOf(directory, await namesIn(directory)).at(-1);
   try {

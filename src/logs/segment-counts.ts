@@ -1,15 +1,15 @@
 /**
- * Remembers how many newlines a segment had at the last look, so that only newer bytes are read. It forgets a count
- * that does not fit the file any more: another inode, a shorter file, or other bytes before the place.
+ * Remembers how many newlines a segment had at the last look, so that only newer bytes are read. Forgets a count that
+ * no longer fits the file: another inode, a shorter file, or other bytes before the counted end.
  */
 import type { FileHandle } from 'node:fs/promises';
 import type { OpenSegment } from './segment-reader.js';
 import { countNewlines } from './segments.js';
 
 const BLOCK_BYTES = 256 * 1024;
-/** The last bytes before the place: in a file that was cut and grew again they differ. */
+/** How many bytes before the counted end are remembered. They differ in a file that was cut and grew again. */
 const SEAL_BYTES = 64;
-/** More logs than are read side by side. A forgotten log is only counted again. */
+/** More than the logs that are read side by side. A forgotten log is only counted again. */
 const MOST_SEGMENTS = 1000;
 
 interface Count {
@@ -20,10 +20,10 @@ interface Count {
 }
 
 export class SegmentCounts {
-  /** By path, the last used one at the end. */
+  /** The counts by path, the last used one at the end. */
   readonly #counts = new Map<string, Count>();
 
-  /** Newlines in the first `stat.size` bytes. May run concurrently. Throws the system's read errors. */
+  /** The number of newlines in the first `stat.size` bytes. May run concurrently. Throws the system's read errors. */
   async newlines(path: string, { handle, stat }: OpenSegment): Promise<number> {
     const known = await this.#known(path, handle, stat.ino, stat.size);
     const newlines = (known?.newlines ?? 0) + (await countIn(handle, known?.bytes ?? 0, stat.size));
@@ -55,7 +55,7 @@ async function readSeal(handle: FileHandle, end: number): Promise<Buffer> {
   return buffer.subarray(0, bytesRead);
 }
 
-/** Newlines in the bytes from `start` to `end`. Throws the system's read errors. */
+/** The number of newlines in the bytes from `start` to `end`. Throws the system's read errors. */
 export async function countIn(handle: FileHandle, start: number, end: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(Math.min(BLOCK_BYTES, end - start));
   let newlines = 0;

@@ -1,13 +1,14 @@
 /**
- * One open segment: appends, notes the times, knows where its last line begins and how many lines it holds, and can hand
- * an unfinished line over to the next segment. Synchronous; throws the system's errors. Used by SegmentWriter only.
+ * An open segment. It appends output, notes the times, knows where its last line begins and how many lines it holds,
+ * and can hand an unfinished line over to the next segment. Synchronous; throws the system's errors. Used by
+ * SegmentWriter only.
  */
 import * as fs from 'node:fs';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 import { timesPathOf } from './time-index.js';
 import { TimeWriter } from './time-writer.js';
 
-// O_NONBLOCK, so that a FIFO with this name does not block the open. O_NOFOLLOW, so that a link leads nowhere.
+// O_NONBLOCK: a FIFO with this name does not block the open. O_NOFOLLOW: a link is not followed.
 const OPEN =
   fs.constants.O_RDWR |
   fs.constants.O_CREAT |
@@ -17,9 +18,9 @@ const OPEN =
 const BLOCK_BYTES = 64 * 1024;
 
 export interface SegmentFileOptions {
-  /** The most that the segment will have. */
+  /** The largest size that the segment will have. */
   readonly segmentBytes: number;
-  /** Wall clock, Unix milliseconds. */
+  /** The wall clock in Unix milliseconds. */
   readonly now: () => number;
 }
 
@@ -28,20 +29,18 @@ export class SegmentFile {
   readonly #fd: number;
   readonly #now: () => number;
   readonly #times: TimeWriter;
-  /** The second of the newest output, Unix milliseconds: from, and before. */
+  /** The bounds of the second of the newest output, in Unix milliseconds: from, and before. */
   #secondFrom = Number.POSITIVE_INFINITY;
   #secondTo = 0;
   #size: number;
   #lineStart: number;
-  /** Newlines in the bytes after `#uncounted`. Those before are counted only when the number is needed. */
+  /** The number of newlines in the bytes after `#uncounted`. Earlier bytes are counted only when needed. */
   #newlines = 0;
   readonly #uncounted: number;
-  /** Newlines in the bytes before `#uncounted`, when they were counted. */
+  /** The number of newlines in the bytes before `#uncounted`; undefined: not counted yet. */
   #newlinesBefore: number | undefined;
 
-  /**
-   * Opens or creates the segment. Throws the system's error, or one like EINVAL for an entry that is no regular file.
-   */
+  /** Opens or creates the segment. Throws the system's error, or an Error when the entry is no regular file. */
   constructor(segment: Segment, { segmentBytes, now }: SegmentFileOptions) {
     this.firstLine = segment.firstLine;
     this.#now = now;
@@ -68,17 +67,20 @@ export class SegmentFile {
     return this.#size;
   }
 
-  /** Offset of the last line: equal to `size` when the last line is finished. */
+  /** The offset of the last line; equal to `size` when the last line is finished. */
   get lineStart(): number {
     return this.#lineStart;
   }
 
-  /** The number of lines, an unfinished last one included. Reads what was there before the segment was opened. */
+  /**
+   * The number of lines, including an unfinished last line. The first call counts the bytes written before the segment
+   * was opened.
+   */
   countLines(): number {
     return this.#countNewlines() + (this.#lineStart < this.#size ? 1 : 0);
   }
 
-  /** Appends once, maybe only a part. Returns the number of bytes written. */
+  /** Appends as much of `bytes` as one write takes. Returns the number of bytes written. */
   append(bytes: Uint8Array): number {
     const now = this.#now();
     if (now >= this.#secondTo || now < this.#secondFrom) this.#noteTime(now, bytes.length);
@@ -91,13 +93,13 @@ export class SegmentFile {
     return written;
   }
 
-  /** Appends all of `bytes` or nothing. Answers false when the disk is full. */
+  /** Appends all of `bytes` or nothing. False: the disk is full. */
   appendWhole(bytes: Uint8Array): boolean {
     const before = { size: this.#size, lineStart: this.#lineStart, newlines: this.#newlines };
     try {
       if (this.append(bytes) === bytes.length) return true;
     } catch {
-      // The caller tries again with the next output.
+      // Ignore the error: the caller tries again with the next output.
     }
     fs.ftruncateSync(this.#fd, before.size);
     this.#size = before.size;
@@ -107,13 +109,13 @@ export class SegmentFile {
   }
 
   /**
-   * Moves the unfinished last line to `next`, which is empty or has the line's beginning. The line is copied before it
-   * is cut off here: after a crash between the two it shows twice rather than never, until the writer opens again.
+   * Moves the unfinished last line to `next`, which is empty or has the line's beginning. Copies the line before
+   * cutting it off here. After a crash in between the line shows twice rather than never, until the writer opens again.
    */
   handOverLine(next: SegmentFile): void {
     for (const block of this.#blocks(this.#lineStart + next.size, this.#size))
       for (let done = 0; done < block.length; ) done += next.append(block.subarray(done));
-    // The cut dates the file: without an entry of this second its last lines would seem to be of now.
+    // The cut changes the file's date. An entry for this second keeps its last lines from seeming to be written now.
     this.#noteTime(this.#now(), 0);
     fs.ftruncateSync(this.#fd, this.#lineStart);
     this.#size = this.#lineStart;
@@ -124,7 +126,7 @@ export class SegmentFile {
     fs.closeSync(this.#fd);
   }
 
-  /** Before the output, so that a killed writer leaves no output under the time of an earlier one. */
+  /** Notes the time before the output, so that a killed writer leaves no output under an earlier time. */
   #noteTime(now: number, bytes: number): void {
     const second = Math.floor(now / 1000);
     const entry = { second, line: this.#countNewlines(), offset: this.#lineStart };
@@ -133,7 +135,10 @@ export class SegmentFile {
     this.#secondTo = this.#secondFrom + 1000;
   }
 
-  /** The newlines in the file. Of what was there before it was opened it reads what follows the last known time. */
+  /**
+   * The number of newlines in the file. In the bytes from before the open it counts only those after the last known
+   * time.
+   */
   #countNewlines(): number {
     this.#newlinesBefore ??= this.#countBefore();
     return this.#newlinesBefore + this.#newlines;

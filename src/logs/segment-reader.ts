@@ -6,9 +6,9 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { type Segment, segmentsOf } from './segments.js';
 
-// O_NONBLOCK, so that a FIFO with this name does not block the open.
+// O_NONBLOCK: a FIFO with this name does not block the open.
 const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** ELOOP: a link stands in the segment's place. It is not ours and is not read. */
+/** The errors of a segment that is not there. ELOOP: a link stands in its place, which is not ours and is not read. */
 const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 export interface OpenSegment {
@@ -16,9 +16,7 @@ export interface OpenSegment {
   readonly stat: Stats;
 }
 
-/**
- * All segments, oldest first; none without a directory, or with a link in its place. Throws the system's other errors.
- */
+/** All segments, the oldest first; empty when the directory is missing or a link. Throws the system's other errors. */
 export async function listSegments(directory: string): Promise<Segment[]> {
   try {
     if (!(await lstat(directory)).isDirectory()) return [];
@@ -29,7 +27,7 @@ export async function listSegments(directory: string): Promise<Segment[]> {
   }
 }
 
-/** Opens a segment; the caller closes the handle. Undefined when it was removed meanwhile, or is no log. */
+/** Opens a segment; the caller closes the handle. Undefined: it was removed meanwhile, or is no regular file. */
 export async function openSegment(segment: Segment): Promise<OpenSegment | undefined> {
   let handle: FileHandle;
   try {
@@ -49,7 +47,7 @@ export async function openSegment(segment: Segment): Promise<OpenSegment | undef
   return undefined;
 }
 
-/** The inode of the entry in the segment's place; undefined when there is none. */
+/** The inode of the entry at the segment's path; undefined: there is none. */
 export async function inodeOf(segment: Segment): Promise<number | undefined> {
   try {
     return (await lstat(segment.path)).ino;

@@ -1,9 +1,9 @@
 /**
- * Writes an instance's output as segments, synchronously and in order: bounded by size and count, cut only at
- * line borders, never throwing into the terminal that feeds it. Lives in the owner process, one per instance.
+ * Writes an instance's output as segments, synchronously and in order. It bounds their size and count, cuts only
+ * between lines, and never throws at the terminal that feeds it. Lives in the owner process, one per instance.
  *
- * A line that is longer than a whole segment is cut at the segment's size; what follows goes on as a new line.
- * While the disk is full, output is dropped and counted; when there is room again one line says how much.
+ * A line longer than a whole segment is cut at the segment's size; the rest goes on as a new line. While the disk is
+ * full, output is dropped and counted; when there is room again a line tells how much was lost.
  */
 import * as fs from 'node:fs';
 import { join } from 'node:path';
@@ -18,11 +18,11 @@ export class SegmentWriter {
   readonly #now: () => number;
   #file: SegmentFile | undefined;
   #lost: { bytes: number; readonly reason: string } | undefined;
-  /** Bytes of the present chunk that are on disk. */
+  /** How many bytes of the present chunk are on disk. */
   #done = 0;
   #isClosed = false;
 
-  /** `now`: wall clock, Unix milliseconds, for the times of lines. */
+  /** `now`: the wall clock in Unix milliseconds, for the times of lines. */
   constructor(directory: string, limits: SegmentLimits, now: () => number = Date.now) {
     this.#directory = directory;
     this.#limits = limits;
@@ -30,8 +30,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Makes the directory and opens the newest segment, to continue it. Throws the system's error. The writer may be used
-   * all the same: it tries again with every write.
+   * Creates the directory and opens the newest segment, to continue it. Throws the system's error; the writer can still
+   * be used, and tries again with every write.
    */
   open(): void {
     if (this.#file !== undefined) return;
@@ -45,8 +45,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Appends output. Never throws: output that cannot be written is dropped, counted and reported later. True when the
-   * log grew by exactly this chunk.
+   * Appends output. Never throws: output that cannot be written is dropped, counted and reported later. Returns true
+   * when the log grew by exactly this chunk.
    */
   write(chunk: Uint8Array): boolean {
     if (this.#isClosed) return false;
@@ -66,7 +66,7 @@ export class SegmentWriter {
     }
   }
 
-  /** Finishes an unfinished last line, so that the output of a new run begins on its own line. */
+  /** Finishes an unfinished last line, so that the output of a new run begins on a line of its own. */
   endLine(): void {
     const file = this.#file;
     if (file !== undefined && file.lineStart < file.size) this.write(Uint8Array.of(NEWLINE));
@@ -97,7 +97,7 @@ export class SegmentWriter {
       }
       const border = lastNewlineBefore(rest, room);
       if (border > 0) this.#appendAll(file, rest.subarray(0, border));
-      // The room left has no line border, and the line began at the segment's start: cut the line.
+      // No line ends in the remaining room, and the line began at the segment's start: cut the line.
       else if (file.lineStart === 0) this.#appendAll(file, rest.subarray(0, room));
       this.#rotate(file);
     }
@@ -112,13 +112,13 @@ export class SegmentWriter {
   }
 
   /**
-   * Closes `file` and continues in a new segment. An unfinished line moves along, unless it fills the whole segment.
+   * Closes `file` and continues in a new segment. An unfinished line moves there, unless it fills the whole segment.
    */
   #rotate(file: SegmentFile): void {
     const hasOpenLine = file.lineStart > 0 && file.lineStart < file.size;
     const firstLine = file.firstLine + file.countLines() - (hasOpenLine ? 1 : 0);
     const segment = segmentAt(this.#directory, firstLine);
-    // Before the new segment is made: on a full disk this makes the room.
+    // Before the new segment is made, because this makes room on a full disk.
     this.#removeOldest();
     const next = this.#openFile(segment);
     try {
@@ -132,7 +132,7 @@ export class SegmentWriter {
     file.close();
   }
 
-  /** Indexes of times go with their segments, whoever removed those. */
+  /** Removes the oldest segments, and every index of times whose segment is gone. */
   #removeOldest(): void {
     const names = fs.readdirSync(this.#directory);
     const segments = segmentsOf(this.#directory, names);
@@ -148,8 +148,8 @@ export class SegmentWriter {
   }
 
   /**
-   * Completes a move that a crash cut off. The end of a segment never cuts a line, unless the line fills the whole
-   * segment. So an unfinished line at the end of `before` was being moved, and `file` has its beginning.
+   * Completes a move that a crash cut off. A segment ends in the middle of a line only when the line fills it. So an
+   * unfinished line at the end of `before` was being moved, and `file` holds its beginning.
    */
   #finishHandOver(before: Segment, file: SegmentFile): void {
     const previous = this.#openFile(before);
@@ -189,7 +189,7 @@ export class SegmentWriter {
   }
 }
 
-/** Index after the last newline in the first `room` bytes; 0 when there is none. */
+/** The index after the last newline in the first `room` bytes; 0: there is none. */
 function lastNewlineBefore(bytes: Uint8Array, room: number): number {
   return bytes.subarray(0, room).lastIndexOf(NEWLINE) + 1;
 }

@@ -1,21 +1,21 @@
 /**
  * The names of an instance's log segments: `<number of the first line, 12 digits>.log` in the instance's log directory.
- * Used by the writer (in the owner process) and by every reader. Opens and reads nothing itself.
+ * Used by the writer (in the owner process) and every reader. Opens and reads nothing itself.
  */
 import { join } from 'node:path';
 
 const NAME = /^(\d{12})\.log$/;
 
-/** Ends every line; a line border is the place after one, or the end of a segment. */
+/** The end of every line. */
 export const NEWLINE = 0x0a;
 
 export interface Segment {
   readonly path: string;
-  /** Number of its first line, counted from 1 since the instance was made. */
+  /** The number of its first line, counted from 1 since the instance was made. */
   readonly firstLine: number;
 }
 
-/** How much of an instance's output is kept: at most `segments` files of at most `segmentBytes`. */
+/** The bound of an instance's kept output: at most `segments` files of at most `segmentBytes`. */
 export interface SegmentLimits {
   readonly segmentBytes: number;
   readonly segments: number;
@@ -35,10 +35,10 @@ export function segmentsOf(directory: string, names: readonly string[]): Segment
   return found.sort((a, b) => a.firstLine - b.firstLine);
 }
 
-/** How far the next newline is searched byte by byte, before the native search is called. */
+/** How many bytes are searched one by one before the native search is called. */
 const NEAR_BYTES = 4;
 
-/** The number of newlines in `bytes`. Fast for long lines, and not slow for a flood of empty ones. */
+/** The number of newlines in `bytes`. Fast for long lines, and not slow for many empty lines. */
 export function countNewlines(bytes: Uint8Array): number {
   let count = 0;
   for (let at = bytes.indexOf(NEWLINE); at >= 0; ) {

@@ -6,13 +6,13 @@ import type { OutputSpan } from '../model/run/past-exit.js';
 import { listSegments, openSegment } from './segment-reader.js';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 
-/** The most that is read of one run, however long its lines are. */
+/** The most bytes read of a run, however long its lines are. */
 const MOST_BYTES = 64 * 1024;
 
 export interface SpanLines {
-  /** Oldest first, as written. The first one is cut when it is very long. */
+  /** The lines, oldest first, as written. The first line is cut when it is very long. */
   readonly lines: readonly string[];
-  /** False: the end of that output was rotated away or removed. */
+  /** False: the end of the run's output was rotated away or removed. */
   readonly isKept: boolean;
 }
 
@@ -30,13 +30,13 @@ export async function readSpanLines(directory: string, span: OutputSpan, count: 
     if (part === undefined) return { lines: last(split(bytes, false), count), isKept: bytes.length > 0 };
     bytes = Buffer.concat([part.bytes, bytes]);
     isWhole = part.isWhole;
-    // One more than wanted: the newline before the first line shows where it begins.
+    // One newline more than wanted, because the newline before the first line shows where that line begins.
     if (!isWhole || bytes.length >= MOST_BYTES || countNewlines(bytes) > count) break;
   }
   return { lines: last(split(bytes, isWhole), count), isKept: true };
 }
 
-/** The end of the span's part in this segment; undefined when the segment was removed meanwhile, or is no log. */
+/** The end of the span's part in this segment. Undefined: the segment was removed meanwhile, or is no regular file. */
 async function readPart(
   segment: Segment,
   { from, to }: OutputSpan,
@@ -56,7 +56,7 @@ async function readPart(
   }
 }
 
-/** Drops the half line that a bounded read begins with, unless it is all there is. */
+/** Splits into lines. Drops the half line with which a bounded read begins, unless there is nothing else. */
 function split(bytes: Buffer, isWhole: boolean): string[] {
   if (bytes.length === 0) return [];
   const border = isWhole ? 0 : bytes.indexOf(NEWLINE) + 1;

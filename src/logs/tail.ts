@@ -11,14 +11,17 @@ import { countNewlines, NEWLINE, type Segment } from './segments.js';
 const BLOCK_BYTES = 64 * 1024;
 
 export interface LastLines {
-  /** Oldest first, as written (escape sequences included), invalid UTF-8 replaced; an unfinished last line counts. */
+  /**
+   * The lines, oldest first, as written (escape sequences included), invalid UTF-8 replaced. An unfinished last line
+   * counts.
+   */
   readonly lines: string[];
-  /** The number of lines written since the instance was made, those of deleted segments included. */
+  /** The number of lines written since the instance was made, including deleted segments. */
   readonly totalLines: number;
 }
 
 /**
- * The last `count` lines in `directory`; a missing directory is an empty log. With the same `counts` each time, only
+ * The last `count` lines in `directory`; a missing directory is an empty log. With the same `counts` in each call, only
  * newer bytes are counted. Throws the system's read errors.
  */
 export async function readLastLines(
@@ -42,11 +45,11 @@ export async function readLastLines(
 
 interface Found {
   readonly lines: string[];
-  /** The number of lines in the segment; 0 when not asked for. */
+  /** The number of lines in the segment; 0 when it was not asked for. */
   readonly lineCount: number;
 }
 
-/** Undefined when the segment was removed meanwhile, or is no log. */
+/** Reads the end of a segment. Undefined: it was removed meanwhile, or is no regular file. */
 async function readSegment(
   segment: Segment,
   wanted: number,
@@ -69,11 +72,11 @@ async function readSegment(
   }
 }
 
-/** The end of the file, from a line border on, with at least `wanted` lines if there are so many. */
+/** The end of the file from the start of a line, with at least `wanted` lines if there are so many. */
 async function readEnd(handle: FileHandle, size: number, wanted: number): Promise<Buffer> {
   const blocks: Buffer[] = [];
   let start = size;
-  // One newline more than lines wanted: the one before the first line shows where it begins.
+  // One newline more than wanted, because the newline before the first line shows where that line begins.
   for (let newlines = 0; start > 0 && newlines <= wanted; ) {
     const from = Math.max(0, start - BLOCK_BYTES);
     const block = await readAt(handle, from, start);

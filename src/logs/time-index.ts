@@ -1,32 +1,33 @@
 /**
  * The format of the index of times beside a log segment: `<number of the first line, 12 digits>.times`. An entry says
- * that what the log has from a line on was written in one second of the wall clock. Opens and reads nothing itself.
+ * in which second of the wall clock the lines from a given line on were written. Opens and reads nothing itself.
  *
  *     entry, 16 bytes:  second u32 | line u32 | offset u32 | check u32     (little endian)
  *
- * An entry is written before the first output of a new second, at the beginning of the line that was unfinished then:
- * a line has the time of its end. Entries stand in the order of the log. Their seconds go back when the clock does.
+ * An entry is written before the first output of a new second. It points at the beginning of a line that is unfinished
+ * then, because a line has the time of its end. Entries stand in the order of the log. Their seconds go back when the
+ * clock does.
  */
 
 export const ENTRY_BYTES = 16;
 /** The most entries of an index, however long its segment is. */
 export const MOST_ENTRIES = 65_536;
-/** A time that is not known. */
+/** The second of an unknown time. */
 export const UNKNOWN = 0;
 
 const MOST_U32 = 0xffff_ffff;
 const NAME = /^(\d{12})\.times$/;
 
 export interface TimeEntry {
-  /** Unix seconds in which the following lines were written; `UNKNOWN`: nobody knows. */
+  /** The Unix second in which the following lines were written; `UNKNOWN`: nobody knows. */
   readonly second: number;
-  /** How many lines of the segment are before it. */
+  /** How many lines of the segment come before the entry. */
   readonly line: number;
-  /** Where its first line begins in the segment. */
+  /** The offset of the entry's first line in the segment. */
   readonly offset: number;
 }
 
-/** Path of the index of the segment at `path`. */
+/** The path of the index that belongs to the segment at `path`. */
 export function timesPathOf(path: string): string {
   return `${path.slice(0, -'.log'.length)}.times`;
 }
@@ -40,8 +41,8 @@ export function indexesOf(names: readonly string[]): { readonly name: string; re
 }
 
 /**
- * True when output came after `last`, of which nobody knows when: from a writer that keeps no times, that had no room for
- * them, or whose entries never reached the disk. `writtenAt`: last write of the segment, Unix milliseconds.
+ * True when output of unknown time came after `last`: its writer keeps no times, had no room for them, or its entries
+ * never reached the disk. `writtenAt`: last write of the segment, Unix milliseconds.
  */
 export function isOutdated(last: TimeEntry, writtenAt: number): boolean {
   return Math.floor(writtenAt / 1000) > last.second;
@@ -60,7 +61,7 @@ export function encodeEntries(entries: readonly TimeEntry[]): Buffer {
   return bytes;
 }
 
-/** The entry at `at`; undefined when it is damaged. */
+/** The entry at `at`; undefined: it is damaged. */
 export function entryAt(bytes: Buffer, at: number): TimeEntry | undefined {
   const second = bytes.readUInt32LE(at);
   const line = bytes.readUInt32LE(at + 4);
@@ -70,8 +71,9 @@ export function entryAt(bytes: Buffer, at: number): TimeEntry | undefined {
 }
 
 /**
- * The entries in `bytes`, which begin at an entry's border. Of entries for one line the last one counts. A torn end is
- * left out. Around a damaged entry the times are unknown: from the good one before to the good one after.
+ * The entries in `bytes`, which begin at an entry's border. When several entries name the same line, the last one
+ * counts. An incomplete last entry is left out. Around a damaged entry the times are unknown, from the good entry
+ * before to the good entry after.
  */
 export function entriesIn(bytes: Buffer): TimeEntry[] {
   const entries: TimeEntry[] = [];
@@ -91,7 +93,7 @@ export function entriesIn(bytes: Buffer): TimeEntry[] {
   return entries;
 }
 
-/** Finds flipped bits and the zeros of a block that never reached the disk. No defence against forgery. */
+/** A checksum that finds flipped bits, and blocks of zeros that never reached the disk. No defence against forgery. */
 function checkOf(second: number, line: number, offset: number): number {
   let hash = 0x9e3779b9;
   for (const part of [second, line, offset]) {

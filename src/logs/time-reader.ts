@@ -1,7 +1,7 @@
 /**
- * Reads the indexes of times beside the segments of a log. The instance could tamper with them as with its log: links are
- * not followed, and what is read is bounded. A forged index gives wrong times and wrong numbers of lines, as a forged
- * log does.
+ * Reads the indexes of times beside the segments of a log. The instance could tamper with them as with its log: links
+ * are not followed, and reads are bounded. A forged index gives wrong times and wrong numbers of lines, as a forged log
+ * does.
  */
 import { type FileHandle, lstat } from 'node:fs/promises';
 import type { LineTimes } from './line-times.js';
@@ -17,14 +17,14 @@ import {
   UNKNOWN,
 } from './time-index.js';
 
-/** Holes beside the entries, and those of a writer that was killed often. */
+/** The most bytes read of an index: twice the most entries, because a writer that was killed often adds more. */
 const MOST_BYTES = 2 * MOST_ENTRIES * ENTRY_BYTES;
-/** Read first: readers mostly ask for the newest lines. */
+/** The size of the first read, small because readers mostly ask for the newest lines. */
 const FIRST_BYTES = 256 * ENTRY_BYTES;
 
 /**
- * The entries of the segment that tell the times of its lines from number `from` on, maybe with some before. None when it
- * has no index. Throws the system's read errors.
+ * The entries that tell the times of the segment's lines from number `from` on, perhaps with earlier entries. Empty
+ * when the segment has no index. Throws the system's read errors.
  */
 async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
   const opened = await openSegment({ ...segment, path: timesPathOf(segment.path) });
@@ -47,8 +47,8 @@ async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
 }
 
 /**
- * A place in the segment that is known to begin a line, at or before line number `line`: where a reader begins that
- * wants that line. `log` is the open segment.
+ * A place in the segment that certainly begins a line, at or before line number `line`. A reader of that line begins
+ * there. `log`: the open segment.
  */
 export async function placeBefore(
   segment: Segment,
@@ -84,7 +84,7 @@ export async function readSpans(segments: readonly Segment[], from = 1): Promise
   return spans;
 }
 
-/** Unix milliseconds; 0 when the segment was removed meanwhile. */
+/** When the segment was last written, in Unix milliseconds; 0: it was removed meanwhile. */
 async function writtenAt({ path }: Segment): Promise<number> {
   return (await lstat(path).catch(() => undefined))?.mtimeMs ?? 0;
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps the index of times of one open segment. Synchronous, and it never throws: a log goes on without times. What it
- * cannot say for certain it marks as unknown. Used by SegmentFile only.
+ * Keeps the index of times of one open segment. Synchronous. Never throws, because a log goes on without times. It
+ * marks uncertain times as unknown. Used by SegmentFile only.
  */
 import * as fs from 'node:fs';
 import {
@@ -13,25 +13,25 @@ import {
   UNKNOWN,
 } from './time-index.js';
 
-// As for the segment itself: links lead nowhere, and a FIFO blocks nothing.
+// As for the segment itself: links are not followed, and a FIFO does not block.
 const OPEN =
   fs.constants.O_RDWR |
   fs.constants.O_CREAT |
   fs.constants.O_APPEND |
   fs.constants.O_NOFOLLOW |
   fs.constants.O_NONBLOCK;
-/** So many seconds have an entry in any case; further ones only as the segment grows. */
+/** How many entries are always allowed; further entries only as the segment grows. */
 const FREE_ENTRIES = 4096;
 const LEAST_SPACING_BYTES = 128;
-/** How far back a good entry is searched in a damaged index. */
+/** How many bytes at the end of a damaged index are searched for a good entry. */
 const SEARCHED_BYTES = 4096;
 
-/** What is known of the segment when it is opened. */
+/** The state of the segment when it is opened. */
 export interface OpenedSegment {
   readonly size: number;
-  /** Unix milliseconds of the last write. */
+  /** When the segment was last written, in Unix milliseconds. */
   readonly writtenAt: number;
-  /** True at offset 0 and after a newline. */
+  /** True when a line begins at `offset`: at 0 and after a newline. */
   isLineStart(offset: number): boolean;
 }
 
@@ -42,10 +42,10 @@ export class TimeWriter {
   #fd: number | undefined;
   #size = 0;
   #last: TimeEntry | undefined;
-  /** True: output came after the last entry, nobody knows when. */
+  /** True when output of unknown time came after the last entry. */
   #isUnsure = false;
 
-  /** Opens nothing yet. `segmentBytes` is the most that the segment will have. */
+  /** `segmentBytes`: the largest size that the segment will have. Opens nothing yet. */
   constructor(path: string, segment: OpenedSegment, segmentBytes: number) {
     this.#path = path;
     this.#segment = segment;
@@ -59,8 +59,8 @@ export class TimeWriter {
   }
 
   /**
-   * Notes when the output is written that follows. `end` is the size that the segment will have then. False: there is no
-   * room for an entry yet; ask again with the next output.
+   * Notes the time of the output that follows. `end`: the segment's size after that output. False: there is no room for
+   * an entry yet; call again with the next output.
    */
   note(entry: TimeEntry, end: number): boolean {
     if (this.#fd === undefined) this.#tryOpen();
@@ -93,7 +93,7 @@ export class TimeWriter {
     }
   }
 
-  /** Goes on after the last good entry, and cuts off what is behind it. */
+  /** Goes on after the last good entry, and cuts off the rest. */
   #takeUp(fd: number, size: number): void {
     const whole = size - (size % ENTRY_BYTES);
     const start = Math.max(0, whole - SEARCHED_BYTES);
@@ -122,7 +122,7 @@ export class TimeWriter {
     return last !== undefined && size > last.offset && isOutdated(last, writtenAt);
   }
 
-  /** Appends all or nothing. */
+  /** Appends all of `bytes` or nothing. */
   #append(bytes: Buffer): boolean {
     const fd = this.#fd;
     if (fd === undefined) return false;
@@ -133,7 +133,7 @@ export class TimeWriter {
       }
       fs.ftruncateSync(fd, this.#size);
     } catch {
-      // The disk is full: the next second tries again, and says that the time between is unknown.
+      // The disk is full. The next second tries again, and marks the time in between as unknown.
     }
     return false;
   }

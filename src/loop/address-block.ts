@@ -1,11 +1,14 @@
-/** Names what one machine on the network can call its own, for limits by address. */
+/** Names the addresses that a machine on the network can use as its own, for limits by address. */
 import { isIPv6 } from 'node:net';
 
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
 const GROUPS = 8;
 const NETWORK_GROUPS = 4;
 
-/** An IPv4 address as it is; of an IPv6 address the network of 64 bits, whose other half its owner may choose freely. */
+/**
+ * An IPv4 address unchanged; for an IPv6 address its network of 64 bits, because the owner may choose the other half
+ * freely.
+ */
 export function addressBlockOf(address: string): string {
   const plain = address.replace(IPV4_IN_IPV6, '');
   if (!isIPv6(plain)) return plain;

@@ -1,4 +1,4 @@
-/** The delays between the tries of a failing key: doubled each time, with jitter, forgotten on success. */
+/** The delays between the tries of a failing key: doubled after each failure, with jitter, forgotten on success. */
 
 export interface BackoffOptions {
   /** The full first delay. Default 50 ms. */
@@ -11,10 +11,10 @@ export class Backoff {
   readonly #random: () => number;
   readonly #baseMs: number;
   readonly #maxMs: number;
-  /** By key, the full delay after its next failure. */
+  /** The full delay after the next failure, by key. */
   readonly #nextMs = new Map<string, number>();
 
-  /** `random` answers in [0, 1). */
+  /** `random` returns a number in [0, 1). */
   constructor(random: () => number, { baseMs = 50, maxMs = 60_000 }: BackoffOptions = {}) {
     this.#random = random;
     this.#baseMs = Math.min(baseMs, maxMs);
@@ -26,12 +26,12 @@ export class Backoff {
     return this.#nextMs.size;
   }
 
-  /** Whether `key` failed and was not cleared since. */
+  /** True when `key` failed and was not cleared since. */
   has(key: string): boolean {
     return this.#nextMs.has(key);
   }
 
-  /** Counts a failure of `key`. Returns the delay in ms, drawn between half of the full delay and all of it. */
+  /** Counts a failure of `key`. Returns the delay in ms, between half and all of the full delay. */
   next(key: string): number {
     const fullMs = this.#nextMs.get(key) ?? this.#baseMs;
     this.#nextMs.set(key, Math.min(2 * fullMs, this.#maxMs));

@@ -7,10 +7,10 @@ export interface TimerHandle {
 export interface Clock {
   /** Wall clock, Unix milliseconds. May jump; only for display and records. */
   now(): number;
-  /** Milliseconds that only grow and do not jump with the wall clock. Every wait and time-out is measured in it. */
+  /** Milliseconds that only grow and do not jump with the wall clock. Every wait and time-out is measured in them. */
   monotonic(): number;
   /** Calls `callback` once after `delayMs` (0 or more). A pending timer does not keep the process alive. */
   setTimer(delayMs: number, callback: () => void): TimerHandle;
-  /** Calls `callback` after everything else that is ready has had its turn of the event loop. */
+  /** Calls `callback` in a later turn of the event loop, after everything else that is ready. */
   nextTurn(callback: () => void): void;
 }

@@ -1,4 +1,7 @@
-/** Names a connection: the same for a socket and the TLS socket around it, different for any other that is open. */
+/**
+ * Names a connection: the same name for a socket and the TLS socket around it, but different names for all open
+ * connections.
+ */
 import type { Socket } from 'node:net';
 
 export function connectionKey({

@@ -1,6 +1,6 @@
 /**
- * Runs one reconciler over its keys: takes due keys from the queue, runs a bounded number of rounds at once, and
- * queues each key again as the end of its round asks. All reconcilers of master and wrapper run in this.
+ * Runs one reconciler over its keys: takes due keys from the queue and runs a bounded number of rounds at once. Then it
+ * queues each key again as the end of its round asks. All reconcilers of master and wrapper run in controllers.
  */
 import { DroverError } from '../model/errors.js';
 import type { BackoffOptions } from './backoff.js';
@@ -16,14 +16,14 @@ import { type AddOptions, WorkQueue } from './work-queue.js';
 export interface ControllerOptions<Facts, Step> {
   readonly reconciler: Reconciler<Facts, Step>;
   readonly clock: Clock;
-  /** Answers in [0, 1); for the jitter of retries. */
+  /** Returns a number in [0, 1), for the jitter of retries. */
   readonly random: () => number;
-  /** Receives every round, and every step once it has been performed. Must not throw. */
+  /** Receives every round, and every step after it was performed. Must not throw. */
   readonly trace: Trace;
-  /** How many rounds may wait for something at the same time. Default 16. */
+  /** How many rounds may wait for promises at the same time. Default 16. */
   readonly concurrency?: number;
   readonly backoff?: BackoffOptions;
-  /** Absent: no resync. */
+  /** The keys to look at again from time to time; absent: no resync. */
   readonly resync?: {
     /** Default 5 minutes. */
     readonly everyMs?: number;
@@ -35,7 +35,7 @@ export interface ControllerOptions<Facts, Step> {
 
 const RESYNC_EVERY_MS = 300_000;
 const CONFLICT_DELAY_MS = 20;
-/** A recheck of 0 would be a hot loop; rounding can turn a remainder into almost 0. */
+/** The shortest recheck: 0 would be a hot loop, and rounding can turn a remainder into almost 0. */
 const SHORTEST_RECHECK_MS = 1;
 /** The controller gives the event loop a turn after this many rounds or this much time, whichever comes first. */
 const TURN_ROUNDS = 200;
@@ -47,7 +47,7 @@ export class Controller<Facts, Step> implements Part {
   readonly #concurrency: number;
   readonly #queue: WorkQueue;
   readonly #history: KeyHistory;
-  /** The rounds that wait for something. */
+  /** The rounds that wait for a promise. */
   readonly #waiting = new Set<Promise<void>>();
   readonly #abort = new AbortController();
   readonly #resync: Resync | undefined;
@@ -78,8 +78,8 @@ export class Controller<Facts, Step> implements Part {
   }
 
   /**
-   * Asks for a look at `key`, which may have changed: a round that starts after this call will see the change.
-   * Cheap; may be called at any time, also before `start`.
+   * Asks for a look at `key`, which may have changed: a round that starts after this call sees the change. Cheap; may
+   * be called at any time, also before `start`.
    */
   enqueue(key: string, options?: AddOptions): void {
     this.#history.noteRequest(key);
@@ -87,7 +87,7 @@ export class Controller<Facts, Step> implements Part {
   }
 
   /**
-   * Asks for a look at `key` at high priority, because its desired state changed or it was removed. Forgets its
+   * Asks for a look at `key` at high priority, because its desired state changed or it was removed. Forgets the key's
    * failures.
    */
   specChanged(key: string): void {
@@ -95,7 +95,7 @@ export class Controller<Facts, Step> implements Part {
     this.#queue.add(key, { priority: 'high' });
   }
 
-  /** Whether the key failed, and is tried again after its delay. */
+  /** True when the key failed and waits for its next try. */
   isFailing(key: string): boolean {
     return this.#history.isFailing(key);
   }
@@ -107,7 +107,7 @@ export class Controller<Facts, Step> implements Part {
     this.#wake();
   }
 
-  /** Aborts the running rounds and resolves when none runs any more. No round starts afterwards. */
+  /** Aborts the running rounds, and resolves when none runs any more. No round starts afterwards. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#abort.abort();
@@ -152,7 +152,7 @@ export class Controller<Facts, Step> implements Part {
     this.#pass();
   }
 
-  /** Runs due keys while places are free. Returns true when it stopped early to give the event loop its turn. */
+  /** Runs due keys while places are free. Returns true when it stopped early to give the event loop a turn. */
   #runDue(): boolean {
     while (!this.#isStopped && this.#waiting.size < this.#concurrency) {
       if (this.#roundsThisTurn >= TURN_ROUNDS || this.#busyMsThisTurn >= TURN_MS) return true;
@@ -170,7 +170,7 @@ export class Controller<Facts, Step> implements Part {
     const busyMs = clock.monotonic() - startedAt;
     this.#roundsThisTurn++;
     this.#busyMsThisTurn += busyMs;
-    // A round that answered at once is over: only one that waits needs a place.
+    // A round that returned no promise is over: only a waiting round needs a place.
     if (!(end instanceof Promise)) {
       this.#finish(key, end, busyMs);
       return;
@@ -202,14 +202,11 @@ export class Controller<Facts, Step> implements Part {
     return { outcome: 'failed', error: new DroverError('DRV_INTERNAL', message) };
   }
 
-  /**
-   * Queues the key again as the end of its round asks. Returns the delay when a failed or conflicting key is tried
-   * again.
-   */
+  /** Queues the key again as the end of its round asks. Returns the delay for a failed or conflicting key. */
   #requeue(key: string, { outcome, recheckInMs }: RoundEnd): number | undefined {
     switch (outcome) {
       case 'changed':
-        // At once, whatever the recheck: the next round's plan has a recheck of its own.
+        // At once, and without the recheck, because the next round's plan has its own.
         this.#queue.add(key);
         return undefined;
       case 'settled':

@@ -1,4 +1,4 @@
-/** Bounds the time of code that others wrote. It may hang, and may ignore its signal. */
+/** Bounds the time of foreign code, which may hang and may ignore its signal. */
 import type { Clock } from './clock.js';
 import type { MaybePromise } from './maybe-promise.js';
 
@@ -7,13 +7,13 @@ export interface Deadline {
   readonly clock: Clock;
   /** Ends the wait earlier when it aborts. */
   readonly signal: AbortSignal;
-  /** Makes the error to throw when the time is over. */
+  /** Makes the error that is thrown when the time is over. */
   expired(): Error;
 }
 
 /**
- * Returns what `work` returns. Rejects when the time is over or `signal` aborts, whatever `work` does. The signal
- * that `work` got is then aborted, and what `work` does or throws later is ignored.
+ * Returns the result of `work`. Rejects when the time is over or `signal` aborts, whatever `work` does. Then it aborts
+ * the signal given to `work`, and ignores later results and errors of `work`.
  */
 export async function withDeadline<T>(
   { limitMs, clock, signal, expired }: Deadline,

@@ -1,6 +1,6 @@
 /**
  * A limit for failures by address: a token bucket, bounded in memory. Callers pass the time, in monotonic milliseconds.
- * The API counts failed authentications with it, the cluster port what it turned away.
+ * The API counts failed authentications with it, the cluster port the connections that it turned away.
  */
 
 const MAX_ADDRESSES = 10_000;
@@ -8,19 +8,19 @@ const MAX_ADDRESSES = 10_000;
 export interface FailureLimiterOptions {
   /** How many failures an address may have at once. Default 30. */
   readonly burst?: number;
-  /** The time after which one more failure is allowed. Default 2 s. */
+  /** The time after which another failure is allowed. Default 2 s. */
   readonly refillMs?: number;
 }
 
 export interface FailureVerdict {
-  /** 0: within the limit. More: over it, for so long. */
+  /** 0: within the limit. More: over the limit, for this many milliseconds. */
   readonly retryAfterMs: number;
-  /** True for the first refusal in a row: only that one is logged. */
+  /** True for the first refusal in a row: only the first is logged. */
   readonly isFirst: boolean;
 }
 
 interface Bucket {
-  /** When the bucket is full again. This one number also says how many failures are left. */
+  /** When the bucket is full again. This number also tells how many failures are left. */
   fullAt: number;
   isRefusing: boolean;
 }
@@ -28,13 +28,13 @@ interface Bucket {
 const PASS: FailureVerdict = { retryAfterMs: 0, isFirst: false };
 
 /**
- * Counts failures by address. What may go on does not come here, so that one bad client cannot lock out the others
- * behind its address.
+ * Counts failures by address. Successes are not counted, so that a bad client cannot lock out others behind its
+ * address.
  */
 export class FailureLimiter {
   readonly #burst: number;
   readonly #refillMs: number;
-  /** In order of the last failure. At the limit the address that has been quiet longest is forgotten. */
+  /** The buckets in order of the last failure. At the limit the address with the oldest failure is forgotten. */
   readonly #buckets = new Map<string, Bucket>();
 
   constructor({ burst = 30, refillMs = 2000 }: FailureLimiterOptions = {}) {
@@ -42,7 +42,7 @@ export class FailureLimiter {
     this.#refillMs = refillMs;
   }
 
-  /** Counts one failure of `address` and says how to answer it. One that is over the limit does not count. */
+  /** Counts a failure of `address` and says how to answer it. A failure over the limit does not count. */
   fail(address: string, now: number): FailureVerdict {
     const bucket = this.#touch(address, now);
     const fullAt = Math.max(bucket.fullAt, now) + this.#refillMs;

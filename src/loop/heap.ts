@@ -12,7 +12,7 @@ export class Heap<T extends HeapItem> {
   readonly #items: T[] = [];
   readonly #isBefore: (a: T, b: T) => boolean;
 
-  /** `isBefore` is a strict order; of equal items either may come first. */
+  /** `isBefore` is a strict order; equal items may come in any order. */
   constructor(isBefore: (a: T, b: T) => boolean) {
     this.#isBefore = isBefore;
   }

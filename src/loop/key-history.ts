@@ -1,12 +1,12 @@
 /**
- * What the controller remembers of a key between rounds: its failures, and how many rounds in a row it has changed
- * something without settling. A settled key takes no memory.
+ * The controller's memory of a key between rounds: its failures, and how many rounds in a row changed something without
+ * settling. A settled key takes no memory.
  */
 import { Backoff, type BackoffOptions } from './backoff.js';
 
 /**
- * After this many changing rounds in a row, without a request from outside, a plan counts as one that never
- * settles.
+ * How many changing rounds in a row are allowed without a request from outside. With more, the plan counts as one that
+ * never settles.
  */
 export const MOST_CHANGES_IN_A_ROW = 100;
 
@@ -18,12 +18,12 @@ export class KeyHistory {
     this.#backoff = new Backoff(random, backoff);
   }
 
-  /** Notes a request for the key: it may have a reason to change once more. */
+  /** Notes a request for the key, which may give it a reason to change again. */
   noteRequest(key: string): void {
     this.#changesInARow.delete(key);
   }
 
-  /** Notes a new spec: earlier failures say nothing about it. */
+  /** Notes a new spec, which makes earlier failures meaningless. */
   noteSpec(key: string): void {
     this.forget(key);
   }
@@ -40,7 +40,7 @@ export class KeyHistory {
     return this.#backoff.next(key);
   }
 
-  /** Whether the last round of the key failed. */
+  /** True when the last round of the key failed. */
   isFailing(key: string): boolean {
     return this.#backoff.has(key);
   }

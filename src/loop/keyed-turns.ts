@@ -1,13 +1,13 @@
 /**
- * Runs work in turns by key: one piece at a time for each key, in the order of the calls. Different keys do not
- * wait for each other.
+ * Runs work in turns by key: for each key one after the other, in the order of the calls. Different keys do not wait
+ * for each other.
  */
 export class KeyedTurns {
   readonly #last = new Map<string, Promise<void>>();
 
   /**
-   * Runs `work` after everything asked for `key` before has ended, whether it succeeded or not; within this call, when
-   * nothing runs or waits. `work` must not ask for its own key.
+   * Runs `work` after all earlier work for `key` has ended, successful or not. Calls it at once when the key has no
+   * work. `work` must not call `run` for its own key.
    */
   run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const running = this.#last.get(key)?.then(work) ?? work();
@@ -19,7 +19,7 @@ export class KeyedTurns {
     return running;
   }
 
-  /** Resolves when nothing runs or waits. */
+  /** Resolves when no work runs or waits. */
   async whenIdle(): Promise<void> {
     while (this.#last.size > 0) await Promise.all(this.#last.values());
   }

@@ -1,4 +1,4 @@
-/** Starting and stopping: every part that runs can be started once and stopped any number of times. */
+/** Starting and stopping: every running part can be started once and stopped any number of times. */
 
 export interface Part {
   /** Resolves when the part works; throws when it cannot. */
@@ -12,20 +12,20 @@ export class RunningParts {
   readonly #stops: (() => Promise<void> | void)[] = [];
   #stopping: Promise<void> | undefined;
 
-  /** Starts a part and remembers to stop it, also when its start fails half-way. */
+  /** Starts a part and remembers to stop it, even when its start fails half-way. */
   async start(part: Part): Promise<void> {
     this.#stops.push(() => part.stop());
     await part.start();
   }
 
-  /** Remembers an action for the stop. It runs after everything that was started later has stopped. */
+  /** Remembers an action for the stop. The action runs after everything started later has stopped. */
   onStop(action: () => Promise<void> | void): void {
     this.#stops.push(action);
   }
 
   /**
-   * Stops everything. Idempotent. A part whose stop fails does not keep the others running; the first error is
-   * thrown at the end.
+   * Stops everything. Idempotent. When the stop of a part fails, the others are stopped all the same, and the first
+   * error is thrown at the end.
    */
   stop(): Promise<void> {
     this.#stopping ??= this.#stopAll();

@@ -1,5 +1,5 @@
 /**
- * A value now or later. Callers test with `instanceof Promise`, so that a value at hand costs no turn of the event
- * loop.
+ * A value or a promise of it. Callers test with `instanceof Promise`, so that a present value costs no turn of the
+ * event loop.
  */
 export type MaybePromise<T> = T | Promise<T>;

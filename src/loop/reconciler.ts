@@ -1,23 +1,23 @@
 /**
- * The contract that every reconciler of master and wrapper keeps, and nothing else. The machinery that calls it is
- * in controller.ts; the decisions are in the plan.ts files under controllers/.
+ * The contract of every reconciler of master and wrapper, and nothing else. controller.ts calls it; the decisions are
+ * in the plan.ts files under controllers/.
  */
 import type { MaybePromise } from './maybe-promise.js';
 
 export interface Plan<Step> {
-  /** Performed in order. The first one that throws ends the round. */
+  /** The steps, performed in order. A step that throws ends the round. */
   readonly steps: readonly Step[];
-  /** Look again after this time even when nothing changes. */
+  /** The time after which the key is looked at again, even when nothing changes. */
   readonly recheckInMs?: number;
 }
 
 export interface Reconciler<Facts, Step> {
-  /** Short stable name, used in metrics and logs, e.g. `placement`. */
+  /** A short stable name for metrics and logs, e.g. `placement`. */
   readonly name: string;
 
   /**
-   * Collects what the plan needs to know about `key`; undefined: gone, nothing left to do. Answers without a
-   * promise where everything is in memory: then no other round runs between observing and the first effect, so two
+   * Collects the facts that the plan needs about `key`; undefined: the key is gone, nothing is left to do. Returns no
+   * promise when everything is in memory. Then no other round runs between observing and the first effect, so that two
    * rounds never choose the same port.
    */
   observe(key: string, signal: AbortSignal): MaybePromise<Facts | undefined>;
@@ -26,16 +26,16 @@ export interface Reconciler<Facts, Step> {
   plan(facts: Facts, now: number): Plan<Step>;
 
   /**
-   * Carries out one small, repeatable effect of a plan for `key`. Throws `Conflict` when the facts have changed since;
-   * the key is then tried again shortly, which counts as no error.
+   * Carries out one small, repeatable effect of a plan for `key`. Throws `Conflict` when the facts have changed since
+   * the plan. Then the key is tried again shortly, and no error is counted.
    */
   perform(step: Step, signal: AbortSignal, key: string): MaybePromise<void>;
 }
 
-/** The facts changed between observe and perform. */
+/** Thrown when the facts changed between observe and perform. */
 export class Conflict extends Error {
   override readonly name = 'Conflict';
 }
 
-/** How a round ended. */
+/** The result of a round. */
 export type Outcome = 'gone' | 'settled' | 'changed' | 'conflict' | 'failed' | 'aborted';

@@ -1,21 +1,21 @@
 /**
- * Looks at every key again from time to time, in case an event was missed. The keys are spread over the period: ten
- * thousand of them make a trickle, not a wave.
+ * Looks at every key again from time to time, in case an event was missed. The keys are spread over the period, so that
+ * ten thousand keys make a trickle, not a wave.
  */
 import type { Clock, TimerHandle } from './clock.js';
 import type { Part } from './lifecycle.js';
 
 export interface ResyncOptions {
   readonly clock: Clock;
-  /** Length of a period: every key is looked at once in it. */
+  /** The length of a period, in which every key is looked at once. */
   readonly everyMs: number;
-  /** Read once at the start of each period. */
+  /** The keys, read at the start of each period. */
   readonly keys: () => Iterable<string>;
   /** Called for each key when its turn comes. */
   readonly onTurn: (key: string) => void;
 }
 
-/** Few enough that an idle node hardly wakes, many enough that each batch is small. */
+/** The most batches in a period: few enough that an idle node hardly wakes, many enough that each batch is small. */
 const MOST_BATCHES = 300;
 
 export class Resync implements Part {
@@ -27,7 +27,7 @@ export class Resync implements Part {
     this.#options = options;
   }
 
-  /** Starts the first period. Its first keys come up after one part of it. */
+  /** Starts the first period. The first batch of keys comes after one part of the period. */
   start(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;

@@ -1,6 +1,6 @@
 /**
- * One round of one key: observe, plan, perform. It returns how the round ended and never throws; the controller
- * decides what follows.
+ * One round of one key: observe, plan, perform. It returns its result and never throws; the controller decides what
+ * follows.
  */
 import { DroverError } from '../model/errors.js';
 import type { Clock } from './clock.js';
@@ -34,8 +34,8 @@ export class Round<Facts, Step> {
   }
 
   /**
-   * Runs the round; `now` is monotonic ms. Returns without a promise when all of its steps do. Up to the first promise
-   * everything happens in this call: no other round sees the world between observing and the first effect.
+   * Runs the round; `now`: monotonic ms. Returns a promise only when observing or a step does. Up to the first promise
+   * everything happens in this call, so that no other round sees the world between observing and the first effect.
    */
   run(now: number): MaybePromise<RoundEnd> {
     try {
@@ -91,7 +91,7 @@ export class Round<Facts, Step> {
     trace({ kind: 'step', controller: reconciler.name, key: this.#key, step });
   }
 
-  /** Sorts an error by outcome. One that is thrown after the abort is part of the abort. */
+  /** Sorts an error by outcome. An error after the abort belongs to the abort. */
   #broken(error: unknown): RoundEnd {
     if (this.#context.signal.aborted) return { outcome: 'aborted', error };
     const isConflict = error instanceof Conflict || DroverError.is(error, 'DRV_STORE_CONFLICT');

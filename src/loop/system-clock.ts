@@ -1,7 +1,7 @@
 /** The real time. Only the composition roots make one; everything else receives a `Clock`. */
 import type { Clock, TimerHandle } from './clock.js';
 
-/** Node turns a longer delay into 1 ms. */
+/** The longest delay that Node keeps; it turns a longer delay into 1 ms. */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 export class SystemClock implements Clock {

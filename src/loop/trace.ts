@@ -16,10 +16,10 @@ export type TraceEvent =
 
 export type Trace = (event: TraceEvent) => void;
 
-/** Depth and age of a queue at this moment, read at each scrape of the metrics. */
+/** The present depth and age of a queue, read at each scrape of the metrics. */
 export interface QueueGauge {
   /** How many due keys wait for a free place. */
   readonly depth: number;
-  /** How long the oldest of them has been due, in milliseconds. */
+  /** How long the oldest due key has waited, in milliseconds. */
   readonly longestWaitMs: number;
 }

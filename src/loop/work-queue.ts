@@ -1,6 +1,6 @@
 /**
- * Decides which key is next. A key has one entry, however often it is added; a key that was taken is not handed out
- * again before `done`. The queue runs nothing itself: the controller takes keys and gives them back.
+ * Decides which key is next. A key has only one entry, however often it is added. A taken key is not handed out again
+ * before `done`. The queue runs nothing itself: the controller takes keys and gives them back.
  */
 import type { Clock, TimerHandle } from './clock.js';
 import { Heap } from './heap.js';
@@ -9,7 +9,7 @@ import type { QueueGauge } from './trace.js';
 export type Priority = 'high' | 'normal' | 'low';
 
 export interface AddOptions {
-  /** The earliest time from now at which the key is handed out. Default 0: at once, without a timer. */
+  /** How long from now the key waits before it is handed out. Default 0: at once, without a timer. */
   readonly afterMs?: number;
   /** Default `normal`. */
   readonly priority?: Priority;
@@ -26,7 +26,7 @@ type Place = 'delayed' | 'ready' | 'running' | 'held';
 
 interface Entry {
   readonly key: string;
-  /** Order of adding; decides among equals. */
+  /** The order of adding, which decides between equal entries. */
   order: number;
   rank: number;
   dueAt: number;
@@ -49,7 +49,7 @@ export class WorkQueue {
   readonly #entries = new Map<string, Entry>();
   readonly #ready = new Heap<Entry>(isTakenBefore);
   readonly #delayed = new Heap<Entry>(isDueBefore);
-  /** How many keys are taken, and how many of these were added again since. */
+  /** How many keys are taken, and how many of those were added again since. */
   #taken = 0;
   #held = 0;
   #order = 0;
@@ -62,19 +62,19 @@ export class WorkQueue {
     this.#clock = clock;
   }
 
-  /** How many keys wait: due, not yet due, or added again while they run. Never more than there are keys. */
+  /** How many keys wait: due, not yet due, or added again while they run. Never more than the number of keys. */
   get size(): number {
     return this.#entries.size - this.#taken + this.#held;
   }
 
-  /** True when no key is due and none is taken. */
+  /** True when no key is due and no key is taken. */
   get isIdle(): boolean {
     if (this.#taken > 0 || this.#ready.size > 0) return false;
     const next = this.#delayed.peek();
     return next === undefined || next.dueAt > this.#clock.monotonic();
   }
 
-  /** Asks for `key`. Repeated adds merge: the earliest due time and the highest priority count. */
+  /** Asks for `key`. Repeated adds merge: the earliest due time and the highest priority win. */
   add(key: string, { afterMs = 0, priority = 'normal' }: AddOptions = {}): void {
     if (this.#isStopped) return;
     const now = this.#clock.monotonic();
@@ -88,8 +88,8 @@ export class WorkQueue {
   }
 
   /**
-   * Takes the next due key, by priority and then by due time; undefined: none is due. The caller must call `done`
-   * for it.
+   * Takes the next due key, by priority and then by due time; undefined: no key is due. The caller must call `done` for
+   * it.
    */
   take(): string | undefined {
     if (this.#delayed.size > 0) this.#promote();
@@ -100,7 +100,7 @@ export class WorkQueue {
     return entry.key;
   }
 
-  /** Gives a taken key back. A key that was added meanwhile waits again from now on. */
+  /** Gives a taken key back. A key that was added meanwhile begins to wait again. */
   done(key: string): void {
     const entry = this.#entries.get(key);
     this.#taken--;
@@ -111,14 +111,14 @@ export class WorkQueue {
   }
 
   /**
-   * Sets the consumer's callback, which runs inside `add`, `done` or a timer each time the first key becomes due. A
-   * consumer that leaves due keys behind comes back for them by itself.
+   * Sets the consumer's callback, which is called inside `add`, `done` or a timer each time the first key becomes due.
+   * A consumer that leaves due keys behind comes back for them by itself.
    */
   onReady(callback: () => void): void {
     this.#ringReady = callback;
   }
 
-  /** Depth and longest wait of the due keys. It passes over all waiting keys, so it is meant for a scrape. */
+  /** The number of due keys and their longest wait. It visits all waiting keys, so it is meant for a scrape. */
   gauge(): QueueGauge {
     const now = this.#clock.monotonic();
     let depth = 0;
@@ -192,7 +192,7 @@ export class WorkQueue {
     }
   }
 
-  /** Sets one timer, for the earliest delayed key. A timer that fires too early only looks again. */
+  /** Sets a timer for the earliest delayed key. A timer that fires too early only looks again. */
   #setTimer(): void {
     const next = this.#delayed.peek();
     if (next === undefined || (this.#timer !== undefined && this.#timerDueAt <= next.dueAt)) return;

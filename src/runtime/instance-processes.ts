@@ -1,6 +1,7 @@
 /**
- * All processes of a run, wherever they went: the leader, its session and process group, what is in its control
- * group, and other processes that carry the mark. Signals go out by kill(2), after a check of identity, so that a reused pid is never hit.
+ * All processes of a run, wherever they went: the leader, its session and process group, the members of its control
+ * group, and other processes that carry the run's mark. Signals go out by kill(2), after a check of identity, so that a
+ * reused pid is never hit.
  */
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { readProcess } from './process-table.js';
@@ -8,15 +9,21 @@ import { NO_GROUPS, type RunGroups } from './run-groups.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
-/** SIGKILL looks again for processes forked meanwhile, this many times: then the caller's next round goes on. */
+/**
+ * How many times SIGKILL looks again for processes forked meanwhile. Any left after that wait for the caller's next
+ * round.
+ */
 const MOST_KILL_PASSES = 5;
 
 /** The process by which a run is known. */
 export interface Leader {
   readonly identity: ProcessIdentity;
-  /** The process that leads its session and group, of the same boot, where that is another process beside it. */
+  /**
+   * The process that leads the session and group, when it is another process than `identity`. Both are of the same
+   * boot.
+   */
   readonly session?: SessionLeader | undefined;
-  /** When its end was first seen, clock ticks since boot; null while it runs. */
+  /** When the leader's end was first seen, in clock ticks since boot; null while it runs. */
   readonly exitedAtTicks: number | null;
 }
 
@@ -31,7 +38,7 @@ export class InstanceProcesses {
   readonly #runtime: string;
   readonly #groups: RunGroups;
 
-  /** `runtime`: processes with another runtime's mark are not ours. */
+  /** `runtime`: the runtime whose marks count; processes with another runtime's mark are left alone. */
   constructor(table: ProcessTable, rootId: string, runtime: string, groups: RunGroups = NO_GROUPS) {
     this.#table = table;
     this.#rootId = rootId;
@@ -40,8 +47,8 @@ export class InstanceProcesses {
   }
 
   /**
-   * True while anything of the run lives. Reads one file while the leader lives, the age of every process
-   * afterwards.
+   * True while anything of the run lives. Reads one file while the leader lives, and the age of every process after its
+   * end.
    */
   async isAlive(run: RunId, leader: Leader | undefined): Promise<boolean> {
     if (leader !== undefined && this.#table.isAlive(leader.identity)) return true;
@@ -50,8 +57,8 @@ export class InstanceProcesses {
   }
 
   /**
-   * True when no process is in the leader's process group any more. A group that somebody else took over counts as
-   * not gone.
+   * True when no process is in the leader's process group any more. False when another session has taken over the
+   * group's number.
    */
   isGroupGone(leader: Leader | undefined): boolean {
     if (leader === undefined || leader.identity.bootId !== this.#table.bootId) return false;
@@ -63,11 +70,12 @@ export class InstanceProcesses {
     }
   }
 
-  /** Sends `signal` once to everything of the run. No process there is no error. */
+  /** Sends `signal` once to everything of the run. A run without processes is no error. */
   async signal(run: RunId, leader: Leader | undefined, signal: NodeJS.Signals): Promise<void> {
     const reached = new Set<number>();
     let group: number | undefined;
-    // Before the scan, which takes milliseconds: while its leader lives, the group is its own for certain.
+    // Before the scan, which takes milliseconds: while the leader lives, the group's number certainly belongs to this
+    // run.
     if (leader !== undefined && this.#table.isAlive({ ...leader.identity, ...leader.session }))
       group = this.#signalGroup(leader, signal);
     for (let pass = 0; pass < (signal === 'SIGKILL' ? MOST_KILL_PASSES : 1); pass++) {
@@ -104,15 +112,16 @@ export class InstanceProcesses {
       if (inGroup.has(entry.pid)) return true;
       // No process of a run is older than its leader.
       if (leader !== undefined && entry.startTime < sessionOf(leader).startTime) return false;
-      // A program may overwrite its environment to show a title, as nginx and redis do: then the session tells.
+      // A program may overwrite its environment to show a title, as nginx and redis do. Then its session tells whose it
+      // is.
       return entry.mark === mark || (entry.mark === null && isOwnSession && isIn(entry, leader));
     });
     return { members, isOwnSession };
   }
 
   /**
-   * Whether the session with the leader's number is still the run's own. The number is free once session and group
-   * are empty, and may then name a stranger's. But all members of a stranger's session began after our leader's
+   * Whether the session with the leader's number is still the run's own. The number is free once session and group are
+   * empty, and may then name a stranger's session. But all members of a stranger's session began after our leader's
    * end, so an older member proves that the session is ours.
    */
   #holdsSession(entries: readonly MarkedEntry[], leader: Leader): boolean {
@@ -149,7 +158,7 @@ function send(target: number, signal: NodeJS.Signals): void {
     process.kill(target, signal);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    // ESRCH: gone meanwhile. EPERM: it took another user's rights, and we cannot signal it.
+    // ESRCH: the process has ended. EPERM: it runs as another user now, and we may not signal it.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The runtimes that this node offers now. They are probed at the start, from time to time, and at once when a start
- * finds its tool gone, because tools come and go while the node runs.
+ * finds its tool missing, because tools come and go while the node runs.
  */
 import { BOUNDS } from '../channel/protocol/messages.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
@@ -14,7 +14,7 @@ const PROBE_EVERY_MS = 30_000;
 
 export interface RuntimeOffersOptions {
   readonly runtimes: readonly Runtime[];
-  /** Called after a probe whose offer differs from the one before; not for the first probe. */
+  /** Called after a probe that changed an offer; not for the first probe. */
   readonly onChange: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -63,7 +63,7 @@ export class RuntimeOffers {
       : `runtime ${key} is not available on this node: ${offer.reason ?? 'unknown reason'}`;
   }
 
-  /** Probes at once, for example after a start that found the tool gone. A probe under way serves too. */
+  /** Probes at once, for example after a start that found its tool missing. Does nothing while a probe is under way. */
   probeNow(): void {
     if (this.#isStopped || this.#probing !== undefined) return;
     this.#probing = this.#probeAndTell().finally(() => {
@@ -80,7 +80,7 @@ export class RuntimeOffers {
     }
   }
 
-  /** Resolves with whether an offer changed. */
+  /** Resolves with true when an offer changed. */
   async #probeAll(): Promise<boolean> {
     const changed = await Promise.all(this.#options.runtimes.map((runtime) => this.#probe(runtime)));
     return changed.includes(true);
@@ -113,7 +113,7 @@ export class RuntimeOffers {
   }
 }
 
-/** A probe that fails is an answer too. */
+/** Never rejects: a failed probe becomes an offer that is not available. */
 async function probed(runtime: Runtime): Promise<RuntimeOffer> {
   try {
     const { version, reason, ...offer } = await runtime.probe();

@@ -1,6 +1,6 @@
 /**
- * Finds out whether a port is free on this node by binding it. It may be taken a moment later: this check only
- * spares an instance a start that cannot work, and the instance's own bind decides.
+ * Finds out whether a port is free on this node by binding it. Another program may take the port a moment later. The
+ * check only spares an instance a start that cannot work; the instance's own bind decides.
  */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
@@ -10,9 +10,9 @@ export type PortCheck = { readonly free: true } | { readonly free: false; readon
 const NO_IPV6 = new Set(['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EPROTONOSUPPORT']);
 
 /**
- * Binds TCP and UDP on all addresses, IPv6 and IPv4, and closes both before it resolves (about 1 ms). A listener
- * on one address only makes the port busy, connections in TIME_WAIT do not. Ports that the daemon has no right
- * to bind (below 1024) count as free. Throws the system's error when there are no sockets to be had.
+ * Binds TCP and UDP on all addresses, IPv6 and IPv4, and closes both before it resolves (about 1 ms). A listener on a
+ * single address makes the port busy; connections in TIME_WAIT do not. Ports that the daemon may not bind (below 1024)
+ * count as free. Throws the system's error when it gives no sockets.
  */
 export async function checkPort(port: number): Promise<PortCheck> {
   const [tcp, udp] = await Promise.all([isFree(bindTcp, port), isFree(bindUdp, port)]);
@@ -33,7 +33,7 @@ function meansFree(code: string): boolean {
   throw new Error(`the port could not be checked: the system answered ${code}`);
 }
 
-/** The system's code for a failed bind; an empty text for one that worked. */
+/** The system's code for a failed bind; an empty text for a bind that worked. */
 function codeOf(bound: Promise<void>): Promise<string> {
   return bound.then(
     () => '',

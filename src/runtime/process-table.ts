@@ -7,9 +7,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MARK_VARIABLE } from './run-mark.js';
 import type { ProcessIdentity } from './runtime.js';
 
-/** A scan yields after this time: thousands of processes must not delay beats and requests. */
+/** A scan yields after this time, because thousands of processes must not delay beats and requests. */
 const SLICE_MS = 2;
-/** Room for 52 numbers of up to 20 digits, and a name of up to 64 bytes. */
+/** Room for the 52 numbers of up to 20 digits and the name of up to 64 bytes in `/proc/<pid>/stat`. */
 const STAT_BYTES = 2048;
 const ENVIRON_BLOCK_BYTES = 64 * 1024;
 const MARK_PREFIX = Buffer.from(`${MARK_VARIABLE}=`);
@@ -28,13 +28,13 @@ export interface ProcessEntry {
 
 export interface MarkedEntry extends ProcessEntry {
   /**
-   * The mark in its environment; null: none, or not readable. Read at first use: it costs more than all the rest,
-   * and age rules most processes out.
+   * The mark in the process's environment; null: no mark, or an environment that cannot be read. Read at first use:
+   * reading it costs more than the rest, and the start time rules most processes out.
    */
   readonly mark: string | null;
 }
 
-/** One process; undefined: there is none with this pid. */
+/** The process with this pid; undefined: no such process. */
 export function readProcess(pid: number): ProcessEntry | undefined {
   const stat = readStat(pid);
   if (stat === undefined) return undefined;
@@ -52,7 +52,9 @@ export function readProcess(pid: number): ProcessEntry | undefined {
   };
 }
 
-/** Reads with three system calls. readFileSync makes five and takes four times as long, which a scan multiplies. */
+/**
+ * Reads with three system calls. readFileSync makes five and takes four times as long, and a scan reads every process.
+ */
 function readStat(pid: number): string | undefined {
   const buffer = Buffer.allocUnsafe(STAT_BYTES);
   let fd: number;
@@ -70,7 +72,7 @@ function readStat(pid: number): string | undefined {
   }
 }
 
-/** Names the time since the machine booted: pids and start times mean something within it only. */
+/** The id of the present boot. Pids and start times are comparable only within one boot. */
 export function readBootId(): string {
   return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
@@ -81,7 +83,7 @@ export class ProcessTable {
   #waiting: Promise<readonly MarkedEntry[]> | undefined;
   #current: Promise<unknown> = Promise.resolve();
 
-  /** True while exactly this process lives. */
+  /** True while the process with this pid, start time and boot lives. */
   isAlive(identity: ProcessIdentity): boolean {
     if (identity.bootId !== this.bootId) return false;
     const entry = readProcess(identity.pid);
@@ -89,8 +91,8 @@ export class ProcessTable {
   }
 
   /**
-   * All processes, zombies included, that could be an instance's. One pass over /proc serves all callers that asked
-   * before it began, so that stopping a hundred instances does not read it a hundred times.
+   * All processes, zombies included, that could be an instance's. A single pass over /proc serves all callers that
+   * asked before it began, so that stopping a hundred instances does not read it a hundred times.
    */
   scan(): Promise<readonly MarkedEntry[]> {
     if (this.#waiting === undefined) {

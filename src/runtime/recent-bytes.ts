@@ -1,11 +1,14 @@
-/** Reads the newest bytes of an instance's log, as they were written. For the first screen of an attached terminal. */
+/** Reads the newest bytes of an instance's log, as they were written, for the first screen of an attached terminal. */
 import * as fs from 'node:fs';
 import { NEWLINE, segmentsOf } from '../logs/segments.js';
 
 const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 const NONE = Buffer.alloc(0);
 
-/** At most `mostBytes`, from the beginning of a line on where there is one. A log that cannot be read has none. */
+/**
+ * Returns at most `mostBytes`, beginning at the start of a line where possible. A log that cannot be read gives no
+ * bytes.
+ */
 export function recentBytes(directory: string, mostBytes: number): Buffer {
   try {
     const found: Buffer[] = [];

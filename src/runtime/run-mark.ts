@@ -1,20 +1,20 @@
 /**
- * The mark in a process's environment that names its run, whatever the process forked, detached or renamed:
- * `<root>/<instance>/<run>`, and `/<runtime>` where that is not `process`. Each runtime ends only processes with
- * its own mark.
+ * The mark: an environment variable that names a process's run, and stays whatever the process forks, detaches or
+ * renames. Its form is `<root>/<instance>/<run>`, with `/<runtime>` after it unless the runtime is `process`. Each
+ * runtime ends only processes with its own mark.
  */
 import type { RunId } from './runtime.js';
 
 export const MARK_VARIABLE = 'DROVER_RUN';
 
-/** The runtime whose marks omit their runtime: it was the only one once. */
+/** The runtime that marks leave out. It was the only runtime when marks were introduced. */
 const UNNAMED = 'process';
 
 export interface MarkedRun extends RunId {
   readonly runtime: string;
 }
 
-/** Instance id and runtime hold no slash. */
+/** Writes a mark. Instance id and runtime must not hold a slash. */
 export function formatMark(rootId: string, run: RunId, runtime: string = UNNAMED): string {
   const mark = `${rootId}/${run.instanceId}/${run.run}`;
   return runtime === UNNAMED ? mark : `${mark}/${runtime}`;

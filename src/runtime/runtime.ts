@@ -1,6 +1,7 @@
 /**
- * What a runtime (process, screen, tmux, docker) does for the process supervisor. All runtimes keep their instances
- * alive without the daemon, and write the instances' output through src/logs. One contract suite tests them all.
+ * The contract between the process supervisor and a runtime (process, screen, tmux, docker). All runtimes keep their
+ * instances alive without the daemon, and write the instances' output through src/logs. One contract suite tests them
+ * all.
  */
 
 import type { RuntimeOffer } from '../model/node.js';
@@ -8,19 +9,22 @@ import type { Attachment, TerminalSize } from '../model/run/attachment.js';
 import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
 import type { RunIdentity } from '../model/run/run-identity.js';
 
-/** Where a container finds the file of `StartSpec.apiAuthority`. */
+/** The path inside a container at which `StartSpec.apiAuthority` is mounted. */
 export const AUTHORITY_IN_CONTAINER = '/etc/drover/api-ca.pem';
 
-/** One start of one instance: `run` counts starts, so that an old process is never taken for a new one. */
+/** A start of an instance. `run` counts the starts, so that an old process is never taken for a new one. */
 export interface RunId {
   readonly instanceId: string;
   readonly run: number;
 }
 
 export interface StartSpec extends RunId {
-  /** Given to `/bin/sh -c` unchanged. Values reach it by `environment`, never by text. */
+  /**
+   * The command line, given to `/bin/sh -c` unchanged. Values reach it through `environment`, never as text of the
+   * command.
+   */
   readonly command: string;
-  /** Absolute path, exists. */
+  /** Absolute path of an existing directory. */
   readonly workingDirectory: string;
   /** The complete environment; a runtime adds only what a terminal needs. */
   readonly environment: Readonly<Record<string, string>>;
@@ -31,22 +35,25 @@ export interface StartSpec extends RunId {
    * its children. Absent or empty: limits are advisory. Runtimes that limit by themselves (docker) ignore it.
    */
   readonly controlGroups?: readonly string[];
-  /** `properties` of the configuration, for runtimes with settings of their own (docker: `image`). */
+  /** The configuration's `properties`, for runtimes with settings of their own (docker: `image`). */
   readonly properties?: Readonly<Record<string, string>>;
-  /** The instance's port on the node, or null. docker publishes it. */
+  /** The instance's port on the node, or null. The docker runtime publishes it. */
   readonly port?: number | null;
-  /** A file that the environment names, for runtimes whose programs have other files (docker mounts it). */
+  /**
+   * The file with the API's certificate authority, which the environment names. Docker mounts it, because its programs
+   * see other files.
+   */
   readonly apiAuthority?: string;
   /**
-   * Called by a start that takes long (docker pulls an image), with what it does, in words for the operator. From
-   * the first call on, other work on the instance no longer waits for this start.
+   * A slow start (docker pulls an image) calls it with what it does, in words for the operator. From the first call on,
+   * other work on the instance no longer waits for this start.
    */
   readonly onProgress?: (what: string) => void;
-  /** Aborts when the start is no longer wanted. A quick start need not look at it. */
+  /** Aborts when the start is no longer wanted. Quick starts may ignore it. */
   readonly signal?: AbortSignal;
 }
 
-/** What one instance uses now: its whole process group, control group or container. */
+/** The present usage of one instance: its whole process group, control group or container. */
 export interface Usage {
   /** Processor time since the run began, in seconds. */
   readonly cpuSeconds: number;
@@ -59,22 +66,25 @@ export interface ProcessIdentity {
   readonly pid: number;
   /** Field 22 of `/proc/<pid>/stat`, clock ticks since boot. */
   readonly startTime: number;
-  /** `/proc/sys/kernel/random/boot_id`: start times of another boot mean nothing. */
+  /** `/proc/sys/kernel/random/boot_id`: start times are comparable only within one boot. */
   readonly bootId: string;
 }
 
 export interface Exit {
-  /** Exit status, or null when a signal ended it. */
+  /** Exit status; null when a signal ended the process. */
   readonly code: number | null;
   /** Signal name such as `SIGKILL`, or null. */
   readonly signal: string | null;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Where the output stands in the instance's log; absent: unknown. */
+  /** Where the run's output lies in the instance's log; absent: unknown. */
   readonly output?: OutputSpan | undefined;
-  /** The memory limit ended it, where the runtime itself knows (docker). Elsewhere the node's limits tell. */
+  /**
+   * True when the runtime knows that the memory limit ended the run (docker). For other runtimes the node's limits know
+   * it.
+   */
   readonly isOutOfMemory?: boolean | undefined;
-  /** What neither code nor signal tells, in words: `its container was removed`. */
+  /** The cause in words, when neither code nor signal tells it: `its container was removed`. */
   readonly cause?: string | undefined;
 }
 
@@ -84,7 +94,7 @@ export type Held = RunId &
     | {
         readonly process: RunIdentity;
         readonly exit: null;
-        /** Where its output begins in the instance's log; absent: unknown. */
+        /** Where the run's output begins in the instance's log; absent: unknown. */
         readonly outputFrom?: LogPlace | undefined;
       }
     | { readonly process: RunIdentity | null; readonly exit: Exit }
@@ -95,23 +105,23 @@ export type ExitListener = (run: RunId, exit: Exit) => void;
 export interface Runtime {
   readonly key: string;
 
-  /** Whether the tool answers on this machine. Cheap; called at start and from time to time. */
+  /** Tells whether the runtime's tool answers on this machine. Cheap; called at start and from time to time. */
   probe(): Promise<RuntimeOffer>;
 
   /**
-   * Starts a run, and resolves when its process exists. Throws DRV_RUNTIME_START_FAILED with a reason for the
-   * operator, DRV_RUNTIME_UNAVAILABLE when the tool or its owner cannot be reached. Refuses a second live process
-   * of one instance id.
+   * Starts a run, and resolves when its process exists. Throws DRV_RUNTIME_START_FAILED with a reason for the operator,
+   * or DRV_RUNTIME_UNAVAILABLE when the tool or its owner cannot be reached. Refuses a second live process of one
+   * instance id.
    */
   start(spec: StartSpec): Promise<RunIdentity>;
 
   /**
-   * Takes up what an earlier daemon left. Called once before anything else; repeatable. Afterwards exits go to
-   * `onExit`. Resolves with all runs that the runtime holds. Never starts anything.
+   * Takes over the runs that an earlier daemon left. Called once before anything else; repeatable. Afterwards exits go
+   * to `onExit`. Resolves with all runs that the runtime holds. Never starts anything.
    */
   adopt(): Promise<readonly Held[]>;
 
-  /** All runs that it holds now. */
+  /** All runs that the runtime holds now. */
   list(): Promise<readonly Held[]>;
 
   /**
@@ -125,15 +135,15 @@ export interface Runtime {
   isAlive(run: RunId): Promise<boolean>;
 
   /**
-   * True when the process group of an ended run is empty for certain. It takes one system call, so that a restart
-   * after a crash need not wait for the whole of /proc. Marked processes outside of the group may still live, and
-   * members of the control group, which the supervisor looks at. False says nothing.
+   * True when the process group of an ended run is certainly empty. Costs one system call, so that a restart after a
+   * crash need not read the whole of /proc. Marked processes outside of the group may still live, and so may members of
+   * the control group, which the supervisor checks. False says nothing.
    */
   isGroupGone(run: RunId): boolean;
 
   /**
-   * What runs use now, by `<instanceId>/<run>`; runs without known figures are left out. Absent: the node reads
-   * usage from the runs' control groups or processes.
+   * The present usage of runs, by `<instanceId>/<run>`; runs without known figures are left out. A runtime without this
+   * method: the node reads usage from the runs' control groups or processes.
    */
   usage?(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>>;
 
@@ -141,20 +151,21 @@ export interface Runtime {
   write(run: RunId, bytes: Buffer): Promise<void>;
 
   /**
-   * Attaches a terminal to a live run. Several may be attached at once, and none holds up the program or its log.
-   * Throws DRV_INSTANCE_NOT_RUNNING, DRV_INSTANCE_NOT_ATTACHABLE, DRV_RUNTIME_UNAVAILABLE. Absent: it cannot.
+   * Attaches a terminal to a live run. Several may be attached at once, and no terminal holds up the program or its
+   * log. Throws DRV_INSTANCE_NOT_RUNNING, DRV_INSTANCE_NOT_ATTACHABLE, DRV_RUNTIME_UNAVAILABLE. Absent: the runtime
+   * cannot attach.
    */
   attach?(run: RunId, size: TerminalSize): Promise<Attachment>;
 
-  /** Forgets an exit once the daemon has recorded it. Repeatable. */
+  /** Forgets an exit that the daemon has recorded. Repeatable. */
   acknowledge(run: RunId): Promise<void>;
 
   /** Exits are events, never polled. Returns the function that unsubscribes. */
   onExit(listener: ExitListener): () => void;
 
   /**
-   * Called when the runtime lost all of its runs at once, because its owner or server died. The supervisor lists
-   * again. Returns the function that unsubscribes.
+   * Calls the listener when the runtime lost all of its runs at once, because its owner or server died. The supervisor
+   * then lists again. Returns the function that unsubscribes.
    */
   onLost(listener: () => void): () => void;
 

@@ -5,12 +5,12 @@ import { ownUser } from '../files/own-user.js';
 import { DroverError } from '../model/errors.js';
 import { publicMessage } from '../model/public-message.js';
 
-/** `sun_path` of Linux has 108 bytes, one of which is the closing NUL. */
+/** `sun_path` of Linux has 108 bytes, including the closing NUL. */
 const LONGEST_PATH_BYTES = 107;
 
 /**
- * The path of socket `name` for `directory`. Its parent then exists, belongs to this user and is closed to others.
- * Throws DRV_RUNTIME_UNAVAILABLE when it cannot be made, is not private, or is too long.
+ * Returns the path of socket `name` in `directory`, which then exists, belongs to this user and is closed to others.
+ * Throws DRV_RUNTIME_UNAVAILABLE when the directory cannot be made or is not private, or the path is too long.
  */
 export function resolveSocketPath(directory: string, name: string): string {
   makePrivate(directory);
@@ -25,14 +25,14 @@ function makePrivate(directory: string): void {
   } catch (error) {
     throw unusable(directory, `cannot be made: ${publicMessage(error)}`);
   }
-  // lstat: under a shared temporary directory another user may have put a link there first.
+  // lstat does not follow links: under a shared temporary directory another user may have put a link there first.
   const stat = lstatSync(directory);
   if (!stat.isDirectory()) throw unusable(directory, 'is not a directory; remove it');
   if (stat.uid !== ownUser().uid) throw unusable(directory, 'belongs to another user; remove it');
   if ((stat.mode & 0o077) !== 0) throw unusable(directory, 'is open to other users; chmod it to 700');
 }
 
-/** The last two names of the path: messages about a runtime reach clients of the API. */
+/** Names only the last two parts of the path, because messages about a runtime reach clients of the API. */
 function unusable(path: string, why: string): DroverError {
   const name = path.split('/').slice(-2).join('/');
   return new DroverError('DRV_RUNTIME_UNAVAILABLE', `the socket directory ${name} ${why}`);

@@ -1,6 +1,6 @@
 /**
- * The audit trail on disk: one JSON line for every action that was done or refused, in `logs/audit.log`. Rotation
- * bounds it, and only the owner can read it. The last entries, those of earlier runs included, are kept in memory too.
+ * The audit trail on disk: a JSON line for every action that was done or refused, in `logs/audit.log`. Rotation bounds
+ * it, and only the owner can read it. Memory keeps the last entries too, including those of earlier runs.
  */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
@@ -14,17 +14,20 @@ import { hideTokens } from './secret-fields.js';
 
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
-/** The most entries that `last` can answer. */
+/** The most entries that `last` returns. */
 const AUDIT_ENTRIES_KEPT = 1000;
-/** Bytes read of each file at the start: enough for all entries kept, unless each has a kilobyte or more. */
+/**
+ * How many bytes of each file are read at the start: enough for all kept entries, unless an entry takes 2 KiB on
+ * average.
+ */
 const TAIL_BYTES = 2 * 1024 * 1024;
-/** A client, who may choose subject or action, must not be able to fill the trail with one request. */
+/** The longest action or subject. A client may choose both, and must not fill the trail with a single request. */
 const MAX_FIELD_CHARS = 500;
 
 export interface AuditLogOptions {
-  /** Absolute path of the current file; older ones are `.1`, `.2`, `.3` beside it. */
+  /** The absolute path of the current file; older files are `.1`, `.2`, `.3` beside it. */
   readonly path: string;
-  /** Wall clock, Unix milliseconds. */
+  /** The wall clock in Unix milliseconds. */
   readonly now: () => number;
   readonly logger: Pick<Logger, 'warn'>;
 }
@@ -32,10 +35,10 @@ export interface AuditLogOptions {
 export class AuditLog implements AuditTrail {
   readonly #options: AuditLogOptions;
   readonly #file: RotatingFile;
-  /** Oldest first. Up to twice as many as are kept, so that the list is cut rarely. */
+  /** The entries, oldest first. It grows to twice the kept entries, so that it is cut rarely. */
   #entries: AuditEntry[];
 
-  /** Throws DRV_NODE_ROOT_UNUSABLE when the file cannot be opened at all. */
+  /** Opens the file. Throws DRV_NODE_ROOT_UNUSABLE when it cannot be opened at all. */
   constructor(options: AuditLogOptions) {
     this.#options = options;
     try {
@@ -48,7 +51,7 @@ export class AuditLog implements AuditTrail {
   }
 
   /**
-   * Records an entry, which is on its way to the disk when this returns. A full disk loses entries; one line later says
+   * Records an entry, which is on its way to the disk when this returns. A full disk loses entries; a later line tells
    * how many.
    */
   record(entry: Omit<AuditEntry, 'at'>): void {
@@ -65,7 +68,7 @@ export class AuditLog implements AuditTrail {
     return count < 1 ? [] : this.#entries.slice(-Math.min(count, AUDIT_ENTRIES_KEPT));
   }
 
-  /** Idempotent. Later entries are kept in memory only. */
+  /** Closes the file; later entries are kept in memory only. Idempotent. */
   close(): void {
     this.#file.close();
   }
@@ -91,7 +94,7 @@ function shorten(entry: AuditEntry): AuditEntry {
 }
 
 function clean(text: string): string {
-  // Operators read the trail with tools that print control characters as they are.
+  // Remove control characters, because operators read the trail with tools that print them unchanged.
   return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_FIELD_CHARS);
 }
 
@@ -101,13 +104,14 @@ function lostEntry(lines: number, at: number): AuditEntry {
 }
 
 /**
- * The newest entries of all files, oldest first. Lines that are no entry, such as one cut off by a crash, are left out.
+ * The newest entries of all files, oldest first. Lines that are no entry, such as a line cut off by a crash, are left
+ * out.
  */
 function readEnd(path: string): AuditEntry[] {
   let entries: AuditEntry[] = [];
   for (let index = 0; index < FILES && entries.length < AUDIT_ENTRIES_KEPT; index++) {
     const file = index === 0 ? path : `${path}.${index}`;
-    // The text ends with a newline: one piece more than lines.
+    // The text ends with a newline, so it splits into one more piece than it has lines.
     const lines = readTail(file)
       .split('\n')
       .slice(-(AUDIT_ENTRIES_KEPT + 1));
@@ -125,7 +129,7 @@ function parseLine(line: string): AuditEntry[] {
   }
 }
 
-/** Empty when there is no such file. */
+/** The end of a file; empty when the file does not exist. */
 function readTail(path: string): string {
   const descriptor = openIfThere(path);
   if (descriptor === undefined) return '';

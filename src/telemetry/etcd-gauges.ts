@@ -1,14 +1,17 @@
-/** The gauges of an etcd that holds the state. */
+/** The gauges of the etcd that holds the state. */
 import { Gauge, type Registry } from 'prom-client';
 
 export interface EtcdFigures {
   readonly databaseBytes: number;
   readonly databaseBytesInUse: number;
-  /** Names of alarms, such as `NOSPACE`. */
+  /** The names of the alarms that are on, such as `NOSPACE`. */
   readonly alarms: ReadonlySet<string>;
 }
 
-/** Shows what `read` returns at each scrape, as of the last look at etcd; undefined: there was none yet. */
+/**
+ * Adds gauges that show the result of `read` at each scrape. `read` returns the figures of the last look at etcd;
+ * undefined: no look yet.
+ */
 export function addEtcdGauges(registry: Registry, read: () => EtcdFigures | undefined): void {
   const registers = [registry];
   const size = (name: string, help: string, of: (figures: EtcdFigures) => number): void => {
@@ -29,7 +32,7 @@ export function addEtcdGauges(registry: Registry, read: () => EtcdFigures | unde
   );
   size(
     'drover_etcd_database_in_use_bytes',
-    'What of the database file of etcd is in use.',
+    'Bytes of the database file of etcd that are in use.',
     ({ databaseBytesInUse }) => databaseBytesInUse,
   );
   new Gauge({

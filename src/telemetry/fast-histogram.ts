@@ -1,32 +1,32 @@
 /**
  * A histogram for events that come a hundred thousand times a second: an observation is two additions, and a scrape
- * makes the Prometheus form. (prom-client's own composes a string to find its label set each time, which took 6 % of
- * the control plane's time.)
+ * makes the Prometheus form. (prom-client's own histogram composes a string at each observation to find its label set,
+ * which took 6 % of the control plane's time.)
  */
 import { Histogram, type MetricValueWithName, type Registry } from 'prom-client';
 
 export interface FastHistogramOptions {
   readonly name: string;
   readonly help: string;
-  /** Upper bounds, ascending. */
+  /** The upper bounds of the buckets, ascending. */
   readonly buckets: readonly number[];
-  /** The one label; absent: none. */
+  /** The name of the only label; absent: no label. */
   readonly label?: string;
   readonly registers: Registry[];
 }
 
-/** A line of the exposition. prom-client keeps shared labels apart, and there are none here. */
+/** A line of the exposition. prom-client keeps shared labels apart; this histogram has none. */
 interface Shown extends MetricValueWithName<string> {
   readonly sharedLabels: object;
 }
 
 interface Series {
-  /** Observations per bucket, not cumulated; the last is above all bounds. */
+  /** The observations per bucket, not cumulated; the last bucket is above all bounds. */
   readonly counts: Float64Array;
   sum: number;
 }
 
-/** Like prom-client's histogram, except for where the observations are kept. */
+/** Like prom-client's histogram, but keeps the observations itself. */
 export class FastHistogram extends Histogram {
   readonly #options: FastHistogramOptions;
   readonly #series = new Map<string, Series>();
@@ -43,7 +43,7 @@ export class FastHistogram extends Histogram {
     this.#options = options;
   }
 
-  /** Counts `value` under the label's value (empty when there is no label). */
+  /** Counts `value` under the label's value, which is empty when there is no label. */
   count(labelValue: string, value: number): void {
     const { buckets } = this.#options;
     let series = this.#series.get(labelValue);
@@ -57,7 +57,7 @@ export class FastHistogram extends Histogram {
     series.sum += value;
   }
 
-  /** The values that prom-client's registry and its own `get` read on every scrape. */
+  /** The values that prom-client's registry and its own `get` read at every scrape. */
   async getForPromString(): Promise<object> {
     const { name, help } = this.#options;
     const values: Shown[] = [];
@@ -67,7 +67,7 @@ export class FastHistogram extends Histogram {
 
   override reset(): void {
     super.reset();
-    // prom-client resets in its constructor, before our fields exist.
+    // prom-client resets in its constructor, before the fields of this class exist.
     if (#series in this) this.#series.clear();
   }
 

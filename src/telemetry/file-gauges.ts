@@ -1,19 +1,19 @@
-/** The metrics of configuration files: their states, what waits to be removed, and instances of older contents. */
+/** The metrics of configuration files: their states, removals that wait, and instances of older contents. */
 import { Gauge, type Registry } from 'prom-client';
 
 export interface FileFigures {
-  /** How many files are in each state; every state is named, so that each has a line. */
+  /** How many files are in each state. Every state is named, so that each has a line. */
   readonly states: ReadonlyMap<string, number>;
   /** Configurations without a file whose removal waits to be confirmed. */
   readonly removalsWaiting: number;
-  /** By configuration, its instances that were made from an older content. */
+  /** How many instances of each configuration were made from an older content. */
   readonly outdated: ReadonlyMap<string, number>;
 }
 
 export interface FileGaugesOptions {
-  /** For what names nothing. */
+  /** The registry for metrics without names of configurations. */
   readonly open: Registry;
-  /** For what names configurations. */
+  /** The registry for metrics with names of configurations. */
   readonly naming: Registry;
   readonly read: () => FileFigures;
 }

@@ -1,9 +1,9 @@
-/** The gauges of who leads, as one master sees it. */
+/** The gauges that show who leads, as this master sees it. */
 import { Counter, Gauge, type Registry } from 'prom-client';
 
 export interface LeadershipFigures {
   isLeader(): boolean;
-  /** Null: nobody leads. */
+  /** The present leader; null: nobody leads. */
   leader(): { readonly epoch: number } | null;
   onChange(listener: () => void): () => void;
 }

@@ -1,6 +1,7 @@
 /**
  * The daemon's own log: JSON lines in logs/drover.log, readable lines on a terminal. It writes in this process and
- * synchronously: a line is on its way to the disk before the decision is acted on, and no worker thread costs memory.
+ * synchronously. So a line is on its way to the disk before the decision is acted on, and no worker thread costs
+ * memory.
  */
 import { type Logger as PinoLogger, pino } from 'pino';
 import { RotatingFile } from './rotating-file.js';
@@ -10,7 +11,7 @@ import { SourceStacks } from './source-stack.js';
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 const FILES = 4;
 
-/** The interface that parts log to. `child({ ... })` adds fields. Never pass tokens or environment values. */
+/** The logger that all parts use. `child({ ... })` adds fields. Never pass tokens or environment values. */
 export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
@@ -22,22 +23,24 @@ export interface LogTerminal {
 }
 
 export interface LoggerOptions {
-  /** Absolute path of the JSON log; kept to 4 files of 8 MiB. */
+  /** The absolute path of the JSON log, which is kept to 4 files of 8 MiB. */
   readonly file: string;
-  /** `true`: standard output. `false`: the file only. */
+  /** `true`: write to standard output too. `false`: write to the file only. */
   readonly terminal: boolean | LogTerminal;
   readonly level: LogLevel;
 }
 
 export interface OpenLogger {
   readonly logger: Logger;
-  /** From here on lines go to the file only. Idempotent. */
+  /** Ends the output on the terminal; later lines go to the file only. Idempotent. */
   closeTerminal(): void;
-  /** Idempotent. Lines logged afterwards reach the terminal at best. */
+  /** Closes the file; later lines reach the terminal at best. Idempotent. */
   close(): void;
 }
 
-/** Opens the log file. Throws when it cannot be opened; a disk that fills up later only loses lines, counted. */
+/**
+ * Opens the log file. Throws when it cannot be opened. A disk that fills up later only loses lines, which are counted.
+ */
 export async function createLogger(options: LoggerOptions): Promise<OpenLogger> {
   const { file: path, level } = options;
   const file = new RotatingFile({ path, maxBytes: MAX_FILE_BYTES, files: FILES, lostLine });
@@ -52,7 +55,7 @@ export async function createLogger(options: LoggerOptions): Promise<OpenLogger> 
       level,
       base: { pid: process.pid },
       formatters: { log: (fields) => hideSecrets(fields) },
-      // Formatters do not see the fields of `child`; serializers do.
+      // Formatters do not see the fields of `child`; serializers see them.
       serializers: {
         ...Object.fromEntries([...SECRET_FIELDS].map((name) => [name, () => HIDDEN])),
         err: errorSerializer(),
@@ -71,7 +74,7 @@ export async function createLogger(options: LoggerOptions): Promise<OpenLogger> 
   return { logger, closeTerminal, close };
 }
 
-/** As pino's own, with our files in the stack. */
+/** Like pino's own serializer, but with Drover's source files in the stack. */
 function errorSerializer(): (error: Error) => unknown {
   const stacks = new SourceStacks();
   return (error) => {
@@ -85,7 +88,7 @@ function lostLine(lines: number): string {
   return `${JSON.stringify({ level: 40, time: Date.now(), lines, msg })}\n`;
 }
 
-/** How pino begins a line of level error. */
+/** The beginning of a line of level error, as pino writes it. */
 const ERROR_LINE = '{"level":50,';
 const STACK = '"stack":"';
 
@@ -94,7 +97,7 @@ interface OpenTerminal {
   close(): void;
 }
 
-/** Loads pino-pretty only for a terminal: a daemon under a service manager saves its memory. */
+/** Opens the terminal. Loads pino-pretty only then, because a daemon under a service manager saves its memory. */
 async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal | undefined> {
   if (target === false) return undefined;
   const terminal = target === true ? process.stdout : target;
@@ -104,7 +107,7 @@ async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal
     ignore: 'pid,hostname',
     translateTime: 'SYS:HH:MM:ss.l',
   };
-  // For a person the message is enough, and the fields are in the file. Errors of ours show where they come from.
+  // A person needs only the message, because the file has the fields. Errors with a stack show where they come from.
   const plain = prettyFactory({ ...shared, hideObject: true });
   const detailed = prettyFactory(shared);
   const show = (line: string): void => {
@@ -112,25 +115,28 @@ async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal
     terminal.write((isDetailed ? detailed : plain)(harmless(line)));
   };
   if (target !== true) return { show, close: ignore };
-  // A terminal that went away (EPIPE, EIO) or a full disk behind a redirection must not end the daemon.
+  // A terminal that is gone (EPIPE, EIO), or a full disk behind a redirection, must not end the daemon.
   process.stdout.on('error', ignore);
   return { show, close: () => process.stdout.off('error', ignore) };
 }
 
 /**
- * Every escape of a JSON text, and C1 characters as they are. A backslash is matched together with the character it
- * escapes: the end of one escape must not look like the start of another.
+ * Every escape of a JSON text, and literal C1 characters. A backslash is matched together with the character that it
+ * escapes, so that the end of an escape does not look like the start of another.
  */
 const ESCAPES = /\\(?:u[0-9a-f]{4}|.)|[\x7f-\x9f]/g;
 const CONTROLS = /^(?:\\u00[01][0-9a-f]|\\[bfr]|[\x7f-\x9f])$/;
-/** The text before pino's message, which stands last. Within a text the quotes would be escaped. */
+/** The text before pino's message, which comes last in a line. Inside a text its quotes would be escaped. */
 const MESSAGE = ',"msg":"';
 
-/** Removes from a JSON line what steers a terminal: clients and instances choose names and texts that are logged. */
+/**
+ * Removes control characters for the terminal from a JSON line, because clients and instances choose names and texts
+ * that are logged.
+ */
 function harmless(line: string): string {
   const from = line.lastIndexOf(MESSAGE);
   if (from === -1) return withoutControls(line);
-  // A second line of a message could look like a log line of ours. Stack traces keep their lines.
+  // Join the lines of a message: its second line could look like another log line. Stack traces keep their lines.
   const message = withoutControls(line.slice(from)).replace(ESCAPES, (found) =>
     found === '\\n' ? ' ' : found,
   );

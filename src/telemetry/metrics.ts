@@ -1,6 +1,6 @@
 /**
- * All metrics, by name, in one place; no other file knows a metric's name. A `Metrics` belongs to one daemon and has
- * its own registries, so that several can live in one test process.
+ * All metrics by name; no other file knows a metric's name. A `Metrics` belongs to one daemon and has its own
+ * registries, so that several daemons can live in one test process.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -15,14 +15,17 @@ import { addRolloutGauges, type RolloutFigures } from './rollout-gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
-/** Services of one turn of the event loop. Counting one is cheap, unless it has thousands of lost or ended instances. */
+/**
+ * How many configurations are counted in one turn of the event loop. Counting is cheap, unless a configuration has
+ * thousands of lost or ended instances.
+ */
 const COUNTED_A_TURN = 100;
 const SHORT_SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 const LEFT_OUT =
   '# without an API key, what names configurations, nodes and instances is left out: send "Authorization: Bearer <key>"\n';
 const START_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** One line for every measured instance. The line goes with the instance. */
+/** The metrics of each measured instance, a line for each. The lines disappear with the instance. */
 export const USAGE_METRICS: readonly UsageMetric[] = [
   {
     name: 'drover_instance_cpu_seconds_total',
@@ -44,29 +47,29 @@ export const USAGE_METRICS: readonly UsageMetric[] = [
   },
 ];
 
-/** Numbers that each scrape reads. */
+/** The figures of a master, read at each scrape. */
 export interface MetricSources {
-  /** Instances by configuration and state. */
+  /** How many instances each configuration has in each state. */
   instances(): Iterable<{ configuration: string; state: string; count: number }>;
-  /** Declared minimums. */
+  /** The declared minimums. */
   minimums(): Iterable<{ configuration: string; minimum: number }>;
-  /** What counts towards the minimum of a configuration now. */
+  /** How many instances count towards the minimum of a configuration now. */
   actualOf(configuration: string): number;
   configurationFileErrors(): number;
   rollouts(): Iterable<RolloutFigures>;
-  /** Stored records that cannot be read, by kind. */
+  /** How many stored records of each kind cannot be read. */
   unreadableRecords(): ReadonlyMap<string, number>;
-  /** What instances use, as their nodes measured it last. */
+  /** The usage of instances, as their nodes measured it last. */
   usages(): Iterable<ShownUsage>;
 }
 
 export class Metrics {
-  /** Metrics whose labels name nothing of the operator's: everybody may see them. */
+  /** Metrics without names of configurations, nodes or instances in their labels. Everybody may see them. */
   readonly registry = new Registry();
-  /** Metrics with a label that names a configuration, a node or an instance: for callers with an API key. */
+  /** Metrics whose labels name a configuration, a node or an instance: for callers with an API key. */
   readonly namingRegistry = new Registry();
   readonly #queues = new Map<string, () => QueueGauge>();
-  /** Rounds by controller, then by outcome; turned into a counter when scraped. */
+  /** How many rounds ended by controller and outcome. A scrape turns them into a counter. */
   readonly #rounds = new Map<string, Map<Outcome, number>>();
   readonly #roundSeconds: FastHistogram;
   readonly #restarts: Counter<'configuration'>;
@@ -78,7 +81,7 @@ export class Metrics {
 
   constructor() {
     const registers = [this.registry];
-    // Finer sampling of the event loop's delay would be most of what an idle daemon does.
+    // Finer sampling of the event loop's delay would be most of an idle daemon's work.
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
     const rounds = this.#rounds;
     new Counter({
@@ -148,7 +151,7 @@ export class Metrics {
     this.#roundSeconds.count(controller, durationMs / 1000);
   }
 
-  /** Shows a controller's queue on every scrape. */
+  /** Adds a controller's queue to the scrapes. */
   addQueue(controller: string, read: () => QueueGauge): void {
     this.#queues.set(controller, read);
   }
@@ -173,7 +176,7 @@ export class Metrics {
     this.#storeWriteSeconds.count('', seconds);
   }
 
-  /** Connects the numbers that only a master has. Called once, when its state is loaded. */
+  /** Connects the figures that only a master has. Called once, when its state is loaded. */
   addSources(sources: MetricSources): void {
     const registers = [this.namingRegistry];
     this.#usages = () => sources.usages();
@@ -233,27 +236,27 @@ export class Metrics {
     });
   }
 
-  /** Shows the nodes that a master knows. Called once. */
+  /** Adds the nodes that a master knows. Called once. */
   addNodes(read: () => Iterable<NodeFigures>): void {
     addNodeGauges(this.namingRegistry, read);
   }
 
-  /** Shows the configuration files of a master. Called once. */
+  /** Adds the configuration files of a master. Called once. */
   addConfigurationFiles(read: () => FileFigures): void {
     addFileGauges({ open: this.registry, naming: this.namingRegistry, read });
   }
 
-  /** Shows whether this master leads, and how often its leader has changed. Called once. */
+  /** Adds gauges for the leadership and its changes. Called once. */
   addLeadership(leadership: LeadershipFigures): void {
     addLeadershipGauges(this.registry, leadership);
   }
 
-  /** Shows the etcd that holds the state. Called once. */
+  /** Adds the etcd that holds the state. Called once. */
   addEtcd(read: () => EtcdFigures | undefined): void {
     addEtcdGauges(this.registry, read);
   }
 
-  /** Shows how many WebSockets the API has open. Called once. */
+  /** Adds the number of the API's open WebSockets. Called once. */
   addApiSockets(read: () => number): void {
     new Gauge({
       name: 'drover_api_sockets',
@@ -265,7 +268,7 @@ export class Metrics {
     });
   }
 
-  /** The exposition text of all metrics, in pieces. Made in several turns of the event loop. */
+  /** The exposition text of all metrics, in pieces, made in several turns of the event loop. */
   async exposition(): Promise<readonly Buffer[]> {
     const open = await this.registry.metrics();
     await nextTurn();

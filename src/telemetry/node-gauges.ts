@@ -1,20 +1,20 @@
-/** The gauges of nodes, one line for each node that the master knows. Part of metrics.ts, which registers them. */
+/** The gauges of nodes, with a line for each node that the master knows. metrics.ts registers them. */
 import { Gauge, type Registry } from 'prom-client';
 import type { NodeRecord } from '../model/node.js';
 
-/** What a master knows of one node. */
+/** A master's knowledge of a node. */
 export interface NodeFigures {
   readonly record: NodeRecord;
-  /** The resources that placement has given out there. */
+  /** The resources on the node that placement has reserved. */
   readonly use: { readonly ramMB: number; readonly cpu: number; readonly instances: number };
-  /** Undefined: no beat since the master started. */
+  /** The time since the last beat; undefined: no beat since the master started. */
   readonly beatAgeMs: number | undefined;
 }
 
 interface NodeFigure {
   readonly name: string;
   readonly help: string;
-  /** Undefined when the node has no such value now. */
+  /** The node's value; undefined: it has none now. */
   read(node: NodeFigures): number | undefined;
 }
 
@@ -56,7 +56,7 @@ const FIGURES: readonly NodeFigure[] = [
   },
 ];
 
-/** `read` is called at each scrape. Called once for a registry. */
+/** Adds the gauges. `read` is called at each scrape. Call it once for a registry. */
 export function addNodeGauges(registry: Registry, read: () => Iterable<NodeFigures>): void {
   for (const { name, help, read: figureOf } of FIGURES)
     new Gauge({

@@ -1,4 +1,6 @@
-/** Logs the same cause again only after a growing pause (repeats.ts), for failures that repeat and would fill the log. */
+/**
+ * Logs the same cause again only after a growing pause (repeats.ts), for failures that would fill the log by repeating.
+ */
 import type { Logger } from './logger.js';
 import { Repeats } from './repeats.js';
 
@@ -12,12 +14,12 @@ export class RepeatedLog {
     this.#monotonic = monotonic;
   }
 
-  /** Logs `message` the first time that `cause` is given, then after a minute, two, four, up to an hour. */
+  /** Logs `message` at the first occurrence of `cause`, then after a minute, two, four, up to an hour. */
   warn(cause: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     this.#log('warn', cause, message, fields);
   }
 
-  /** The same at level `error`. */
+  /** Like `warn`, at level `error`. */
   error(cause: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
     this.#log('error', cause, message, fields);
   }
@@ -34,7 +36,7 @@ export class RepeatedLog {
     else this.#logger[level]({ ...fields, times }, `${message} (${times} times more)`);
   }
 
-  /** Forgets a cause, because it has gone well: the next failure is news. */
+  /** Forgets a cause after a success, so that its next failure is logged at once. Default: all causes. */
   clear(cause?: string): void {
     this.#repeats.clear(cause);
   }

@@ -1,6 +1,6 @@
 /**
- * Decides which of many equal events are told: the first, then one after a minute, two, four, up to an hour, with the
- * number of those in between. An event that did not occur for as long as its pause counts as new.
+ * Decides which of many equal events are told: the first, then another after a minute, two, four, up to an hour, with
+ * the number of events in between. An event counts as new when the last telling is more than twice its pause ago.
  */
 
 const FIRST_PAUSE_MS = 60_000;
@@ -14,12 +14,12 @@ interface Cause {
 }
 
 export class Repeats {
-  /** In order of the last time that each was told. At the limit the first is forgotten. */
+  /** The causes in order of their last telling. At the limit the first cause is forgotten. */
   readonly #causes = new Map<string, Cause>();
 
   /**
-   * Counts an event at `now`, monotonic milliseconds. Answers with the number of events since the last one that was
-   * told, itself included; 0 for news; undefined when this one is left out.
+   * Counts an event at `now`, monotonic milliseconds. Returns how many events came since the last one told, including
+   * this event; 0: it is new. Undefined: do not tell this event.
    */
   take(cause: string, now: number): number | undefined {
     const known = this.#causes.get(cause);
@@ -33,7 +33,7 @@ export class Repeats {
     return known.count;
   }
 
-  /** Forgets a cause, or all: the next event is news. */
+  /** Forgets a cause, or all causes: their next event counts as new. */
   clear(cause?: string): void {
     if (cause === undefined) this.#causes.clear();
     else this.#causes.delete(cause);

@@ -1,10 +1,10 @@
-/** The gauges of rollouts: `metrics.ts` registers them, and the master says what they show. */
+/** The gauges of rollouts. `metrics.ts` registers them, and the master gives their figures. */
 import { Gauge, type Registry } from 'prom-client';
 import type { RolloutRecord } from '../model/rollout.js';
 
 export type RolloutFigures = Pick<RolloutRecord, 'name' | 'state' | 'counts'>;
 
-/** Both are read at each scrape. A configuration that has had no rollout has no line. */
+/** Adds two gauges, read at each scrape. A configuration without any rollout has no line. */
 export function addRolloutGauges(registry: Registry, read: () => Iterable<RolloutFigures>): void {
   const registers = [registry];
   new Gauge({

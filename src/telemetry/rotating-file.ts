@@ -1,6 +1,6 @@
 /**
- * A log file with a bound: written synchronously line by line, rotated by renaming (`drover.log`, `.1`, `.2`, ...). A
- * full disk loses lines, which are counted, and never ends the daemon.
+ * A log file of bounded size: written synchronously line by line, rotated by renaming (`drover.log`, `.1`, `.2`, ...).
+ * A full disk loses lines, which are counted, and never ends the daemon.
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
@@ -8,15 +8,15 @@ import { dirname } from 'node:path';
 const NEWLINE = 0x0a;
 
 export interface RotatingFileOptions {
-  /** Absolute path of the current file; its directory is made when missing. */
+  /** The absolute path of the current file; its directory is made when missing. */
   readonly path: string;
-  /** Rotate before the file would grow past this. */
+  /** The largest size of a file; a line that would exceed it goes into a new file. */
   readonly maxBytes: number;
-  /** Files kept, the current one included; at least 1. */
+  /** How many files are kept, including the current file; at least 1. */
   readonly files: number;
-  /** Mode of a new file. Default 0640. */
+  /** The mode of a new file. Default 0640. */
   readonly mode?: number;
-  /** The line that says how many lines were lost, once lines can be written again. */
+  /** Makes the line that tells how many lines were lost, once lines can be written again. */
   readonly lostLine: (lines: number) => string;
 }
 
@@ -26,22 +26,22 @@ export class RotatingFile {
   #size = 0;
   #isClosed = false;
   #lost = 0;
-  /** A failed write, or a crash of an earlier run, may have left half a line. */
+  /** True when the file ends with half a line, after a failed write or the crash of an earlier run. */
   #isLineOpen = false;
 
-  /** Throws when the file cannot be opened at all: at the start an operator can mend that. */
+  /** Opens the file. Throws when it cannot be opened, because an operator can mend that at the start. */
   constructor(options: RotatingFileOptions) {
     this.#options = options;
     mkdirSync(dirname(options.path), { recursive: true });
     this.#open();
   }
 
-  /** Number of lines lost since the last one that was written. */
+  /** How many lines were lost since the last written line. */
   get lost(): number {
     return this.#lost;
   }
 
-  /** Appends one line, its newline included. Never throws. */
+  /** Appends a line, including its newline. Never throws. */
   write(line: string): void {
     try {
       if (this.#lost > 0) {
@@ -54,7 +54,7 @@ export class RotatingFile {
     }
   }
 
-  /** Idempotent; later lines are lost. */
+  /** Closes the file; later lines are lost. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#release();

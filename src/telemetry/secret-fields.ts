@@ -1,15 +1,15 @@
 /**
- * Keeps secrets out of the log, even when a caller passes them by mistake. A custom pass over the fields takes less
- * than a microsecond; pino's `redact` with wildcards takes 50 per line.
+ * Keeps secrets out of the log, even when a caller passes them by mistake. This pass over the fields takes less than a
+ * microsecond; pino's `redact` with wildcards takes 50 per line.
  */
 
-/** Stands in place of a secret. */
+/** The text in place of a secret. */
 export const HIDDEN = '***';
-/** Deeper than any logged value; a cycle ends here too. */
+/** The depth at which the search ends, deeper than any logged value. It also ends a cycle. */
 const MAX_DEPTH = 6;
 const TOKEN_IN_TEXT = /(?<=drvs?_)[0-9A-Za-z]{8,}|(?<=drvjoin_)[\w-]{8,}/g;
 
-/** Fields whose value is never logged, at any depth. */
+/** The fields whose value is never logged, at any depth. */
 export const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'authorization',
   'token',
@@ -21,7 +21,7 @@ export const SECRET_FIELDS: ReadonlySet<string> = new Set([
   'environmentVariables',
 ]);
 
-/** `fields` with the values of `SECRET_FIELDS` replaced; the same object when there is nothing to hide. */
+/** `fields` with the values of `SECRET_FIELDS` replaced. Returns the same object when there is nothing to hide. */
 export function hideSecrets(fields: Record<string, unknown>, depth = 0): Record<string, unknown> {
   let copy: Record<string, unknown> | undefined;
   for (const [name, value] of Object.entries(fields)) {
@@ -33,7 +33,7 @@ export function hideSecrets(fields: Record<string, unknown>, depth = 0): Record<
   return copy ?? fields;
 }
 
-/** A log line with everything that looks like a Drover token cut out. */
+/** A log line without texts that look like a Drover token. */
 export function hideTokens(line: string): string {
   return line.includes('drv') ? line.replace(TOKEN_IN_TEXT, HIDDEN) : line;
 }

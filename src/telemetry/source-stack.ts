@@ -1,24 +1,31 @@
 /**
- * Makes a stack name our source files: the built program is a bundle, and its maps lie beside it. Node's own support
- * reads every map at the start, which costs time and memory; this reads one when an error is written down.
+ * Makes a stack name Drover's source files: the built program is a bundle, with its source maps beside it. Node's own
+ * support reads every map at the start, which costs time and memory. This class reads a map only when an error is
+ * logged.
  */
 import { readFileSync } from 'node:fs';
 import { SourceMap } from 'node:module';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** In the built program, where this file is a chunk (rolldown.config.ts). */
+/** The directory of the built program, in which this file is a chunk (rolldown.config.ts). */
 const PROGRAM = fileURLToPath(new URL('..', import.meta.url));
-/** More than the program has frames in its errors. A stack holds texts from outside, which could name any number. */
+/**
+ * The most remembered places, more than the frames of the program's own errors. A stack also holds texts from outside,
+ * which could name any number of places.
+ */
 const MOST_PLACES = 1000;
 const FRAME = /^ +at .+/gm;
 const PLACE = /(?<=[ (])(?:file:\/\/)?(\/[^\s():]+\.js):(\d+):(\d+)/g;
 
 export class SourceStacks {
   readonly #directory: string;
-  /** Places of the bundle and of our files. An error that comes again costs nothing. */
+  /** The source places by places in the bundle, so that a repeated error costs nothing. */
   readonly #places = new Map<string, string>();
-  /** Each is read once, and goes with the next garbage: a map in memory takes more than the whole program. */
+  /**
+   * The source maps. Each is read when needed and then left to the garbage collector, because a map takes more memory
+   * than the whole program.
+   */
   readonly #maps = new Map<string, WeakRef<SourceMap>>();
 
   /** `directory`: absolute, with a slash at its end. Only frames of files below it are translated. */
@@ -27,8 +34,8 @@ export class SourceStacks {
   }
 
   /**
-   * The stack with our files in it. A frame stays as it is where its file has no map, and when it is one more than
-   * 1,000 different ones. Never throws.
+   * The stack with source files in it. A frame stays unchanged when its file has no map, and after 1,000 different
+   * places. Never throws.
    */
   translate(stack: string): string {
     return stack.replace(FRAME, (frame) =>

@@ -1,11 +1,11 @@
 /**
- * Writes the Prometheus text of what instances use: three lines for each of ten thousand instances. It makes one text of
- * each hundred lines, because one that grows by all of them is slower, and prom-client's own formatting much slower.
+ * Writes the Prometheus text of the usage of instances: three lines for each of ten thousand instances. It makes a text
+ * of each hundred lines: a text that grows by all lines is slower, and prom-client's own formatting much slower.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
 export interface ShownUsage {
-  /** See `usageLabels`. */
+  /** The labels as text: see `usageLabels`. */
   readonly labels: string;
   readonly used: UsageFigures;
 }
@@ -23,22 +23,22 @@ export interface UsageMetric {
   readonly read: (used: UsageFigures) => number;
 }
 
-/** More instances than that are left out. */
+/** The most instances in the text; further instances are left out. */
 const MOST_SHOWN = 10_000;
 const LINES_TOGETHER = 100;
-/** Instances of one turn of the event loop: then other work may go on. */
+/** How many instances are written in one turn of the event loop. */
 const SHOWN_A_TURN = 1000;
 
 /**
- * The labels of an instance's lines, as text: ids and names, which need no escapes. Kept by the caller, because they are
- * most of a line and the same in each scrape.
+ * The labels of an instance's lines as text: ids and names, which need no escapes. The caller keeps the text, because
+ * it is most of a line and the same in each scrape.
  */
 export function usageLabels(instance: string, configuration: string, node: string): string {
-  // Joined, the text is in one piece; pieces that are only linked would be walked through for each line.
+  // `join` makes a single piece of text; concatenated pieces would be walked through again for each line.
   return ['{instance="', instance, '",configuration="', configuration, '",node="', node, '"} '].join('');
 }
 
-/** The text in pieces; none without instances. */
+/** The exposition text in pieces; empty when there are no instances. */
 export async function usageExposition(
   metrics: readonly UsageMetric[],
   usages: Iterable<ShownUsage>,
@@ -61,7 +61,7 @@ function linesOf({ name, read }: UsageMetric, usages: readonly ShownUsage[]): Bu
   return Buffer.from(lines, 'latin1');
 }
 
-/** The first `most` of the usages, so many together. */
+/** The first `most` usages, in groups of `together`. */
 function* firstOf(usages: Iterable<ShownUsage>, most: number, together: number): Generator<ShownUsage[]> {
   let left = most;
   let taken: ShownUsage[] = [];

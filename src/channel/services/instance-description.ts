@@ -1,6 +1,6 @@
 /**
- * Asks a node what it knows of its instances, for `why`. The wrapper's half answers, the master's half asks. Changes no
- * state.
+ * Asks a node what it knows about its instances, for `why`. The wrapper's half answers, the master's half asks. Changes
+ * no state.
  */
 import { z } from 'zod';
 import { instanceIdSchema } from '../../model/names.js';
@@ -8,18 +8,18 @@ import { type InstanceDescription, instanceDescriptionSchema } from '../../model
 import type { CallPeer, Service } from '../protocol/calls.js';
 
 const DESCRIBE_INSTANCES = 'describe-instances';
-/** Instances in one question. */
+/** The most instances in one question. */
 const MOST_DESCRIBED = 100;
 const MOST_LINES = 50;
 
 const questionSchema = z.object({
   ids: z.array(instanceIdSchema).max(MOST_DESCRIBED),
-  /** Last lines of each past run. */
+  /** How many last lines of each past run are wanted. */
   lines: z.int().min(0).max(MOST_LINES),
 });
 const answerSchema = z.array(z.object({ id: instanceIdSchema, description: instanceDescriptionSchema }));
 
-/** The wrapper's half. `describe` answers undefined for an instance that the node does not know. */
+/** The wrapper's half. `describe` returns undefined for an instance that the node does not know. */
 export function descriptionServices(
   describe: (id: string, lines: number) => Promise<InstanceDescription | undefined>,
 ): ReadonlyMap<string, Service> {
@@ -29,7 +29,7 @@ export function descriptionServices(
       async (parameters) => {
         const { ids, lines } = questionSchema.parse(parameters);
         const answers: z.output<typeof answerSchema> = [];
-        // One after the other: the node has other work, and few callers ask for a hundred.
+        // One instance after the other, because the node has other work and few callers ask for a hundred.
         for (const id of ids) {
           const description = await describe(id, lines);
           if (description !== undefined) answers.push({ id, description });
@@ -42,13 +42,13 @@ export function descriptionServices(
 
 export interface DescriptionQuestion {
   readonly nodeId: string;
-  /** At most MOST_DESCRIBED. */
+  /** The instances, at most MOST_DESCRIBED. */
   readonly ids: readonly string[];
   readonly lines: number;
   readonly signal: AbortSignal;
 }
 
-/** The master's half. The answer leaves out instances that the node does not know. Throws DRV_NODE_DISCONNECTED. */
+/** The master's half. The result leaves out instances that the node does not know. Throws DRV_NODE_DISCONNECTED. */
 export async function askForDescriptions(
   callsOf: (nodeId: string) => CallPeer,
   { nodeId, ids, lines, signal }: DescriptionQuestion,

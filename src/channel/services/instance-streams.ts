@@ -1,5 +1,5 @@
 /**
- * Logs and standard input of an instance, over the channel. The wrapper's half answers, the master's half asks the node
+ * Logs and standard input of an instance, over the channel. The wrapper's half answers; the master's half asks the node
  * that has the instance. Neither changes state.
  */
 import { z } from 'zod';
@@ -26,7 +26,7 @@ const READ_LOGS = 'read-logs';
 const FOLLOW_LOGS = 'follow-logs';
 const WRITE_STDIN = 'write-stdin';
 const MOST_LINES = 1000;
-/** The most JSON of one answer. Where a thousand lines are longer, the oldest are left out. */
+/** The most bytes of JSON in an answer. When the lines are longer, the oldest are left out. */
 const MOST_ANSWER_BYTES = 12 * 1024 * 1024;
 /** The most bytes of JSON for one character of a string. */
 const LONGEST_ESCAPE = 6;
@@ -82,7 +82,7 @@ export function instanceServices(
   ]);
 }
 
-/** The master's half. Throws DRV_NODE_DISCONNECTED, and the errors that the node answers with. */
+/** The master's half. Throws DRV_NODE_DISCONNECTED, and the errors in the node's answers. */
 export class InstanceStreams {
   readonly #callsOf: (nodeId: string) => CallPeer;
 
@@ -90,27 +90,32 @@ export class InstanceStreams {
     this.#callsOf = callsOf;
   }
 
-  /** Reads the last lines. An instance without a node has none. */
+  /** Reads the last lines; an instance without a node has no lines. */
   async readLogs(record: InstanceRecord, lines: number): Promise<LogLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], totalLines: 0 };
     return linesSchema.parse(await this.#callsOf(nodeId).call(READ_LOGS, { id: record.id, lines }));
   }
 
-  /** Reads a part of the log. That of an instance without a node is empty. Throws DRV_NOT_IMPLEMENTED for an old node. */
+  /**
+   * Reads a part of the log, which is empty for an instance without a node. Throws DRV_NOT_IMPLEMENTED when the node is
+   * too old.
+   */
   async readLogRange(record: InstanceRecord, part: LogPart): Promise<LogRange> {
     const nodeId = logNodeOf(record);
     return nodeId === undefined ? NO_LOG : askForRange(this.#callsOf(nodeId), nodeId, record.id, part);
   }
 
-  /** Searches the log. Throws DRV_NOT_IMPLEMENTED for an old node, and DRV_LOG_SEARCH_LIMIT. */
+  /** Searches the log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and DRV_LOG_SEARCH_LIMIT. */
   async searchLog(record: InstanceRecord, query: LogSearchQuery): Promise<FoundLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], next: null };
     return askForSearch(this.#callsOf(nodeId), nodeId, { ...query, id: record.id });
   }
 
-  /** Tells when the lines from `from` to `to` were written, 10,000 at most. Throws as `readLogRange` does. */
+  /**
+   * The times at which the lines from `from` to `to` were written, 10,000 lines at most. Throws like `readLogRange`.
+   */
   async readLogTimes(record: InstanceRecord, from: number, to: number): Promise<LineTimes> {
     const nodeId = logNodeOf(record);
     const question = { id: record.id, from, to };
@@ -118,9 +123,9 @@ export class InstanceStreams {
   }
 
   /**
-   * Yields the log from `position` on (`tail` 0 to 1000, `since` from 1), then live, until `signal` aborts. At most
-   * half a MiB is under way to a reader that does not read. Throws DRV_NODE_DISCONNECTED at the start and in the
-   * middle, and for an instance that has no node yet.
+   * Yields the log from `position` on (`tail` 0 to 1000, `since` from 1), then live, until `signal` aborts. While the
+   * reader does not read, at most half a MiB is under way to it. Throws DRV_NODE_DISCONNECTED, at the start or later,
+   * also when the instance has no node yet.
    */
   async *followLogs(
     record: InstanceRecord,
@@ -159,7 +164,7 @@ export class InstanceStreams {
   }
 }
 
-/** The newest lines whose JSON takes `mostBytes` at most. */
+/** The newest lines whose JSON takes at most `mostBytes`. */
 function newestWithin(lines: readonly string[], mostBytes: number): readonly string[] {
   const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
   if (chars * LONGEST_ESCAPE <= mostBytes) return lines;

@@ -1,6 +1,6 @@
 /**
- * Attached terminals of instances, over the channel. Output is a stream, so a reader that stands still stops it at its
- * window, and the run's owner detaches it at last. Input and sizes are calls beside it that name the stream.
+ * Attached terminals of instances, over the channel. Output is a stream: a reader that stops reading stops it at its
+ * window, and finally the run's owner detaches the terminal. Input and sizes are separate calls that name the stream.
  */
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
@@ -15,7 +15,7 @@ const ATTACH = 'attach';
 const ATTACH_INPUT = 'attach-input';
 const ATTACH_RESIZE = 'attach-resize';
 
-/** The first byte of a piece of the stream says what follows: output, or a message in JSON. */
+/** The first byte of a piece of the stream, which says what follows: output, or a message in JSON. */
 const OUTPUT = 0;
 const MESSAGE = 1;
 
@@ -23,13 +23,15 @@ const sizeSchema = z.object({
   columns: z.int().min(1).max(0xffff),
   rows: z.int().min(1).max(0xffff),
 });
-/** Names one attached terminal. The master draws it, so that no other reader of the channel can guess it. */
+/**
+ * The id of an attached terminal. The master chooses it at random, so that no other user of the channel can guess it.
+ */
 const terminalSchema = z.object({ terminal: z.uuid() });
 const attachSchema = terminalSchema.extend({ id: instanceIdSchema, ...sizeSchema.shape });
 const resizeSchema = terminalSchema.extend(sizeSchema.shape);
 
 const messageSchema = z.discriminatedUnion('kind', [
-  /** The first piece. */
+  /** The message of the first piece. */
   z.object({ kind: z.literal('attached'), isTransparent: z.boolean() }),
   z.object({ kind: z.literal('refused'), message: z.string() }),
   z.object({
@@ -40,7 +42,7 @@ const messageSchema = z.discriminatedUnion('kind', [
 ]);
 type Message = z.output<typeof messageSchema>;
 
-/** The wrapper's half. `attach` throws what the instance's runtime throws. */
+/** The wrapper's half. `attach` throws the errors of the instance's runtime. */
 export function terminalServices(
   attach: (id: string, size: TerminalSize) => Promise<Attachment>,
 ): ReadonlyMap<string, Service> {
@@ -92,8 +94,8 @@ export class InstanceTerminals {
   }
 
   /**
-   * Attaches to an instance where it runs; `signal` detaches. Throws DRV_INSTANCE_NOT_RUNNING,
-   * DRV_INSTANCE_NOT_ATTACHABLE, DRV_NODE_DISCONNECTED and what the runtime throws.
+   * Attaches to an instance where it runs; an abort of `signal` detaches. Throws DRV_INSTANCE_NOT_RUNNING,
+   * DRV_INSTANCE_NOT_ATTACHABLE, DRV_NODE_DISCONNECTED and the runtime's errors.
    */
   async attach(
     { id, placement }: InstanceRecord,
@@ -131,10 +133,10 @@ interface NodeAttachmentOptions {
 class NodeAttachment implements Attachment {
   readonly isTransparent: boolean;
   readonly #options: NodeAttachmentOptions;
-  /** The newest size that the node does not know yet. */
+  /** The newest size that was not sent to the node yet. */
   #size: TerminalSize | undefined;
   #isResizing = false;
-  /** Why input did not reach the node, not told yet. One stands for all that its reader has not taken. */
+  /** The reason why input did not reach the node, until the reader takes it. Later reasons replace it. */
   #refusal: string | undefined;
   #wake = (): void => undefined;
 
@@ -150,7 +152,7 @@ class NodeAttachment implements Attachment {
         next ??= this.#options.chunks.next();
         const chunk = await Promise.race([next, this.#refused()]);
         if (chunk === 'refused') {
-          // It may fail before its turn comes.
+          // The chunk may fail before anybody awaits it again.
           next.catch(() => undefined);
           yield { kind: 'refused', message: this.#refusal ?? '' };
           this.#refusal = undefined;
@@ -177,7 +179,10 @@ class NodeAttachment implements Attachment {
     this.#wake();
   }
 
-  /** One call at a time: a client that sends sizes without end must not fill the node's connection. */
+  /**
+   * Sends the size. Only one call at a time, because a client that sends sizes without end must not fill the node's
+   * connection.
+   */
   resize(size: TerminalSize): void {
     this.#size = size;
     if (!this.#isResizing) void this.#tellSize();
@@ -205,7 +210,10 @@ class NodeAttachment implements Attachment {
     return 'refused';
   }
 
-  /** Resolves with what went wrong. The end of the connection ends the terminal's stream, too, which tells its reader. */
+  /**
+   * Calls the node, and resolves with the error, if any. When the connection ends, the terminal's stream ends too and
+   * tells its reader.
+   */
   async #tell(service: string, parameters: object, body?: Buffer): Promise<unknown> {
     const { calls, terminal, ending } = this.#options;
     const options = { signal: ending.signal, ...(body !== undefined && { body }) };
@@ -222,13 +230,13 @@ function encode(message: Message): Buffer {
   return Buffer.concat([Buffer.of(MESSAGE), Buffer.from(JSON.stringify(message))]);
 }
 
-/** Throws when the other side sent something else. */
+/** Reads a piece of the stream. Throws when the other side sent something else. */
 function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached' }> {
   if (chunk[0] === OUTPUT) return { kind: 'output', bytes: chunk.subarray(1) };
   return messageSchema.parse(JSON.parse(chunk.toString('utf8', 1)));
 }
 
-/** A node of an earlier version has no such service. */
+/** The error for the caller. A node of an earlier version has no such service. */
 function explained(error: unknown, nodeId: string): unknown {
   if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
     return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);

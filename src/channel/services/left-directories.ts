@@ -9,14 +9,14 @@ import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-di
 import type { CallPeer, Service } from '../protocol/calls.js';
 
 const LEFT_DIRECTORIES = 'left-directories';
-/** Directories in one answer. */
+/** The most directories in an answer. */
 const MOST_LEFT = 1000;
 
-/** `id`: only this directory, without its size. */
+/** `id`: only this directory is wanted, without its size. */
 const questionSchema = z.object({ id: instanceIdSchema.optional() });
 const answerSchema = z.array(keptDirectorySchema);
 
-/** The wrapper's half. `list` answers with all of them, those that were left last first. */
+/** The wrapper's half. `list` returns all directories, the most recently left first. */
 export function leftDirectoryServices(
   list: (id: string | undefined) => Promise<readonly KeptDirectory[]>,
 ): ReadonlyMap<string, Service> {
@@ -28,7 +28,7 @@ export function leftDirectoryServices(
   ]);
 }
 
-/** The master's half. Throws DRV_NOT_IMPLEMENTED when the node is too old, and what the node answers with. */
+/** The master's half. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
 export async function askForLeftDirectories(
   calls: CallPeer,
   question: z.input<typeof questionSchema>,

@@ -12,7 +12,7 @@ import type { CallPeer, Service } from '../protocol/calls.js';
 const READ_RANGE = 'read-log-range';
 const READ_TIMES = 'read-log-times';
 const MOST_LINES = 1000;
-/** More lines than a batch of a followed log has. */
+/** The most lines whose times are asked for at once; more than a batch of a followed log has. */
 const MOST_TIMED_LINES = 10_000;
 
 const lineNumber = z.int().min(1);
@@ -26,7 +26,7 @@ const rangeQuestionSchema = z.object({
   id: instanceIdSchema,
   since: logPointSchema.optional(),
   until: logPointSchema.optional(),
-  /** Only what the run before the present one wrote. */
+  /** True: only the output of the run before the present run. */
   previous: z.boolean(),
   lines: z.int().min(0).max(MOST_LINES),
 });
@@ -51,7 +51,7 @@ export interface LogPart {
   readonly since?: LogPoint | undefined;
   readonly until?: LogPoint | undefined;
   readonly previous: boolean;
-  /** How many of its last lines, 0 to 1000. */
+  /** How many of the part's last lines are wanted, 0 to 1000. */
   readonly lines: number;
 }
 
@@ -67,14 +67,14 @@ export const NO_LOG: LogRange = {
   isUnfinished: false,
 };
 
-/** What a node does for these calls. */
+/** The node's functions behind these calls. */
 export interface LogRangeReader {
   /** Throws DRV_RUN_UNKNOWN. */
   readLogRange(id: string, part: LogPart): Promise<LogRange>;
   readLogTimes(id: string, from: number, to: number): Promise<LogRange['times']>;
 }
 
-/** The wrapper's half. `newestWithin` leaves out the oldest lines that make an answer too long. */
+/** The wrapper's half. `newestWithin` leaves out the oldest lines when an answer would be too long. */
 export function logRangeServices(
   node: LogRangeReader,
   newestWithin: (lines: readonly string[]) => readonly string[],
@@ -99,7 +99,7 @@ export function logRangeServices(
   ]);
 }
 
-/** Asks a node for a part of a log. Throws DRV_NOT_IMPLEMENTED for one that is too old, and what it answers with. */
+/** Asks a node for a part of a log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
 export async function askForRange(
   calls: CallPeer,
   nodeId: string,
@@ -109,7 +109,7 @@ export async function askForRange(
   return rangeSchema.parse(await ask(calls, nodeId, READ_RANGE, { id, ...part }));
 }
 
-/** Asks a node for the times of the lines from `from` to `to`, 10,000 at most. Throws as `askForRange` does. */
+/** Asks a node for the times of the lines from `from` to `to`, 10,000 lines at most. Throws like `askForRange`. */
 export async function askForTimes(
   calls: CallPeer,
   nodeId: string,

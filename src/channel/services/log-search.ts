@@ -11,7 +11,7 @@ import type { CallPeer, Service } from '../protocol/calls.js';
 const SEARCH_LOG = 'search-log';
 export const MOST_FOUND = 1000;
 export const MOST_PATTERN_CHARS = 1000;
-/** Of one node: each reads files and takes processor time. */
+/** The most searches of a node at once: each reads files and takes processor time. */
 const MOST_SEARCHES = 16;
 
 const questionSchema = z.object({
@@ -26,7 +26,7 @@ const answerSchema = z.object({
   next: z.int().nullable(),
 });
 
-/** The wrapper's half. Refuses with DRV_LOG_SEARCH_LIMIT what is too much at once. */
+/** The wrapper's half. Refuses with DRV_LOG_SEARCH_LIMIT when too many searches are under way. */
 export function logSearchServices(
   search: (id: string, query: LogSearchQuery, signal: AbortSignal) => Promise<FoundLines>,
 ): ReadonlyMap<string, Service> {
@@ -52,7 +52,7 @@ export function logSearchServices(
   ]);
 }
 
-/** Throws DRV_NOT_IMPLEMENTED for a node that is too old, and what the node answers with. */
+/** Asks a node to search a log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
 export async function askForSearch(
   calls: CallPeer,
   nodeId: string,

@@ -1,11 +1,11 @@
 /**
- * Encodes a batch of a followed log as one chunk of a stream: a line of JSON that says what it is, then the lines as
- * text. Used by instance-streams.ts only.
+ * Encodes a batch of a followed log as one chunk of a stream: a line of JSON with its kind and numbers, then the lines
+ * as text. Used by instance-streams.ts only.
  */
 import { z } from 'zod';
 import type { LogBatch } from '../../logs/log-batch.js';
 
-/** More than a node puts into one batch. */
+/** The most lines of a batch, more than a node sends. */
 const MOST_LINES = 10_000;
 
 const lineNumber = z.int().min(1);
@@ -21,7 +21,7 @@ export function encodeBatch(batch: LogBatch): Buffer {
   return Buffer.from(`${JSON.stringify(head)}\n${batch.lines.join('\n')}`);
 }
 
-/** Throws when the other side sent something else. */
+/** Reads a chunk. Throws when the other side sent something else. */
 export function decodeBatch(chunk: Buffer): LogBatch {
   const [first = '', ...lines] = chunk.toString('utf8').split('\n', MOST_LINES + 2);
   if (lines.length > MOST_LINES) throw new RangeError(`a batch of a log has more than ${MOST_LINES} lines`);

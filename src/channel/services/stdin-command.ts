@@ -1,17 +1,16 @@
 /**
- * Checks a command for the standard input of an instance, from any sender: whether a process can read it, and its
- * length.
+ * Checks a command for an instance's standard input, whoever sends it: whether a process can read it, and its length.
  */
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 
 const NEWLINE = 0x0a;
-/** A terminal in line mode silently cuts longer lines at 4,095 bytes. */
+/** The longest line: a terminal in line mode silently cuts lines at 4,095 bytes. */
 const MAX_STDIN_LINE_BYTES = 4000;
 
 /**
- * Throws DRV_INSTANCE_NOT_RUNNING when no process can read a command. Only the missing pid shows that: an app may have
- * reported any state.
+ * Throws DRV_INSTANCE_NOT_RUNNING when no process can read a command. A missing pid shows that; the state alone does
+ * not, because an app may have reported any state.
  */
 export function requireProcess({ id, placement, status }: InstanceRecord): void {
   if (placement !== null && (status.state === 'ONLINE' || status.pid !== null)) return;

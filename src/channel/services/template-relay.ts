@@ -1,7 +1,7 @@
 /**
  * Template trees over the channel. A wrapper asks for a digest; the master answers with a tar stream of the whole tree,
- * or of those files of its manifest that the wrapper lacks. The master may also have a wrapper fetch trees ahead of
- * need, which changes nothing that is desired.
+ * or of the files of its manifest that the wrapper lacks. The master may also make a wrapper fetch trees before they
+ * are needed, which changes no desired state.
  */
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
@@ -12,7 +12,7 @@ const TEMPLATE_BUNDLE = 'template-bundle';
 const TEMPLATE_MANIFEST = 'template-manifest';
 const TEMPLATE_FILES = 'template-files';
 const FETCH_TEMPLATES = 'fetch-templates';
-/** Trees in one call; more travel in several. */
+/** The most trees in a call; more trees take several calls. */
 const MAX_DIGESTS = 1000;
 
 const digestSchema = z.string().regex(/^[0-9a-f]{64}$/);
@@ -23,10 +23,10 @@ const filesSchema = z.object({
 });
 const fetchSchema = z.object({ digests: z.array(digestSchema).max(MAX_DIGESTS) });
 
-/** Gives out the master's trees. All throw DRV_TEMPLATE_UNKNOWN when no template has this digest any more. */
+/** The master's trees. All methods throw DRV_TEMPLATE_UNKNOWN when no template has this digest any more. */
 export interface TreeServer {
   openBundle(digest: string): AsyncIterable<Buffer>;
-  /** The list of a tree's files, and single ones of them. */
+  /** The list of a tree's files, and the content of single files. */
   readonly parts: {
     manifest(digest: string): AsyncIterable<Buffer>;
     files(digest: string, ranges: readonly FileRange[]): AsyncIterable<Buffer>;
@@ -57,7 +57,10 @@ export function requestBundle(
   return connected(calls).stream(TEMPLATE_BUNDLE, { digest }, signal);
 }
 
-/** The wrapper's half: asks for the list of a tree's files, or for single files. Throws DRV_CHANNEL_CLOSED as above. */
+/**
+ * The wrapper's half: asks for the list of a tree's files, or for single files. Throws DRV_CHANNEL_CLOSED while the
+ * master is away.
+ */
 export function requestParts(
   calls: CallPeer | undefined,
   digest: string,
@@ -79,7 +82,7 @@ function connected(calls: CallPeer | undefined): CallPeer {
 
 /** Fetches trees on a node before an instance needs them. */
 export interface PrefetchServer {
-  /** Fetches those that the node lacks, and yields the result of each digest in turn. */
+  /** Fetches the trees that the node lacks, and yields the result for each digest in turn. */
   fetch(digests: readonly string[]): AsyncIterable<TreeResult>;
 }
 
@@ -90,7 +93,7 @@ export function prefetchServices(server: PrefetchServer): ReadonlyMap<string, Se
   ]);
 }
 
-/** The master's half: has the node fetch what it lacks of these trees, and yields the result of each. */
+/** The master's half: makes the node fetch the trees that it lacks, and yields the result for each. */
 export async function* requestFetch(
   calls: CallPeer,
   digests: readonly string[],

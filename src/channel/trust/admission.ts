@@ -1,6 +1,6 @@
 /**
- * Decides who may join the cluster: by join token, name, and proof of a key. The cluster port asks it. The token comes
- * first: before it is known to be good, an answer repeats nothing of the request.
+ * Decides who may join the cluster: by join token, name, and proof of a key. The cluster port asks it. The token is
+ * checked first: until it is known to be good, an answer repeats nothing of the request.
  */
 import { type KeyObject, timingSafeEqual, verify } from 'node:crypto';
 import { z } from 'zod';
@@ -38,7 +38,7 @@ export interface AdmissionOptions {
   readonly masterNodeId: string;
   readonly store: Store;
   readonly authority: Authority;
-  /** Gathers what a new master gets. Absent: the state is in a file of this one, which is the only master. */
+  /** Collects what a new master gets. Absent: this master keeps the state in its own file, and is the only master. */
   readonly handover?: () => Promise<MasterHandover>;
   readonly tokens: JoinTokens;
   readonly clock: Pick<Clock, 'now'>;
@@ -48,11 +48,11 @@ export interface AdmissionOptions {
 
 const isMasterSchema = nodeRecordSchema.pick({ master: true }).extend({ master: z.literal(true) });
 
-/** Token and member of a node that may join. */
+/** The token and the member record of a node that may join. */
 interface Place {
   readonly token: KnownToken;
   readonly present: KnownMember | undefined;
-  /** The key is that member's: the same request was let in before, and its answer was lost. */
+  /** True when the key is already the member's: the same request was let in before, and its answer was lost. */
   readonly isRepeated: boolean;
 }
 
@@ -66,7 +66,7 @@ export class Admission {
   }
 
   /**
-   * Lets a node join: checks token and request, and answers with the node's certificate, PEM. The same request may be
+   * Lets a node join: checks token and request, and returns the node's certificate as PEM. The same request may be
    * repeated, because its answer may have been lost. `address` is for the audit trail. Throws DoorRefusal.
    */
   async admit(body: unknown, address: string | null): Promise<string> {
@@ -85,8 +85,8 @@ export class Admission {
   }
 
   /**
-   * Lets a node become a master of the cluster, and answers with what it needs for that. A node that has joined before
-   * shows that by its key, and is a member no more. A repeated request needs another use of a token. Throws DoorRefusal.
+   * Lets a node become a master of the cluster, and returns what it needs for that. A node that joined before proves it
+   * by its key, and is then no member any more. A repeated request uses the token again. Throws DoorRefusal.
    */
   async admitMaster(body: unknown, address: string | null): Promise<MasterHandover> {
     const { handover, audit, logger } = this.#options;
@@ -112,8 +112,8 @@ export class Admission {
   }
 
   /**
-   * Answers whether a node of this name could join with this token, and changes nothing. Throws DoorRefusal as `admit`
-   * would.
+   * Checks whether a node of this name could join with this token, and changes nothing. Throws DoorRefusal like
+   * `admit`.
    */
   async check(body: unknown): Promise<{ readonly clusterName: string }> {
     const { nodeId, publicKey, ...envelope } = await this.#read(body, joinCheckSchema);
@@ -122,7 +122,7 @@ export class Admission {
     return { clusterName: this.#options.clusterName };
   }
 
-  /** Reads a request of a holder of a good token. */
+  /** Reads a request, after its token was found good. */
   async #read<T extends JoinEnvelope & { nodeId: string }>(body: unknown, schema: z.ZodType<T>): Promise<T> {
     const { data: envelope, error } = joinEnvelopeSchema.safeParse(body);
     if (envelope === undefined) throw malformed(error);
@@ -183,7 +183,7 @@ export class Admission {
     });
   }
 
-  /** Looks whether this key may have this name by this token. */
+  /** Checks whether this key may take this name with this token. */
   async #findPlace(
     request: JoinEnvelope & { readonly nodeId: string },
     key: string | undefined,
@@ -197,15 +197,15 @@ export class Admission {
       [present.record.key, ...pendingKeysOf(present.record)].includes(key);
     if (token.record.asMaster === true) throw otherKind(nodeId, tokenId);
     const { maxUses, uses } = token.record;
-    // Before the name: a token that is used up lets its holder learn no more of the cluster.
+    // Check the uses before the name: the holder of a used-up token must learn nothing more of the cluster.
     if (!isRepeated && maxUses !== null && uses >= maxUses) throw usedUp(nodeId, tokenId, maxUses);
     const node = await this.#checkName(nodeId);
-    // A member without a node record never opened the channel: it could not be forgotten, and owns nothing.
+    // A member without a node record never opened the channel: it cannot be forgotten, and owns nothing.
     if (present !== undefined && node !== undefined && !isRepeated) throw nameTaken(nodeId);
     return { token, present, isRepeated };
   }
 
-  /** Refuses the names of masters. Answers with the record of the node, as far as there is one. */
+  /** Refuses the names of masters. Returns the record of the node, if there is one. */
   async #checkName(nodeId: string): Promise<Entry | undefined> {
     const { store, masterNodeId } = this.#options;
     if (nodeId === masterNodeId)
@@ -219,7 +219,7 @@ export class Admission {
     return node;
   }
 
-  /** Counts the use of the token, and ends the membership of a node that was a wrapper before, in one write. */
+  /** Counts the use of the token and ends the membership of a former wrapper, in a single write. */
   async #enterMaster(request: JoinMasterRequest, key: string): Promise<void> {
     const { nodeId, tokenId } = request;
     const token = await this.#checkToken(request);
@@ -244,7 +244,7 @@ export class Admission {
     ]);
   }
 
-  /** Counts the use of the token and adds the member, in one write. Answers false when it was one already. */
+  /** Counts the use of the token and adds the member, in a single write. False: the node was a member already. */
   async #enter(request: JoinRequest, key: string, { issuedAt, endsAt }: IssuedCertificate): Promise<boolean> {
     const { nodeId, tokenId } = request;
     const { token, present, isRepeated } = await this.#findPlace(request, key);

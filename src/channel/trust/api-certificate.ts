@@ -1,13 +1,15 @@
 /**
- * The certificate that the API shows now, and what a person is told of it. The server takes it at its start and at each
- * change. Renewal of the cluster's own certificates replaces it, or the watch over the operator's files.
+ * The certificate that the API shows now, and its description for a person. The server takes it at its start and at
+ * each change. It is replaced when the cluster's own certificates are renewed, or when the operator's files change.
  */
 import { X509Certificate } from 'node:crypto';
 import { z } from 'zod';
 import type { KeyPair } from './certificates.js';
 
 const DAY_MS = 86_400_000;
-/** Less is left only when what should renew the certificate does not work. */
+/**
+ * How long before the end the certificate counts as a problem. Less time is left only when the renewal does not work.
+ */
 const SOON_MS = 14 * DAY_MS;
 
 export const apiCertificateSchema = z.object({
@@ -22,7 +24,7 @@ export const apiCertificateSchema = z.object({
 export type ApiCertificateInfo = z.output<typeof apiCertificateSchema>;
 
 export class ApiCertificate {
-  /** PEM of the authority that clients check it with; null: it is the operator's own. */
+  /** The PEM of the authority with which clients check the certificate; null: the certificate is the operator's own. */
   readonly authority: string | null;
   readonly #listeners: ((pair: KeyPair) => void)[] = [];
   #pair: KeyPair;
@@ -37,7 +39,7 @@ export class ApiCertificate {
     return this.#pair;
   }
 
-  /** Shows another pair from the next connection on. An earlier problem is over. */
+  /** Shows another pair from the next connection on. Clears an earlier problem. */
   replace(pair: KeyPair): void {
     this.#problem = null;
     if (pair.key === this.#pair.key && pair.certificate === this.#pair.certificate) return;
@@ -45,7 +47,7 @@ export class ApiCertificate {
     for (const listener of this.#listeners) listener(pair);
   }
 
-  /** Notes why a newer pair cannot be shown. The present one stays. */
+  /** Notes why a newer pair cannot be shown. The present pair stays. */
   keepFor(problem: string): void {
     this.#problem = problem;
   }
@@ -54,7 +56,7 @@ export class ApiCertificate {
     this.#listeners.push(listener);
   }
 
-  /** `now`: Unix milliseconds. */
+  /** Describes the certificate. `now`: Unix milliseconds. */
   describe(now: number): ApiCertificateInfo {
     const certificate = new X509Certificate(this.#pair.certificate);
     const { fingerprint256 } = this.authority === null ? certificate : new X509Certificate(this.authority);
@@ -68,7 +70,7 @@ export class ApiCertificate {
   }
 }
 
-/** What is wrong with the certificate's dates; null: nothing. */
+/** The problem with the certificate's dates, for a person; null: no problem. */
 export function timeProblem({ validFrom, validTo }: X509Certificate, now: number): string | null {
   const begins = Date.parse(validFrom);
   const ends = Date.parse(validTo);
@@ -79,7 +81,7 @@ export function timeProblem({ validFrom, validTo }: X509Certificate, now: number
   return ends - now < SOON_MS ? `the certificate of the API ends on ${day(ends)}: renew it` : null;
 }
 
-/** Names and addresses. Node shows them as `DNS:a.example, IP Address:10.0.0.1`. */
+/** The names and addresses in the certificate. Node shows them as `DNS:a.example, IP Address:10.0.0.1`. */
 function namesOf({ subjectAltName = '' }: X509Certificate): string[] {
   return subjectAltName
     .split(', ')

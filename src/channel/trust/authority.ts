@@ -1,6 +1,6 @@
 /**
- * The cluster's own certificate authority: made once, the same for all masters, it signs their server certificates and
- * the certificates of the nodes that join. Who may join is decided by members.ts.
+ * The cluster's own certificate authority, made once and shared by all masters. It signs their server certificates and
+ * the certificates of nodes that join. admission.ts decides who may join.
  */
 import { createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
@@ -16,14 +16,14 @@ const AUTHORITY_MS = 36_500 * DAY_MS;
 const SERVER_MS = 730 * DAY_MS;
 const CLIENT_MS = 365 * DAY_MS;
 
-/** A file of `data/cluster/`: written whole or not at all, readable by this user only. */
+/** A file of `data/cluster/`, written completely or not at all, and readable by this user only. */
 export interface SecretFile {
-  /** For messages: relative to the node's root. */
+  /** The path relative to the node's root, for messages. */
   readonly name: string;
-  /** Answers undefined when it does not exist. Throws DRV_NODE_ROOT_UNUSABLE when others can read it. */
+  /** The file's text; undefined: it does not exist. Throws DRV_NODE_ROOT_UNUSABLE when others can read it. */
   read(): Promise<string | undefined>;
   write(text: string): Promise<void>;
-  /** Does nothing when the file does not exist. */
+  /** Removes the file. Does nothing when it does not exist. */
   remove(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export interface AuthorityOptions {
   /** The names in the master's certificate: its node id, its address, the names of this machine. */
   readonly nodeId: string;
   readonly names: readonly string[];
-  /** PEM: key and certificate. */
+  /** The file with the authority's key and certificate, as PEM. */
   readonly authorityFile: Pick<SecretFile, 'name' | 'read' | 'write'>;
   readonly serverFile: SecretFile;
   readonly certificates: CertificateMaker;
@@ -41,7 +41,7 @@ export interface AuthorityOptions {
 }
 
 export interface IssuedCertificate {
-  /** PEM. */
+  /** The certificate as PEM. */
   readonly certificate: string;
   /** Unix milliseconds. */
   readonly issuedAt: number;
@@ -72,7 +72,7 @@ export class Authority {
     this.#options = options;
   }
 
-  /** Reads what an earlier start made. Throws DRV_NODE_ROOT_UNUSABLE when that is damaged. */
+  /** Reads what an earlier start made. Throws DRV_NODE_ROOT_UNUSABLE when it is damaged. */
   async open(): Promise<void> {
     const { authorityFile, serverFile } = this.#options;
     const text = await authorityFile.read();
@@ -81,15 +81,15 @@ export class Authority {
     this.#server = readServer(await serverFile.read(), this.#known.certificate);
   }
 
-  /** Makes the authority if there is none. Calls may repeat and overlap. */
+  /** Makes the authority when there is none. Calls may repeat and overlap. */
   async ensure(): Promise<{ readonly certificate: X509Certificate; readonly fingerprint: string }> {
     const { certificate } = await this.#ready();
     return { certificate, fingerprint: fingerprintOf(certificate) };
   }
 
   /**
-   * The master's own key, and its certificate followed by the authority's, PEM. Both are made anew when the names have
-   * changed, or less than a third of the certificate's life is left.
+   * The master's own key, and its certificate followed by the authority's, as PEM. Both are made again when the names
+   * have changed, or less than a third of the certificate's life is left.
    */
   async serverCredential(): Promise<KeyPair> {
     const known = await this.#ready();
@@ -122,7 +122,7 @@ export class Authority {
   }
 
   async #find(): Promise<Known> {
-    // Another master may have made it since the start of this one.
+    // Another master may have made the authority since this master started.
     await this.open();
     return this.#known ?? (await this.#make());
   }
@@ -189,7 +189,10 @@ function readAuthority(name: string, text: string): Known {
   }
 }
 
-/** What `server.json` held at the last start, to be shown while the authority cannot be read. Undefined: nothing usable. */
+/**
+ * The pair that `server.json` held at the last start, shown while the authority cannot be read. Undefined: no usable
+ * pair.
+ */
 export function readServerPair(text: string | undefined): KeyPair | undefined {
   try {
     const { key, certificate } = serverSchema.parse(JSON.parse(text ?? ''));
@@ -201,7 +204,7 @@ export function readServerPair(text: string | undefined): KeyPair | undefined {
   }
 }
 
-/** Answers undefined when the credential is of no use and must be made anew. */
+/** Reads the server's credential; undefined: it is unusable and must be made again. */
 function readServer(text: string | undefined, authority: X509Certificate): ServerCredential | undefined {
   try {
     const server = serverSchema.parse(JSON.parse(text ?? ''));

@@ -1,17 +1,17 @@
 /**
- * Makes certificates in a thread. The library for it takes 60 ms to load, for which the daemon's own thread would stand
- * still, and megabytes for the few times that it is needed. The thread begins with the first certificate and ends when
- * none was asked for during some seconds.
+ * Makes certificates in a thread. Their library takes 60 ms to load, which would block the daemon's own thread, and
+ * megabytes for the few times that it is needed. The thread begins with the first certificate, and ends when it had no
+ * work for some seconds.
  */
 import { Worker } from 'node:worker_threads';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { IssueOptions, issueCertificate, KeyPair, makeAuthority } from './certificates.js';
 
-/** Many nodes that join at once share one thread. */
+/** How long the thread waits for more work, so that many nodes that join at once share it. */
 const IDLE_MS = 5000;
 
-/** As the functions of `certificates.ts`. */
+/** The functions of `certificates.ts`. */
 export interface CertificateMaker {
   readonly makeAuthority: typeof makeAuthority;
   readonly issueCertificate: typeof issueCertificate;
@@ -24,12 +24,12 @@ export type CertificateOrder =
 export interface CertificateAnswer {
   readonly id: number;
   readonly made?: KeyPair | string;
-  /** Why it could not be made. */
+  /** The reason why the certificate could not be made. */
   readonly failure?: string;
 }
 
 export interface CertificateThreadOptions {
-  /** The built certificate-thread-main.js. */
+  /** The path of the built certificate-thread-main.js. */
   readonly program: string;
   readonly clock: Pick<Clock, 'setTimer'>;
 }
@@ -96,7 +96,7 @@ export class CertificateThread implements CertificateMaker {
   }
 
   #begin(): Worker {
-    // Nothing of the daemon's own: its environment holds secrets, its options may load code.
+    // The thread gets nothing of the daemon: its environment holds secrets, and its options may load code.
     const worker = new Worker(this.#options.program, { name: 'certificates', env: {}, execArgv: [] });
     worker.on('message', ({ id, made, failure }: CertificateAnswer) => {
       const waiting = this.#waiting.get(id);
@@ -109,13 +109,13 @@ export class CertificateThread implements CertificateMaker {
       reason = error;
     });
     worker.on('exit', () => {
-      // One that was ended for being idle has nothing that waits; what waits by now is the next one's.
+      // A thread that ended because it was idle has no waiting work; the present work belongs to the next thread.
       if (this.#worker !== worker && !this.#isStopped) return;
       this.#worker = undefined;
       for (const { reject } of this.#waiting.values()) reject(reason);
       this.#waiting.clear();
     });
-    // What else the daemon does decides how long it lives.
+    // The thread must not keep the daemon alive.
     worker.unref();
     return worker;
   }

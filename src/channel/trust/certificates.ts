@@ -1,6 +1,7 @@
 /**
- * Makes certificates; no other file does. The daemon calls it in a thread (certificate-thread.ts): the library is large,
- * and loaded for the first certificate. Reading and checking certificates needs node:crypto only (peer-certificate.ts).
+ * Makes certificates; no other file does. The daemon calls it in a thread (certificate-thread.ts), because the library
+ * is large and loaded for the first certificate. Reading and checking certificates needs only node:crypto
+ * (peer-certificate.ts).
  */
 import {
   createPrivateKey,
@@ -21,7 +22,7 @@ export interface KeyPair {
 }
 
 export interface Subject {
-  /** Common name: a node id, or the title of the authority. */
+  /** The common name: a node id, or the title of the authority. */
   readonly commonName: string;
   readonly clusterName: string;
 }
@@ -32,23 +33,26 @@ export interface IssueOptions {
   readonly publicKey: KeyObject;
   /** Unix milliseconds. */
   readonly endsAt: number;
-  /** Addresses and host names, for a server. */
+  /** The addresses and host names of a server. */
   readonly names?: readonly string[];
 }
 
-/** Valid since long before any clock that is slow. The master's records say when a certificate was made. */
+/**
+ * The start of all certificates, long before the time of any slow clock. The master's records say when a certificate
+ * was made.
+ */
 const BEGINS = new Date(Date.UTC(2000, 0, 1));
 const CURVE = 'P-256';
 const ALGORITHM = { name: 'ECDSA', namedCurve: CURVE, hash: 'SHA-256' };
 const SERIAL_BYTES = 16;
 
-/** A new P-256 private key, PEM. */
+/** A new P-256 private key as PEM. */
 export function generatePrivateKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: CURVE });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** Reads a public key of the one kind that certificates are made for, PEM; undefined: it is something else. */
+/** Reads a public key of the kind that certificates are made for, as PEM; undefined: something else. */
 export function readPublicKey(pem: string): KeyObject | undefined {
   if (pem.includes('PRIVATE')) return undefined;
   try {
@@ -81,7 +85,7 @@ export async function makeAuthority(clusterName: string, endsAt: number): Promis
   return { key, certificate: pemOf(certificate.rawData) };
 }
 
-/** Makes a certificate for another's public key, PEM. */
+/** Makes a certificate for another party's public key, as PEM. */
 export async function issueCertificate(authority: KeyPair, options: IssueOptions): Promise<string> {
   const x509 = await loadLibrary();
   const { subject, usage, publicKey, endsAt, names } = options;
@@ -106,7 +110,7 @@ export async function issueCertificate(authority: KeyPair, options: IssueOptions
   return pemOf(certificate.rawData);
 }
 
-/** Ends with a newline, so that texts can be joined. */
+/** The PEM ends with a newline, so that texts can be joined. */
 function pemOf(raw: ArrayBuffer): string {
   return new X509Certificate(Buffer.from(raw)).toString();
 }

@@ -1,6 +1,6 @@
 /**
- * The key that all masters of a cluster hold, and that nothing else does: it seals what masters share through the
- * store. It never leaves a master but to a node that becomes one (`drover join --as-master`).
+ * The key that all masters of a cluster hold, and nobody else. It seals the secrets that masters share through the
+ * store. A master gives it only to a node that becomes a master (`drover join --as-master`).
  */
 import {
   createCipheriv,
@@ -14,7 +14,7 @@ import {
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 
-/** 32 bytes. Printing it shows nothing. */
+/** A key of 32 bytes. Printing it shows nothing. */
 export type ClusterKey = KeyObject;
 
 const KEY_BYTES = 32;
@@ -26,11 +26,11 @@ const TEXT = /^[0-9a-f]{64}\n?$/;
 
 /** A sealed secret as the store holds it; bytes in base64. */
 export const sealedSecretSchema = z.object({
-  /** Of the cluster key, so that another key is told from damage. */
+  /** The id of the cluster key, which tells another key from damage. */
   keyId: z.string(),
   salt: z.string(),
   nonce: z.string(),
-  /** The secret, then the tag that proves it. */
+  /** The secret, followed by the tag that authenticates it. */
   sealed: z.string(),
 });
 export type SealedSecret = z.output<typeof sealedSecretSchema>;
@@ -39,23 +39,26 @@ export function generateClusterKey(): ClusterKey {
   return createSecretKey(randomBytes(KEY_BYTES));
 }
 
-/** The key as its file holds it. A secret. */
+/** The text of the key's file. A secret. */
 export function clusterKeyText(key: ClusterKey): string {
   return `${key.export().toString('hex')}\n`;
 }
 
-/** Undefined: this is no cluster key. */
+/** Reads the text of a key's file; undefined: it is no cluster key. */
 export function readClusterKey(text: string): ClusterKey | undefined {
   return TEXT.test(text) ? createSecretKey(text.trim(), 'hex') : undefined;
 }
 
-/** Names a key without telling anything of it. */
+/** An id of the key that reveals nothing of it. */
 function clusterKeyId(key: ClusterKey): string {
   const hash = createHash('sha256').update(derive(key, Buffer.alloc(0), 'id'));
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Seals under a key that is derived for this one record. `name` is part of the seal: no record passes for another. */
+/**
+ * Seals a secret under a key derived for this record only. `name` is part of the seal, so that no record passes for
+ * another.
+ */
 export function sealSecret(key: ClusterKey, name: string, secret: string): SealedSecret {
   const salt = randomBytes(SALT_BYTES);
   const nonce = randomBytes(NONCE_BYTES);
@@ -70,7 +73,10 @@ export function sealSecret(key: ClusterKey, name: string, secret: string): Seale
   };
 }
 
-/** Throws DRV_NODE_CONFIG_INVALID where another key sealed it, and DRV_STORE_CORRUPT where it was changed since. */
+/**
+ * Opens a sealed secret. Throws DRV_NODE_CONFIG_INVALID when another key sealed it, and DRV_STORE_CORRUPT when it was
+ * changed since.
+ */
 export function openSecret(key: ClusterKey, name: string, { keyId, ...sealed }: SealedSecret): string {
   if (keyId !== clusterKeyId(key))
     throw new DroverError(

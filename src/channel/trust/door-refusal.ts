@@ -1,4 +1,4 @@
-/** Why the cluster port turns a peer away. The reasons are few, so that a log can fold refusals by them. */
+/** A refusal of the cluster port. The reasons are few, so that a log can fold refusals by them. */
 import { DroverError, type ErrorCode } from '../../model/errors.js';
 
 export type RefusalReason =
@@ -22,11 +22,11 @@ export type RefusalReason =
 
 export interface RefusalOptions {
   readonly reason: RefusalReason;
-  /** For both sides. It repeats nothing of a peer without a valid token or certificate. */
+  /** The text for both sides. It repeats nothing of a peer that has no valid token or certificate. */
   readonly message: string;
   /** The node that a valid token or a certificate of this cluster speaks for; absent: a stranger. */
   readonly nodeId?: string;
-  /** Default: DRV_JOIN_REFUSED, which time does not heal. */
+  /** Default: DRV_JOIN_REFUSED, for refusals that waiting does not heal. */
   readonly code?: ErrorCode;
 }
 

@@ -1,6 +1,6 @@
 /**
  * The form of a join token: `drvjoin_`, then in base64url the fingerprint of the master's authority, the token's id,
- * its secret, and a checksum. The checksum catches an incomplete copy. Which tokens are valid is not decided here.
+ * its secret, and a checksum. The checksum finds an incomplete copy. join-tokens.ts knows which tokens are valid.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
@@ -9,7 +9,7 @@ import { DroverError } from '../../model/errors.js';
 const PREFIX = 'drvjoin_';
 const FINGERPRINT_BYTES = 32;
 const ID_BYTES = 6;
-/** 160 bits. */
+/** The length of a secret, 160 bits. */
 const SECRET_BYTES = 20;
 const CHECKSUM_BYTES = 4;
 const BODY_BYTES = FINGERPRINT_BYTES + ID_BYTES + SECRET_BYTES;
@@ -23,7 +23,7 @@ export interface JoinToken {
   readonly secret: string;
 }
 
-/** Makes a token for nodes that shall trust the authority with this fingerprint. */
+/** Makes a token for nodes that are to trust the authority with this fingerprint. */
 export function generateJoinToken(fingerprint: string): JoinToken {
   return {
     fingerprint,
@@ -41,7 +41,7 @@ export function formatJoinToken({ fingerprint, id, secret }: JoinToken): string 
   return PREFIX + Buffer.concat([body, checksumOf(body)]).toString('base64url');
 }
 
-/** Throws DRV_JOIN_REFUSED, without repeating the text. */
+/** Reads a token. Throws DRV_JOIN_REFUSED, without repeating the text. */
 export function parseJoinToken(text: string): JoinToken {
   const encoded = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
   const bytes = Buffer.from(encoded, 'base64url');
@@ -62,7 +62,7 @@ export function parseJoinToken(text: string): JoinToken {
   };
 }
 
-/** What is stored of a token: SHA-256 of its secret, hex. */
+/** The SHA-256 of a token's secret, hex; only this is stored. */
 export function hashSecret(secret: string): string {
   return createHash('sha256').update(secret).digest('hex');
 }

@@ -1,4 +1,7 @@
-/** Creates, lists and revokes the cluster's join tokens for an operator. members.ts decides what a token lets in. */
+/**
+ * Creates, lists and revokes the cluster's join tokens for an operator. admission.ts checks the tokens of joining
+ * nodes.
+ */
 import type { Clock } from '../../loop/clock.js';
 import { type JoinTokenRecord, joinTokenIdSchema, joinTokenRecordSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
@@ -9,18 +12,18 @@ import { inSteps } from '../../store/transaction.js';
 import type { Authority } from './authority.js';
 import { formatJoinToken, generateJoinToken, hashSecret } from './join-token.js';
 
-/** More tokens at once are the mistake of a script. */
+/** The most tokens: more at once are the mistake of a script. */
 const MAX_TOKENS = 1000;
-/** How long an expired token is kept, if there is room, so that a node that uses it is told that it expired. */
+/** How long an expired token is kept, if there is room, so that a node with it can be told that it expired. */
 const KEPT_MS = 30 * 86_400_000;
 
 export interface NewJoinToken {
   readonly label: string | null;
-  /** Null: never. */
+  /** The life of the token; null: it never expires. */
   readonly expiresInMs: number | null;
-  /** Null: any number of nodes. */
+  /** How many nodes may use the token; null: any number. */
   readonly maxUses: number | null;
-  /** Whether it makes masters. Default: it does not. */
+  /** True: the token makes masters. Default: false. */
   readonly asMaster?: boolean;
 }
 
@@ -42,7 +45,7 @@ export class JoinTokens {
     this.#options = options;
   }
 
-  /** Makes a token. Its text is known to this caller only. Throws DRV_REQUEST_INVALID. */
+  /** Makes a token. Only this caller gets its text. Throws DRV_REQUEST_INVALID. */
   async create({
     label,
     expiresInMs,
@@ -69,7 +72,7 @@ export class JoinTokens {
     return { token: formatJoinToken(token), record };
   }
 
-  /** All tokens that can be read, the oldest first. */
+  /** All readable tokens, the oldest first. */
   async list(): Promise<readonly JoinTokenRecord[]> {
     const { entries } = await this.#options.store.list(PREFIX.joinTokens);
     return entries
@@ -77,7 +80,9 @@ export class JoinTokens {
       .toSorted((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
   }
 
-  /** Ends a token, also one that cannot be read. Nodes that have joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
+  /**
+   * Ends a token, even one that cannot be read. Nodes that joined with it stay members. Throws DRV_JOIN_TOKEN_UNKNOWN.
+   */
   async revoke(id: string): Promise<void> {
     const isId = joinTokenIdSchema.safeParse(id).success;
     if (!isId || (await this.#options.store.get(joinTokenKey(id))) === undefined)
@@ -88,7 +93,7 @@ export class JoinTokens {
     await this.#options.store.transact([{ do: 'remove', key: joinTokenKey(id) }]);
   }
 
-  /** Undefined: there is none, or it cannot be read. */
+  /** The token with this id; undefined: there is none, or it cannot be read. */
   async find(id: string): Promise<KnownToken | undefined> {
     if (!joinTokenIdSchema.safeParse(id).success) return undefined;
     const entry = await this.#options.store.get(joinTokenKey(id));
@@ -103,7 +108,7 @@ export class JoinTokens {
   }
 
   /**
-   * Removes tokens that expired long ago, and as many of those that can be used no more as is needed to make room, the
+   * Removes tokens that expired long ago. When room is needed it also removes tokens that no node can use any more, the
    * oldest first. Throws DRV_REQUEST_INVALID when there are still too many.
    */
   async #clean(now: number): Promise<void> {

@@ -1,9 +1,12 @@
-/** What a node gets that becomes a master of the cluster: where the state is, how to reach it, and the key of the masters. */
+/**
+ * The answer to a node that becomes a master of the cluster: where the state is, how to reach it, and the key of the
+ * masters.
+ */
 import { z } from 'zod';
 import { nameSchema } from '../../model/names.js';
 import { etcdSettingsSchema } from '../../model/settings/store-settings.js';
 
-/** Files that the settings of the store name. */
+/** The settings of the store that name files. */
 export const STORE_FILES = ['ca', 'cert', 'key', 'passwordFile'] as const;
 
 const fileText = z.string().max(64 * 1024);
@@ -11,9 +14,9 @@ const fileText = z.string().max(64 * 1024);
 export const masterHandoverSchema = z.object({
   clusterName: nameSchema,
   nodeTimeoutMs: z.int(),
-  /** As in the master's `config.json`, with its prefix. The files that it names are in `files`. */
+  /** The store's settings in the master's `config.json`, with its prefix. `files` holds the files that they name. */
   store: etcdSettingsSchema,
-  /** What is in those files. */
+  /** The contents of those files. */
   files: z.object({
     ca: fileText.optional(),
     cert: fileText.optional(),
@@ -22,7 +25,10 @@ export const masterHandoverSchema = z.object({
   }),
   /** The text of `data/cluster/cluster.key`. */
   clusterKey: z.string().max(1000),
-  /** The operator's key, where that master has it: commands work on any master. Who holds clusterKey could make one. */
+  /**
+   * The operator's key, if the master has it, so that commands work on any master. A holder of clusterKey could make an
+   * operator's key anyway.
+   */
   adminKey: z.string().max(1000).optional(),
 });
 export type MasterHandover = z.output<typeof masterHandoverSchema>;

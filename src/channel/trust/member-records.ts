@@ -1,4 +1,6 @@
-/** Reads and changes the records of members, for members.ts and admission.ts. A change that lost a race is tried again. */
+/**
+ * Reads and changes the records of members, for members.ts and admission.ts. A change that lost a race is tried again.
+ */
 import { type MemberRecord, memberRecordSchema } from '../../model/cluster.js';
 import { DroverError } from '../../model/errors.js';
 import { problemOf } from '../../model/public-message.js';
@@ -6,7 +8,7 @@ import { memberKey } from '../../store/keys.js';
 import type { Entry, Operation, Store } from '../../store/store.js';
 import { DoorRefusal } from './door-refusal.js';
 
-/** A try fails only when another join or revocation was written meanwhile. */
+/** How many times a change is tried. A try fails only when another join or revocation was written meanwhile. */
 const MAX_TRIES = 100;
 
 const leftSchema = memberRecordSchema.pick({ tokenId: true });
@@ -22,7 +24,9 @@ export class MemberRecords {
     this.#store = store;
   }
 
-  /** Throws DoorRefusal for a record that cannot be read: another version may be able to. */
+  /**
+   * The member with this id. Throws DoorRefusal when its record cannot be read, because another version may be able to.
+   */
   async find(nodeId: string): Promise<KnownMember | undefined> {
     const entry = await this.#store.get(memberKey(nodeId));
     if (entry === undefined) return undefined;
@@ -36,7 +40,10 @@ export class MemberRecords {
     });
   }
 
-  /** The token that a member joined with, also of a record that cannot be read. Undefined: there is no member. */
+  /**
+   * The token that a member joined with, even from a record that cannot be read otherwise. Undefined: there is no such
+   * member.
+   */
   async left(nodeId: string): Promise<{ readonly tokenId?: string | undefined } | undefined> {
     const entry = await this.#store.get(memberKey(nodeId));
     return entry === undefined ? undefined : (leftSchema.safeParse(entry.value).data ?? {});
@@ -49,14 +56,14 @@ export class MemberRecords {
         return await change();
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MAX_TRIES) throw error;
-        // The winner's write may still be on its way to the disk, and is not read before.
+        // The winner's write may still be on its way to the disk, and is not readable before.
         await this.#store.barrier();
       }
     }
   }
 }
 
-/** Keys of renewals that the node has not shown yet, oldest first. */
+/** The keys of renewals that the node has not shown yet, the oldest first. */
 export function pendingKeysOf({ earlierKeys = [], nextKey }: MemberRecord): readonly string[] {
   return nextKey === null ? earlierKeys : [...earlierKeys, nextKey];
 }
@@ -67,7 +74,7 @@ export function withPendingKeys(record: MemberRecord, pending: readonly string[]
   return { ...rest, nextKey: pending.at(-1) ?? null, ...(earlierKeys.length > 0 && { earlierKeys }) };
 }
 
-/** The write of a record that was read as `known`. */
+/** The write that replaces the record that was read as `known`. */
 export function updateOf({ key, revision }: KnownMember, value: MemberRecord): Operation {
   return { do: 'update', key, value, expectedRevision: revision };
 }

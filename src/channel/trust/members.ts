@@ -1,7 +1,7 @@
 /**
- * Says which connected node a certificate belongs to, renews the certificates of members, and ends them. The cluster
- * port asks it for every connection. A certificate alone is not enough: its key must be a recorded one. Who becomes a
- * member is decided by admission.ts.
+ * Finds the node that a connection's certificate belongs to, renews the certificates of members, and ends them. The
+ * cluster port asks it for every connection. A certificate alone is not enough: its key must be recorded. admission.ts
+ * decides who becomes a member.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
@@ -24,8 +24,8 @@ import {
 import { isIssuedBy, keyHashOf, nodeIdOf } from './peer-certificate.js';
 
 /**
- * Broken-off renewals whose keys are remembered. A node makes a further key only after it has kept the one before, so
- * two are enough; older wrappers make one per try.
+ * How many keys of interrupted renewals are remembered. A node makes another key only after it kept the key before, so
+ * two would do; older wrappers make a key per try.
  */
 const MAX_PENDING_KEYS = 16;
 
@@ -40,7 +40,7 @@ export interface MembersOptions {
 /** A node whose connection was let in. */
 export interface Peer {
   readonly nodeId: string;
-  /** It holds a certificate for a server of this cluster, which only masters can make. */
+  /** True when the node holds a certificate for a server of this cluster, which only masters can make. */
   readonly isMaster?: true;
 }
 
@@ -54,10 +54,10 @@ export class Members {
   }
 
   /**
-   * Answers which node this certificate belongs to, if that node may connect. Throws DoorRefusal for a certificate of
-   * another authority, and for one that is forgotten or replaced by a newer one. Its code is DRV_NODE_CERTIFICATE_ENDED
-   * for one that is expired by the master's clock, which may be wrong. It is DRV_STORE_CORRUPT where the record of the
-   * member cannot be read.
+   * Returns the node that this certificate belongs to, if that node may connect. Otherwise throws DoorRefusal: the
+   * certificate comes from another authority, or its node is forgotten, or a newer certificate replaced it. The code is
+   * DRV_NODE_CERTIFICATE_ENDED when it has expired by the master's clock, which may be wrong. The code is
+   * DRV_STORE_CORRUPT when the member's record cannot be read.
    */
   async authenticate(certificate: X509Certificate): Promise<Peer> {
     const { clock } = this.#options;
@@ -72,7 +72,7 @@ export class Members {
         reason: 'certificate-ended',
         nodeId,
         code: 'DRV_NODE_CERTIFICATE_ENDED',
-        // The day alone: the same trouble gives the same text, which logs fold.
+        // Only the day, so that the same trouble gives the same text, which logs fold.
         message:
           `the certificate of node ${nodeId} ended ${dayOf(endsAt)}, and by this master's clock it is ` +
           `${dayOf(clock.now())}: run "cluster forget ${nodeId}" and join it again with a new token`,
@@ -82,8 +82,8 @@ export class Members {
   }
 
   /**
-   * Answers which node of this cluster a certificate was made for, without a look at the store: the node may have been
-   * forgotten since, and the certificate replaced. Throws DoorRefusal for one of another authority.
+   * Returns the node of this cluster that a certificate was made for, without reading the store: the node may have been
+   * forgotten since, and the certificate replaced. Throws DoorRefusal when another authority signed it.
    */
   async identify(certificate: X509Certificate): Promise<Peer> {
     const { certificate: authority } = await this.#options.authority.ensure();
@@ -103,8 +103,8 @@ export class Members {
   }
 
   /**
-   * Makes a certificate for a new key of a connected node. The former ones stay good until the node shows this one: the
-   * answer may be lost on its way.
+   * Makes a certificate for a new key of a connected node. Earlier certificates stay good until the node shows the new
+   * one, because the answer may be lost.
    */
   async renew(nodeId: string, publicKeyPem: string): Promise<IssuedCertificate> {
     const publicKey = readPublicKey(publicKeyPem);
@@ -119,14 +119,15 @@ export class Members {
     return issued;
   }
 
-  /** Notes that the renewed certificate is on the node's disk. Until then a renewal counts as due. */
+  /** Notes that the node has the renewed certificate on its disk. Until then a renewal counts as due. */
   async renewed(nodeId: string, { issuedAt, endsAt }: IssuedCertificate): Promise<void> {
     await this.#change(nodeId, (record) => ({ ...record, issuedAt, endsAt }));
   }
 
   /**
-   * Ends the node's credential, and the token that it joined with unless `keepToken`: with it the node could join
-   * again. Answers with the token's id if it could still be used. Repeatable. The caller ends the node's connections.
+   * Ends the node's credential. Unless `keepToken`, also ends the token that it joined with, because the node could
+   * join again with it. Returns the token's id if it could still be used. Repeatable. The caller ends the node's
+   * connections.
    */
   async revoke(nodeId: string, { keepToken }: { readonly keepToken: boolean }): Promise<string | undefined> {
     const { store, tokens } = this.#options;
@@ -151,8 +152,8 @@ export class Members {
   }
 
   /**
-   * Ends the certificates before the one that the node shows: it has this one on its disk. Renewals after it hold on,
-   * because the node may be writing one of them just then.
+   * Called when a node shows a certificate, which it therefore has on its disk. Ends the certificates before it. Later
+   * renewals stay good, because the node may be writing one of them just now.
    */
   async #acknowledge(nodeId: string, key: string, entry: KnownMember): Promise<void> {
     const { record } = entry;
@@ -170,7 +171,7 @@ export class Members {
     await this.#options.store
       .transact([updateOf(entry, withPendingKeys({ ...record, key }, later))])
       .catch((error: unknown) => {
-        // Another connection did it, or the disk is full: both certificates are good until the next connection.
+        // Another connection recorded it, or the disk is full. Both certificates are good until the next connection.
         this.#options.logger.warn(
           { err: error, node: nodeId },
           `the new key of ${nodeId} was not recorded yet`,

@@ -1,16 +1,16 @@
 /**
  * Reads and checks the certificates of the other side, for master and wrapper. Trust rests on the signature of the
- * cluster's own authority, never on a date: a node whose clock is wrong by years must still find its master. Whether a
- * node's certificate has ended is decided by members.ts, by the master's clock.
+ * cluster's own authority, never on a date: a node whose clock is wrong by years must still find its master. members.ts
+ * decides by the master's clock whether a node's certificate has ended.
  */
 import { createHash, type KeyObject, type X509Certificate } from 'node:crypto';
 import { nameSchema } from '../../model/names.js';
 
-/** Object identifiers of the two uses that a certificate may be for. */
+/** The object identifiers of the two possible uses of a certificate. */
 export const USAGE = { server: '1.3.6.1.5.5.7.3.1', client: '1.3.6.1.5.5.7.3.2' } as const;
 export type Usage = keyof typeof USAGE;
 
-/** True when the authority signed this certificate, for this use and no other. */
+/** True when the authority signed this certificate for exactly this use. */
 export function isIssuedBy(certificate: X509Certificate, authority: X509Certificate, usage: Usage): boolean {
   const usages = certificate.keyUsage as readonly string[] | undefined;
   return (
@@ -22,22 +22,22 @@ export function isIssuedBy(certificate: X509Certificate, authority: X509Certific
   );
 }
 
-/** The common name, when it is the id of a node; else undefined. */
+/** The common name if it is a node's id; undefined otherwise. */
 export function nodeIdOf(certificate: X509Certificate): string | undefined {
   return attributeOf(certificate, 'CN');
 }
 
-/** The cluster that the certificate, an authority's or a node's, belongs to. */
+/** The cluster of a certificate, of an authority or a node. */
 export function clusterNameOf(certificate: X509Certificate): string | undefined {
   return attributeOf(certificate, 'O');
 }
 
-/** SHA-256 of the whole certificate, hex. A join token pins it. */
+/** The SHA-256 of the whole certificate, hex. Join tokens hold it. */
 export function fingerprintOf(certificate: X509Certificate): string {
   return createHash('sha256').update(certificate.raw).digest('hex');
 }
 
-/** SHA-256 of the public key, hex. A member's record names it. */
+/** The SHA-256 of the public key, hex. Members' records hold it. */
 export function keyHashOf(publicKey: KeyObject): string {
   return createHash('sha256')
     .update(publicKey.export({ type: 'spki', format: 'der' }))

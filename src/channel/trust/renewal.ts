@@ -1,7 +1,7 @@
 /**
  * Renews the certificates of a cluster long before they end: the master's own, and over the channel those of the nodes.
  * The master's clock decides when. A node makes its new key itself and never gives it away. An interruption does no
- * harm: the old certificate is good until the new one is shown.
+ * harm: the old certificate is good until the node shows the new one.
  */
 import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -15,7 +15,9 @@ import type { Members } from './members.js';
 
 const NEW_KEY = 'new-key';
 const NEW_CERTIFICATE = 'new-certificate';
-/** The first look makes what a new master lacks. A node that has just started has other things to do before. */
+/**
+ * The delay of the first look, which makes what a new master lacks. A node that has just started has other work first.
+ */
 const FIRST_LOOK_MS = 10_000;
 const LOOK_EVERY_MS = 3_600_000;
 const CALL_MS = 30_000;
@@ -25,7 +27,7 @@ const certificateParameters = z.object({ certificate: z.string().max(10_000) });
 
 export interface RenewalOptions {
   readonly members: Members;
-  /** The connected nodes. Those that are not members, such as the master's own, are left alone. */
+  /** The connected nodes. Nodes that are not members, such as the master's own, are left alone. */
   readonly connected: () => readonly string[];
   readonly callsOf: (nodeId: string) => CallPeer;
   /** Renews the master's own certificate when it is due. */

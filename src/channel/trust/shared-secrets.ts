@@ -1,6 +1,6 @@
 /**
- * The secrets that all masters of a cluster have in common: sealed in the store, where masters share one, and else in
- * files of the one master. So every leader has the same authority.
+ * The secrets that all masters of a cluster have in common, so that every leader has the same authority. They are
+ * sealed in the store when masters share it, and otherwise kept in files of the only master.
  */
 import { DroverError } from '../../model/errors.js';
 import { PREFIX, secretKey } from '../../store/keys.js';
@@ -21,9 +21,9 @@ export type KeptSecret = Pick<SecretFile, 'name' | 'read' | 'write'>;
 
 export interface SharedSecretsOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'transact'>;
-  /** `data/cluster/cluster.key`. */
+  /** The file `data/cluster/cluster.key`. */
   readonly keyFile: SecretFile;
-  /** Whether other masters use the store too. */
+  /** True when other masters use the store too. */
   readonly isShared: boolean;
 }
 
@@ -36,9 +36,9 @@ export class SharedSecrets {
   }
 
   /**
-   * The secret of this name. What the store holds goes before `file`, also where no other master uses the store any
-   * more. A shared store gets what only the file holds at the first read. Only a leader may be the first to read or
-   * write. Reading throws DRV_NODE_CONFIG_INVALID without the cluster's key.
+   * The secret of this name. The store's value wins over `file`, even when no other master uses the store any more. At
+   * the first read, a shared store gets a secret that only the file holds. Only a leader may be the first to read or
+   * write. Reading throws DRV_NODE_CONFIG_INVALID when the cluster's key is missing.
    */
   secret(name: string, file: KeptSecret): KeptSecret {
     const { isShared } = this.#options;
@@ -55,7 +55,9 @@ export class SharedSecrets {
     };
   }
 
-  /** The key, for a node that becomes a master. Made at the first call for a store that holds no secret yet. */
+  /**
+   * The cluster's key, for a node that becomes a master. Made at the first call for a store that holds no secret yet.
+   */
   clusterKey(): Promise<ClusterKey> {
     this.#key ??= this.#findKey().catch((error: unknown) => {
       this.#key = undefined;

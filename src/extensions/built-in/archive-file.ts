@@ -1,4 +1,4 @@
-/** Unpacks an archive from the disk: zip, tar, or gzipped tar, told by the first bytes and not by the name. */
+/** Unpacks an archive from the disk: zip, tar, or gzipped tar. Its first bytes decide, not its name. */
 import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
@@ -8,7 +8,7 @@ import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { unpackTree } from '../../templates/transfer/bundle.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
 
-/** The most that any archive may contain, unpacked. */
+/** The most bytes that an archive may contain, unpacked. */
 const MAX_UNPACKED_BYTES = 16 * 1024 ** 3;
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
@@ -22,8 +22,8 @@ const TAR_SIGNATURE_AT = 257;
 type Format = 'zip' | 'tar' | 'gzip';
 
 /**
- * Unpacks into an empty directory. Throws the reason why the archive cannot be used; the caller removes what was
- * unpacked.
+ * Unpacks into an empty directory. Throws the reason why the archive cannot be used; the caller then removes the
+ * unpacked files.
  */
 export async function unpackArchive(file: string, directory: string, signal: AbortSignal): Promise<void> {
   const format = await formatOf(file);

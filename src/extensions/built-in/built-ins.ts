@@ -1,11 +1,10 @@
 /**
- * The extensions that come with Drover. They use the same interface as any other, and are active when they have
- * settings.
+ * The extensions that come with Drover. They use the same interface as others, and are active when they have settings.
  */
 import type { Extension } from '../extension.js';
 
 export interface BuiltIn {
-  /** Also the folder of its settings: `extensions/<id>/config.json`. */
+  /** The id, and the folder of the settings: `extensions/<id>/config.json`. */
   readonly id: string;
   readonly name: string;
   readonly description: string;

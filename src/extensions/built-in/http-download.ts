@@ -1,7 +1,7 @@
 /**
- * Downloads one file by URL: http and https only, with bounded redirects, bytes and silence. Accepts only the content
- * whose SHA-256 was given. A redirect leads into the public internet only, unless the settings allow more: the server
- * must not make this node ask what only this node can reach.
+ * Downloads a file by URL: http and https only, with bounded redirects, bytes and silence. Accepts only content with
+ * the given SHA-256. Redirects may lead only into the public internet, unless the settings allow more: the server must
+ * not make this node request what only this node can reach.
  */
 import { createHash } from 'node:crypto';
 import { open } from 'node:fs/promises';
@@ -16,20 +16,21 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export interface CheckedDownload {
   readonly url: string;
-  /** 64 hex digits. */
+  /** The expected SHA-256, 64 hex digits. */
   readonly sha256: string;
   readonly maxBytes: number;
   /** False: a redirect to another host must not lead to a private address. */
   readonly allowPrivateRedirects: boolean;
-  /** The file to make; it must not exist. */
+  /** The path of the file to make; no file may be there. */
   readonly file: string;
   readonly signal: AbortSignal;
-  /** For tests. */
+  /** A shorter limit for tests. */
   readonly silenceLimitMs?: number;
 }
 
 /**
- * Throws the reason why the file cannot be downloaded; the caller removes a partial file. No message contains a query.
+ * Downloads the file and checks it. Throws the reason why it cannot be downloaded; the caller then removes a partial
+ * file. No message contains a query.
  */
 export async function downloadChecked(download: CheckedDownload): Promise<void> {
   const silence = new Silence(download.silenceLimitMs ?? SILENCE_LIMIT_MS);

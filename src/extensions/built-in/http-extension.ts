@@ -24,9 +24,9 @@ const archivesSchema = z.strictObject({
         .transform((text) => text.toLowerCase()),
     }),
   ),
-  /** The limit for one packed archive. */
+  /** The largest packed archive, in MB. */
   maxMB: z.int().min(1).max(1_048_576).default(DEFAULT_MAX_MB),
-  /** False: a redirect to another host is followed to public addresses only. */
+  /** False: a redirect to another host is followed only to public addresses. */
   allowPrivateRedirects: z.boolean().default(false),
 });
 

@@ -1,13 +1,13 @@
 /**
- * One GET request that can be kept from private addresses. The address is checked when it is connected to, so a name
- * that resolves differently from one time to the next gets nowhere.
+ * A GET request that can be kept from private addresses. The address is checked when the connection is made, so a name
+ * that resolves differently each time gets nowhere.
  */
 import { lookup } from 'node:dns';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 
-/** Networks that are not the public internet: this machine, local ones, and those for special use. */
+/** The networks outside of the public internet: this machine, local networks, and those for special use. */
 const PRIVATE = new BlockList();
 const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
@@ -21,7 +21,7 @@ const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
 ];
-/** The last three carry an IPv4 address, or a local one, inside. */
+/** The private networks of IPv6. The last three can carry an IPv4 address, or a local address. */
 const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
   ['::', 127],
   ['fc00::', 7],
@@ -34,7 +34,7 @@ const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
 for (const [network, prefix] of PRIVATE_IPV4) PRIVATE.addSubnet(network, prefix, 'ipv4');
 for (const [network, prefix] of PRIVATE_IPV6) PRIVATE.addSubnet(network, prefix, 'ipv6');
 
-/** The request was not sent, because it would have gone to this address. */
+/** Thrown instead of sending a request to a private address. */
 export class PrivateAddress extends Error {
   readonly ip: string;
 
@@ -45,16 +45,16 @@ export class PrivateAddress extends Error {
 }
 
 /**
- * Resolves with the answer, whatever its status is; its body is not read yet. Follows no redirect. Throws
- * PrivateAddress unless `mayBePrivate`, and the reason why the server cannot be reached.
+ * Resolves with the answer, whatever its status; its body is not read yet. Follows no redirect. Throws PrivateAddress
+ * unless `mayBePrivate`, and the reason why the server cannot be reached.
  */
 export function requestFile(url: URL, mayBePrivate: boolean, signal: AbortSignal): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const ip = url.hostname.replace(/^\[|\]$/g, '');
-    // A literal address is not looked up.
+    // A literal address causes no lookup, so check it here.
     if (!mayBePrivate && isPrivateIp(ip)) throw new PrivateAddress(ip);
     const options: RequestOptions = {
-      // A connection of its own: a shared one would not be looked up again.
+      // A new connection for each request, because a shared connection would not be looked up again.
       agent: false,
       headers: { 'accept-encoding': 'identity', 'user-agent': 'drover' },
       signal,
@@ -76,7 +76,7 @@ const lookupPublic: LookupFunction = (name, options, callback) => {
   });
 };
 
-/** True for an IP address that is not of the public internet, however it is written. */
+/** True for an IP address outside of the public internet, in any notation. */
 function isPrivateIp(ip: string): boolean {
   return isIP(ip) !== 0 && PRIVATE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
 }

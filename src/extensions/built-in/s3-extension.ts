@@ -1,4 +1,4 @@
-/** The `s3` extension: makes one storage of each bucket that its settings name. */
+/** The `s3` extension: makes a storage of each bucket that its settings name. */
 import type { Extension } from '../extension.js';
 import { bucketSchema } from './s3-settings.js';
 import { S3Storage } from './s3-storage.js';

@@ -9,7 +9,7 @@ export const bucketSchema = z
     endpoint: storageUrlSchema.optional(),
     region: z.string().min(1),
     bucket: z.string().min(1),
-    /** Objects lie under `<prefix>/<group>/<name>/`. */
+    /** The path of the objects, which lie under `<prefix>/<group>/<name>/`. */
     prefix: z.string().regex(PREFIX, 'must be a path without a slash at either end').optional(),
     accessKeyId: z.string().min(1).optional(),
     secretAccessKey: z.string().min(1).optional(),

@@ -16,12 +16,12 @@ import type { StorageProvider } from '../extension.js';
 import type { BucketSettings } from './s3-settings.js';
 
 const CONNECT_LIMIT_MS = 5000;
-/** The longest wait for an answer, and between two bytes of one. */
+/** The longest wait for an answer, and between two bytes of an answer. */
 const SILENCE_LIMIT_MS = 30_000;
-/** Tries of one request, made by the SDK with growing delays. */
+/** How many times the SDK tries a request, with growing delays. */
 const ATTEMPTS = 3;
 const PARALLEL_DOWNLOADS = 8;
-/** Tries of one object whose body broke off. */
+/** How many times an object is fetched when its body breaks off. */
 const BODY_ATTEMPTS = 3;
 const CREATE = constants.O_WRONLY | constants.O_CREAT | constants.O_TRUNC | constants.O_NOFOLLOW;
 
@@ -31,7 +31,7 @@ interface StoredObject {
   readonly size: number;
 }
 
-/** Sentences for the errors that an operator's settings cause. */
+/** Sentences for errors that an operator's settings cause. */
 const EXPLAINED: Readonly<Record<string, string>> = {
   NoSuchBucket: 'the bucket does not exist',
   InvalidAccessKeyId: 'the accessKeyId is not known there',
@@ -41,7 +41,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
 };
 
 export interface S3StorageOptions {
-  /** Objects in one page of a listing. Default: 1000, the most that S3 gives. */
+  /** How many objects a page of a listing holds. Default: 1000, the most that S3 gives. */
   readonly pageKeys?: number;
 }
 
@@ -85,7 +85,7 @@ export class S3Storage implements StorageProvider {
     return `${prefix === undefined ? '' : `${prefix}/`}${group}/${name}/`;
   }
 
-  /** All objects of a template in the order of their keys, without those that stand for directories. */
+  /** All objects of a template in the order of their keys, without objects that stand for directories. */
   async #list(group: string, name: string, signal: AbortSignal): Promise<StoredObject[]> {
     const { sdk, client } = await this.#connect();
     const objects: StoredObject[] = [];
@@ -120,7 +120,7 @@ export class S3Storage implements StorageProvider {
 
   async #fetchOnce(object: StoredObject, file: string, signal: AbortSignal): Promise<void> {
     const { sdk, client } = await this.#connect();
-    // Another content than the listed one would belong to another version.
+    // IfMatch: other content than the listed content would belong to another version.
     const { bucket: Bucket } = this.#settings;
     const command = new sdk.GetObjectCommand({ Bucket, Key: object.key, IfMatch: object.etag });
     const { Body } = await client.send(command, { abortSignal: signal }).catch(explain);
@@ -142,9 +142,9 @@ interface Sdk {
   readonly client: S3Client;
 }
 
-/** The SDK takes 0.4 s to load, so it is loaded when the storage is used for the first time. */
+/** Loads the SDK at the first use of the storage, because loading takes 0.4 s. */
 async function connect(settings: BucketSettings): Promise<Sdk> {
-  // An operator cannot act on the Node versions that a later SDK will need.
+  // Switch off a warning about future Node versions, on which an operator cannot act.
   process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';
   const sdk = await import('@aws-sdk/client-s3');
   const { endpoint, region, forcePathStyle, accessKeyId, secretAccessKey } = settings;
@@ -170,10 +170,10 @@ async function connect(settings: BucketSettings): Promise<Sdk> {
   return { sdk, client };
 }
 
-/** The connection ended, or the content is not the listed one. Another try helps. */
+/** Thrown when the connection ended, or the content is not the listed content. Another try may help. */
 class BrokenBody extends Error {}
 
-/** Writes an object to a file. True when the file is a script. Errors of the disk pass unchanged. */
+/** Writes an object to a file. Returns true when the file is a script. Errors of the disk pass unchanged. */
 async function writeBody(
   body: Readable,
   file: string,
@@ -191,7 +191,7 @@ async function writeBody(
       if (size > object.size) break;
       await handle.writeFile(chunk);
     }
-    if (size !== object.size) throw new BrokenBody(`it has not the ${object.size} bytes that were listed`);
+    if (size !== object.size) throw new BrokenBody(`its size is not the listed ${object.size} bytes`);
     return start.toString('latin1', 0, 2) === '#!';
   } finally {
     body.destroy();
@@ -213,7 +213,7 @@ function refuseUnsafe(path: string, { key }: StoredObject): void {
     throw new Error(`object ${JSON.stringify(key)} is refused: its path ${objection}`);
 }
 
-/** Names the cause when one key is a file, and another key needs a directory with that name. */
+/** Explains the error when a key is a file and another key needs a directory of that name. */
 function nameClash(error: unknown, { key }: StoredObject): never {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR')

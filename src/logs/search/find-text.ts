@@ -1,12 +1,14 @@
 /**
- * Finds a fixed text in lines. The time follows the length of the line: `indexOf` compares a long text at every place
- * of a line that an instance wrote for it, which takes a thousand times as long.
+ * Finds a fixed text in lines, in time proportional to the line's length. `indexOf` may compare a long text at every
+ * place of a hostile line, which takes a thousand times as long.
  */
 
-/** So few comparisons at each place that `indexOf`, which is fast for usual lines, stays within a linear time. */
+/**
+ * The longest text for which `indexOf` is used: it is fast for usual lines, and needs few comparisons at each place.
+ */
 const LONGEST_COMPARED = 16;
 
-/** Makes the search for `wanted`: where it begins in a line, from `from` on; -1: nowhere. */
+/** Makes the search for `wanted`. It returns the first index in a line at or after `from`; -1: not found. */
 export function textFinder(wanted: string): (line: string, from: number) => number {
   if (wanted.length <= LONGEST_COMPARED) return (line, from) => line.indexOf(wanted, from);
   const borders = bordersOf(wanted);
@@ -20,7 +22,10 @@ export function textFinder(wanted: string): (line: string, from: number) => numb
   };
 }
 
-/** By length of a beginning of `text`: the longest shorter one that it ends with. As Knuth, Morris and Pratt have it. */
+/**
+ * The table of Knuth, Morris and Pratt: for each prefix of `text`, the length of the longest shorter prefix that it
+ * ends with.
+ */
 function bordersOf(text: string): Uint32Array {
   const borders = new Uint32Array(text.length + 1);
   for (let at = 1, matched = 0; at < text.length; at++) {
@@ -30,7 +35,7 @@ function bordersOf(text: string): Uint32Array {
   return borders;
 }
 
-/** How much of `text` a line ends with after one more character, when it ended with `matched` of it before. */
+/** How long a prefix of `text` ends the line after one more character. `matched`: the length before that character. */
 function extend(text: string, borders: Uint32Array, matched: number, char: number): number {
   let length = matched;
   while (length > 0 && text.charCodeAt(length) !== char) length = borders[length] ?? 0;

@@ -1,22 +1,22 @@
 /**
- * A pattern for log lines, as readiness and searches have it: literal text, in which `*` stands for any characters,
- * anywhere in the line. It is no regular expression: a line takes time in proportion to its length, whatever an instance
- * prints.
+ * A pattern for log lines, used by readiness and searches: literal text anywhere in the line, in which `*` stands for
+ * any characters. It is no regular expression, so that a line takes time in proportion to its length, whatever an
+ * instance prints.
  */
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { textFinder } from './find-text.js';
 
-/** How much of a line is looked at for readiness. Longer lines are data, and the pattern is short. */
+/** How many characters of a line readiness looks at. Longer lines are data, and the pattern is short. */
 const LOOKED_AT_CHARS = 8192;
 
 export interface LinePatternOptions {
-  /** Default false. */
+  /** True: upper and lower case are the same. Default false. */
   readonly ignoreCase?: boolean;
-  /** How much of a line is looked at. Default 8192 characters. */
+  /** How many characters of a line are looked at. Default 8192. */
   readonly mostChars?: number;
 }
 
-/** Makes the test of a pattern; escape sequences in a line do not count. */
+/** Makes the test for a pattern. Escape sequences in a line are ignored. */
 export function linePattern(
   pattern: string,
   { ignoreCase = false, mostChars = LOOKED_AT_CHARS }: LinePatternOptions = {},

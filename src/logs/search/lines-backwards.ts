@@ -7,13 +7,15 @@ import type { LineEnd } from './segment-end.js';
 const BLOCK_BYTES = 64 * 1024;
 
 export interface LinesPart {
-  /** The newest first. */
+  /** The lines, the newest first. */
   readonly lines: readonly { readonly line: number; readonly text: string }[];
-  /** How much was read for it. */
+  /** How many bytes were read for them. */
   readonly bytes: number;
 }
 
-/** Ends early in a file that was cut. Throws the system's read errors. */
+/**
+ * Yields the lines before `end`, the newest first. Ends early when the file was cut. Throws the system's read errors.
+ */
 export async function* linesBackwards(handle: FileHandle, end: LineEnd): AsyncGenerator<LinesPart> {
   const rest = new LineRest();
   let { offset, line } = end;
@@ -32,7 +34,7 @@ export async function* linesBackwards(handle: FileHandle, end: LineEnd): AsyncGe
       rest.prepend(block.subarray(last + 1, stop));
       lines.push({ line: --line, text: rest.take() });
     }
-    // Decoded at once: one by one would take several times as long. None of these is longer than a block.
+    // Decode all at once, which is several times faster than line by line. None of these lines is longer than a block.
     if (first < last)
       for (const text of block
         .toString('utf8', first + 1, last)
@@ -49,7 +51,7 @@ function newlineBefore(block: Buffer, stop: number): number {
   return stop === 0 ? -1 : block.lastIndexOf(NEWLINE, stop - 1);
 }
 
-/** The end of a line whose beginning is not read yet. It keeps no more than is shown. */
+/** The end of a line whose beginning is not read yet. Keeps no more of the line than is shown. */
 class LineRest {
   #head = Buffer.alloc(0);
   #bytes = 0;

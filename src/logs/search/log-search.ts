@@ -1,35 +1,35 @@
 /**
- * Searches a log for lines, from its end or from before a line, the newest first. One call reads a bounded part of the
- * log and says where to go on. Only whole lines are found. Used by the node's installation.
+ * Searches a log for lines, the newest first, from its end or from before a given line. A call reads a bounded part of
+ * the log and says where to go on. Only whole lines are found. Used by the node's installation.
  */
 import { listSegments, openSegment } from '../segment-reader.js';
 import { linePattern } from './line-pattern.js';
 import { linesBackwards } from './lines-backwards.js';
 import { segmentEnd } from './segment-end.js';
 
-/** Of the log, for one call: less than half a second. */
+/** The most bytes of the log read in one call, which takes less than half a second. */
 const MOST_BYTES = 16 * 1024 * 1024;
-/** Of the lines that are answered, but for the last one. */
+/** The most characters in the returned lines, not counting the last line. */
 const MOST_CHARS = 1024 * 1024;
 
 export interface LogSearchQuery {
-  /** As `linePattern` reads it. */
+  /** The pattern, as `linePattern` reads it. */
   readonly pattern: string;
   readonly ignoreCase: boolean;
-  /** Only lines with a lower number; absent: all. */
+  /** Only lines with a lower number are searched; absent: all. */
   readonly before?: number | undefined;
-  /** How many lines are found at most. */
+  /** The most lines to find. */
   readonly limit: number;
 }
 
 export interface FoundLines {
-  /** The newest first, escape sequences included. */
+  /** The lines, the newest first, escape sequences included. */
   readonly lines: readonly { readonly line: number; readonly text: string }[];
-  /** The `before` to go on with; null: everything that is kept was searched. */
+  /** The `before` of the next call; null: the whole kept log was searched. */
   readonly next: number | null;
 }
 
-/** Ends early when `signal` aborts. Throws the system's read errors. */
+/** Searches a part of the log. Ends early when `signal` aborts. Throws the system's read errors. */
 export async function searchLog(
   directory: string,
   { pattern, ignoreCase, before = Number.POSITIVE_INFINITY, limit }: LogSearchQuery,
@@ -43,7 +43,7 @@ export async function searchLog(
   for (const [index, segment] of [...segments.entries()].reverse()) {
     if (segment.firstLine >= before) continue;
     const opened = await openSegment(segment);
-    // Rotated away, and so are those before it.
+    // The segment was rotated away, and so were the older segments.
     if (opened === undefined) break;
     try {
       const end = await segmentEnd(segment, opened, { before, nextLine: segments[index + 1]?.firstLine });

@@ -1,4 +1,4 @@
-/** Finds where the lines of a segment end that stand before a line, and which number comes next there. */
+/** Finds the end of a segment's lines that stand before a given line, and the number of the line that follows. */
 import type { OpenSegment } from '../segment-reader.js';
 import { NEWLINE, type Segment } from '../segments.js';
 import { placeBefore } from '../time-reader.js';
@@ -6,20 +6,23 @@ import { placeBefore } from '../time-reader.js';
 const BLOCK_BYTES = 256 * 1024;
 
 export interface LineEnd {
-  /** Bytes from here on are not meant. */
+  /** The offset at which the lines end. */
   readonly offset: number;
-  /** Number of the line that begins there. */
+  /** The number of the line that begins at `offset`. */
   readonly line: number;
 }
 
 export interface SegmentEndQuery {
-  /** The line that is not meant any more, nor those after it; Infinity: all are meant. */
+  /** The first line that does not count; Infinity: all lines of the segment count. */
   readonly before: number;
-  /** The first line of the segment after it; undefined: it is the newest, and a line without a newline is unfinished. */
+  /**
+   * The first line of the next segment; undefined: this segment is the newest, and its line without a newline is
+   * unfinished.
+   */
   readonly nextLine: number | undefined;
 }
 
-/** Throws the system's read errors. */
+/** Finds the end. Throws the system's read errors. */
 export async function segmentEnd(
   segment: Segment,
   { handle, stat }: OpenSegment,
@@ -35,13 +38,13 @@ export async function segmentEnd(
     if (end.line >= before) return end;
     at += bytesRead;
   }
-  // A line that was cut for its length ends with its segment.
+  // A line cut for its length ends at the end of its segment.
   return nextLine !== undefined && end.line < nextLine && end.offset < stat.size
     ? { offset: stat.size, line: nextLine }
     : end;
 }
 
-/** Goes on from `end` over the lines that end in `block`, which stands at `at`. */
+/** Moves `end` over the lines that end in `block`, whose offset in the segment is `at`. */
 function linesIn(block: Buffer, at: number, end: LineEnd, before: number): LineEnd {
   let { offset, line } = end;
   for (

@@ -9,7 +9,7 @@ import { findPlaceholders, type Variables } from './variables.js';
 
 export interface SubstitutedCommand {
   readonly command: string;
-  /** `DROVER_VAR_<n>` to value, for the environment of the child. */
+  /** The values by `DROVER_VAR_<n>`, for the environment of the child. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -50,8 +50,8 @@ interface Reference {
 }
 
 /**
- * How many characters before the placeholder are dropped. An unquoted backslash would quote our own quote, and what
- * it should quote is quoted anyway; a plain `$` would join ours.
+ * How many characters before the placeholder are dropped. An unquoted backslash would escape our own quote, and the
+ * value is quoted anyway. A plain `$` would join our `$`.
  */
 function charactersReplaced({ context, isEscaped, isAfterDollar }: ShellPlace): number {
   if (isAfterDollar && context !== 'single') return 1;
@@ -64,7 +64,7 @@ function referenceAt(place: ShellPlace, { name, value, variable }: Reference): s
     case 'unquoted':
       return `${dollar}"\${${variable}}"`;
     case 'double':
-      // Inside double quotes a backslash before % is a plain character; before our $ it would not be.
+      // Inside double quotes a backslash before % is a plain character; before our $ it would escape the $.
       return `${place.isEscaped ? '\\' : dollar}\${${variable}}`;
     case 'single':
       return `'"\${${variable}}"'`;

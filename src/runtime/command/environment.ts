@@ -1,6 +1,6 @@
 /**
- * Composes the complete environment of an instance's process. Only a short list of the daemon's own variables
- * passes, so that no token, proxy or NODE_OPTIONS of Drover's reaches an instance by accident.
+ * Composes the complete environment of an instance's process. Only a short list of the daemon's own variables passes,
+ * so that no token, proxy or NODE_OPTIONS of the daemon reaches an instance by accident.
  */
 import type { Configuration } from '../../model/configuration.js';
 import { substitute, type Variables } from './variables.js';
@@ -9,14 +9,19 @@ const INHERITED = /^(PATH|HOME|USER|LANG|LC_[A-Z]+|TZ|SHELL|TERM)$/;
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface EnvironmentFacts {
-  /** The daemon's environment, `process.env`; null: none of it, nor a PATH (a container has its image's). */
+  /**
+   * The daemon's environment, `process.env`; null: pass nothing on and set no PATH (a container has its image's PATH).
+   */
   readonly inherited: Readonly<Record<string, string | undefined>> | null;
   readonly configuration: Pick<Configuration, 'name' | 'environmentVariables'>;
   readonly instance: { readonly id: string; readonly port: number | null };
   readonly nodeId: string;
-  /** Base of the API as the instance reaches it, such as `http://10.0.0.1:7000/api`. */
+  /** The base URL of the API as the instance reaches it, such as `http://10.0.0.1:7000/api`. */
   readonly apiUrl: string;
-  /** Path of the PEM with which it checks the API's certificate; undefined: no TLS, or a certificate of others. */
+  /**
+   * The path of the PEM with which the instance checks the API's certificate; undefined: no TLS, or a certificate that
+   * the operator brought.
+   */
   readonly apiAuthority?: string | undefined;
   /** The key with which the instance may PUT its own state. */
   readonly apiKey: string;
@@ -26,8 +31,8 @@ export interface EnvironmentFacts {
 }
 
 /**
- * Merges the sources; later ones win: inherited, configured (variables replaced), Drover's own, those of the
- * command. PORT and DROVER_PORT are set only when there is a port; without one a configured PORT stays.
+ * Merges the sources; later ones win: inherited, configured (variables replaced), Drover's own, `commandVariables`.
+ * PORT and DROVER_PORT are set only when the instance has a port; otherwise a configured PORT stays.
  */
 export function buildEnvironment(facts: EnvironmentFacts): Record<string, string> {
   const { configuration, instance, variables } = facts;

@@ -4,19 +4,19 @@
  */
 import { ShellScanner } from './shell-scanner.js';
 
-/** Characters for which a shell must stay: lists, pipes, groups, substitutions. */
+/** Characters that need a shell: lists, pipes, groups, substitutions. */
 const NEEDS_SHELL = /[;&|()`\n\r]/;
 const PARAMETER = /\$\{[A-Za-z_][A-Za-z0-9_]*\}/g;
 /**
- * Assignments before the program, of plain text and of Drover's own variables: `exec` gives them to the program as
- * well. PATH and IFS are not for the program alone.
+ * Assignments before the program, of plain text and Drover's own variables: `exec` passes them to the program as well.
+ * PATH and IFS are excluded, because they would also change how the shell finds the program.
  */
 const ASSIGNMENTS =
   /^\s*(?:(?!PATH=|IFS=)[A-Za-z_][A-Za-z0-9_]*=(?:[A-Za-z0-9_./:,@%+-]|"\$\{DROVER_VAR_[0-9]+\}")*[ \t]+)*/;
-/** An ordinary program name or path as the next word, also in quotes: no expansion. */
+/** A plain program name or path as the next word, perhaps in quotes, without an expansion. */
 const PROGRAM = /^(["']?)([A-Za-z0-9_./+-]+|(?<=["'])[A-Za-z0-9_./+ -]+)\1(?=\s|$)/;
 
-/** Words with a meaning for the shell that are, or may be, no programs. */
+/** Words that mean something to a shell, and may be no programs. */
 const SHELL_WORDS: ReadonlySet<string> = new Set(
   (
     '. : alias bg bind break builtin caller case cd command continue declare do done elif else esac eval exec exit ' +
@@ -25,7 +25,9 @@ const SHELL_WORDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/** Returns the command with `exec` before its program where that changes nothing else; otherwise as it is. */
+/**
+ * Returns the command with `exec` before its program where that changes nothing else; otherwise the command unchanged.
+ */
 export function execSimple(command: string): string {
   const [assignments = ''] = ASSIGNMENTS.exec(command) ?? [];
   const rest = command.slice(assignments.length);
@@ -34,7 +36,7 @@ export function execSimple(command: string): string {
   return `${assignments.trimStart()}exec ${rest}`;
 }
 
-/** True unless all that means something to a shell stands in quotes, or is an expansion or a redirection. */
+/** True unless everything special to a shell stands in quotes, or is an expansion or a redirection. */
 function needsShell(command: string): boolean {
   const text = command.trimEnd().replace(PARAMETER, 'x');
   const scanner = new ShellScanner(text);
@@ -45,7 +47,7 @@ function needsShell(command: string): boolean {
     if (isEscaped || context === 'single') continue;
     if (char === '`') return true;
     if (context === 'double') continue;
-    // $'...' and $"..." mean another thing to each shell.
+    // $'...' and $"..." mean different things in different shells.
     if (isAfterDollar && (char === "'" || char === '"')) return true;
     if (NEEDS_SHELL.test(char) && !isDuplication(text, at)) return true;
   }

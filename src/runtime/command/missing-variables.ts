@@ -1,20 +1,20 @@
 /**
  * Finds `%NAME%`s that have no value on this node, for warnings: typing errors, and variables that only an extension of
- * another node sets. Texts hold other things between two `%`, so only what looks like a variable counts.
+ * another node sets. Texts also hold other words between two `%`, so only names that look like a variable count.
  */
 import { nearestName } from '../../configuration-files/nearest-name.js';
 import { isBuiltInVariable, placeholderNames } from '../../model/names.js';
 import { namesInBytes, type Variables } from './variables.js';
 
 const MOST_NAMES = 5;
-/** Shorter ones are formats, as in `date +%H%M%S`. */
+/** Shorter names are formats, as in `date +%H%M%S`. */
 const SHORTEST_NAME = 3;
-/** Files of programs have placeholders of their own, most of them in small letters. */
+/** Names in capitals only: files of programs have placeholders of their own, most of them in small letters. */
 const CAPITALS = /^[A-Z][A-Z0-9_]{2,}$/;
 
 /**
- * The names in a command or a value of the environment; five at most. Drover's own are left out: the master warns of
- * those, because it knows whether there is a port.
+ * The unknown names in a command or a value of the environment; five at most. Built-in names are left out: the master
+ * warns of them, because it knows whether there is a port.
  */
 export function missingInText(text: string, variables: Variables): string[] {
   const isMissing = (name: string): boolean =>
@@ -22,12 +22,12 @@ export function missingInText(text: string, variables: Variables): string[] {
   return first(placeholderNames(text).filter(isMissing));
 }
 
-/** The names in a file in which variables are replaced; five at most. */
+/** The unknown names in a file in which variables are replaced; five at most. */
 export function missingInFile(content: Buffer, variables: Variables): string[] {
   return first(namesInBytes(content, (name) => CAPITALS.test(name) && !variables.has(name)));
 }
 
-/** Such as `%GREETNG%, which has no value on this node; did you mean %GREETING%?`. */
+/** The end of a warning, such as `%GREETNG%, which has no value on this node; did you mean %GREETING%?`. */
 export function missingText(name: string, variables: Variables): string {
   if (name === 'PORT') return '%PORT%, which has no value: the configuration has no availablePorts';
   const nearest = nearestName(name, [...variables.keys()]);

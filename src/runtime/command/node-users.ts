@@ -1,6 +1,6 @@
 /**
- * The users of this machine for `runAs`: who is meant, and whether Drover may start programs as somebody else. Reads
- * `/etc/passwd` at each call, so that a new user counts at once.
+ * The users of this machine for `runAs`: finds the user, and tells whether Drover may start programs as that user.
+ * Reads `/etc/passwd` at each call, so that a new user counts at once.
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -8,7 +8,10 @@ import { ownUser } from '../../files/own-user.js';
 import { DroverError } from '../../model/errors.js';
 import { parseUserIds, type UserIds } from '../../model/names.js';
 
-/** As `capabilities(7)` numbers them: what a change of user takes, from the working directory to the last signal. */
+/**
+ * The capabilities, numbered as in `capabilities(7)`, that a change of user needs: from the working directory to the
+ * last signal.
+ */
 const NEEDED_CAPABILITIES = { CHOWN: 0, DAC_OVERRIDE: 1, FOWNER: 3, KILL: 5, SETGID: 6, SETUID: 7 };
 const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv', '/sbin/setpriv'];
 
@@ -16,22 +19,22 @@ const SETPRIV = ['/usr/bin/setpriv', '/bin/setpriv', '/usr/sbin/setpriv', '/sbin
 const INHERITING = 'process';
 
 export interface RunUser extends UserIds {
-  /** Null for users that were given by number. They are in no group but `gid`. */
+  /** The user's name; null for a user given by number, who is in no group but `gid`. */
   readonly name: string | null;
   readonly home: string | null;
   readonly shell: string | null;
 }
 
-/** What the users depend on; tests replace parts of it. */
+/** The facts of the machine that the users depend on; tests replace some of them. */
 export interface Machine {
   readonly ownUid: number;
   readonly ownGid: number;
   readonly ownName: string;
-  /** `/etc/passwd`. */
+  /** Reads `/etc/passwd`. */
   readonly passwords: () => string;
-  /** `/proc/self/status`. */
+  /** Reads `/proc/self/status`. */
   readonly status: () => string;
-  /** The program that changes the user and then becomes another; undefined: not here. */
+  /** The path of the program that changes the user and becomes another program; undefined: not installed. */
   readonly setpriv: () => string | undefined;
   readonly hasBash: () => boolean;
 }
@@ -47,8 +50,8 @@ export class NodeUsers {
   }
 
   /**
-   * The other user that a program is to run as; undefined: Drover's own. Throws DRV_RUNTIME_START_FAILED when the node
-   * does not know the user, or cannot start anything as another one.
+   * The other user that a program is to run as; undefined: Drover's own user. Throws DRV_RUNTIME_START_FAILED when the
+   * node does not know the user, or cannot start programs as another user.
    */
   userOf(runAs: string | undefined = this.#runAs): RunUser | undefined {
     if (runAs === undefined) return undefined;
@@ -67,7 +70,7 @@ export class NodeUsers {
     return user;
   }
 
-  /** Path of the program that changes the user of what `runtime` starts. Throws like `userOf`. */
+  /** The path of the program that changes the user for programs of `runtime`. Throws like `userOf`. */
   setpriv(runtime: string, runAs: string = this.#runAs ?? ''): string {
     const program = this.#machine.setpriv();
     if (program === undefined)
@@ -113,7 +116,7 @@ function thisMachine(): Machine {
   };
 }
 
-/** The one of busybox cannot change users. */
+/** False for the setpriv of busybox, which cannot change users. */
 function isSetpriv(path: string): boolean {
   try {
     return basename(realpathSync(path)) === 'setpriv';

@@ -1,21 +1,21 @@
 /**
  * Follows the quoting of a POSIX shell command from its start: tells whether a place is unquoted, in quotes, in a
- * comment or in arithmetic. It knows nesting by `$( )`, `${ }`, `$(( ))`, backquotes and parentheses. It does not
- * know `case` patterns without an opening parenthesis inside `$( )`. There it may take the quoting wrong: that
- * spoils a word, but never runs a value, because only references are inserted.
+ * comment or in arithmetic. It knows nesting by `$( )`, `${ }`, `$(( ))`, backquotes and parentheses. It does not know
+ * `case` patterns without an opening parenthesis inside `$( )`. There it may read the quoting wrong: that spoils a
+ * word, but never runs a value, because only references are inserted.
  */
 
 export type ShellContext = 'unquoted' | 'double' | 'single' | 'arithmetic' | 'comment' | 'here-document';
 
 export interface ShellPlace {
   readonly context: ShellContext;
-  /** Directly behind a backslash that quotes the next character. */
+  /** True directly behind a backslash that quotes the next character. */
   readonly isEscaped: boolean;
-  /** Directly behind a `$` that stands for itself. */
+  /** True directly behind a `$` that stands for itself. */
   readonly isAfterDollar: boolean;
 }
 
-/** An open construct: the state inside it, and what ends it. */
+/** An open construct: the state inside it, and the characters that close it. */
 interface Frame {
   readonly context: 'unquoted' | 'double' | 'single' | 'arithmetic';
   readonly closer: '' | "'" | '"' | ')' | '))' | '}' | '`';
@@ -30,7 +30,10 @@ export class ShellScanner {
   readonly #frames: Frame[] = [COMMAND_LINE];
   #at = 0;
   #isEscaped = false;
-  /** Not directly before the first character. */
+  /**
+   * The index of the last `$` that stands for itself. It starts at -2, which is not directly before the first
+   * character.
+   */
   #plainDollarAt = -2;
   #atWordStart = true;
   #inComment = false;
@@ -50,7 +53,7 @@ export class ShellScanner {
     };
   }
 
-  /** Goes on behind a placeholder, whose characters have no meaning for the shell. */
+  /** Goes on behind a placeholder, whose characters mean nothing to the shell. */
   skipTo(index: number): void {
     this.#at = index;
     this.#isEscaped = false;
@@ -118,7 +121,7 @@ export class ShellScanner {
     else this.#stepQuotable(char);
   }
 
-  /** What means the same within double quotes as outside of them. */
+  /** Handles characters that mean the same inside double quotes and outside. */
   #stepQuotable(char: string): void {
     if (char === '\\') this.#isEscaped = this.#top.context !== 'arithmetic';
     else if (char === '`') this.#backquote();
@@ -151,7 +154,7 @@ export class ShellScanner {
     } else if (closer === '))') {
       this.#frames.pop();
       if (this.#text.charAt(this.#at) === ')') this.#at += 1;
-      // A single one: it was a command that starts with a subshell, `$((a) | b)`.
+      // A single parenthesis: `$((` began a command that starts with a subshell, `$((a) | b)`.
       else this.#frames.push({ context: 'unquoted', closer: ')' });
     }
   }

@@ -6,7 +6,7 @@
 import type { Configuration } from '../../model/configuration.js';
 import { isBuiltInVariable, type Placeholder, placeholdersIn } from '../../model/names.js';
 
-/** The sources of the variables. */
+/** The sources from which the variables are made. */
 export interface VariableFacts {
   readonly instance: { readonly id: string; readonly port: number | null; readonly hostAddress: string };
   readonly configuration: Pick<Configuration, 'name' | 'ramMB' | 'cpu' | 'properties'>;
@@ -28,8 +28,8 @@ const LONGEST_PLACEHOLDER = 130;
 const PERCENT = 0x25;
 
 /**
- * Makes all variables of one instance. Properties never override a built-in name. Without a port there is no PORT:
- * `%PORT%` then stays as it is.
+ * Makes all variables of one instance. Properties never override a built-in name. An instance without a port has no
+ * PORT variable, and `%PORT%` stays as it is.
  */
 export function buildVariables({ instance, configuration, node, master, added }: VariableFacts): Variables {
   const variables = new Map(added);

@@ -1,6 +1,6 @@
 /**
  * The file with the certificate of the cluster's authority, for programs that call the API over TLS (DROVER_API_CA).
- * Every user may read it: it holds no secret, and instances may have users of their own.
+ * Every user may read it: it holds no secret, and instances may run as other users.
  */
 import { chmod, readFile } from 'node:fs/promises';
 import { replaceFile } from '../../files/replace-file.js';
@@ -12,7 +12,7 @@ export class ApiAuthorityFile {
   #kept: string | undefined;
   #writing: Promise<void> = Promise.resolve();
 
-  /** `path`: absolute. */
+  /** `path`: the absolute path of the file. */
   constructor(path: string) {
     this.path = path;
   }

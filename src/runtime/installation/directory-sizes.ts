@@ -1,13 +1,13 @@
-/** Which working directories there are, and how large they are, for the list of those that nothing uses. */
+/** Lists the working directories and measures them, for the list of directories that no instance uses. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isInstanceId } from '../../model/names.js';
 import { systemCodeOf } from '../../templates/tree/system-error.js';
 
-/** Entries that one call looks at: about two seconds of work. */
+/** How many entries one call looks at, which takes about two seconds. */
 const MOST_ENTRIES = 200_000;
 
-/** Ids of the instances that have a directory in `running`. */
+/** The ids of the instances that have a directory in `running`. */
 export async function instanceDirectories(running: string): Promise<string[]> {
   try {
     const entries = await readdir(running, { withFileTypes: true });
@@ -19,8 +19,8 @@ export async function instanceDirectories(running: string): Promise<string[]> {
 }
 
 /**
- * The bytes of the files in each directory. Links are not followed. A directory that cannot be read is left out, and so is
- * every one that is not done when `mostEntries` were looked at.
+ * The bytes of the files in each directory. Links are not followed. Left out are directories that cannot be read, and
+ * those not finished after `mostEntries` entries.
  */
 export async function directorySizes(
   running: string,

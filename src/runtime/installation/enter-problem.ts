@@ -1,11 +1,11 @@
-/** Whether a user may pass through the directories above a working directory, as far as their modes say. */
+/** Checks by their modes whether a user may pass through the directories above a working directory. */
 import { stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import type { UserIds } from '../../model/names.js';
 
 /**
- * A warning for the operator; null: the way is open. The program starts all the same, and relative paths work; a
- * program that uses the absolute path of its directory fails.
+ * A warning for the operator; null: the user may pass. A blocked program starts all the same and can use relative
+ * paths; only absolute paths of its directory fail.
  */
 export async function enterProblem(directory: string, { uid, gid }: UserIds): Promise<string | null> {
   for (let path = directory; ; path = dirname(path)) {

@@ -14,7 +14,7 @@ export interface ModificationRequest {
   readonly directory: string;
   /** The entries of the tree, by path. */
   readonly items: ReadonlyMap<string, WorkspaceItem>;
-  /** Paths as the configuration names them. */
+  /** The paths as the configuration names them. */
   readonly files: readonly string[];
   readonly variables: Variables;
   readonly signal: AbortSignal;
@@ -50,7 +50,7 @@ export async function modifyFiles({
   return warnings;
 }
 
-/** Resolves with the names in the file that have no value. */
+/** Resolves with the variables in the file that have no value. */
 async function modifyFile(path: string, variables: Variables): Promise<string[]> {
   const file = await open(path, EDIT);
   try {

@@ -1,4 +1,4 @@
-/** What a wrapper does on this machine for one instance, beside running it. */
+/** The work of a wrapper on this machine for one instance, beside running it. */
 import type { CallPeer } from '../../channel/protocol/calls.js';
 import type { MasterAddress } from '../../channel/protocol/messages.js';
 import type { LogLines } from '../../channel/services/instance-streams.js';
@@ -15,9 +15,9 @@ import type { StartSpec } from '../runtime.js';
 /** `LocalInstallation` in the daemon; simulations have fakes. */
 export interface Installation {
   isCached(digest: string): boolean;
-  /** Brings a tree into the cache; asks the master by `calls`. */
+  /** Brings a tree into the cache; asks the master through `calls`. */
   fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost | undefined>;
-  /** Makes the working directory, whole or not at all; resolves with warnings. */
+  /** Makes the working directory completely or not at all. Resolves with warnings. */
   install(
     desired: Desired,
     master: MasterAddress | undefined,
@@ -25,24 +25,24 @@ export interface Installation {
   ): Promise<readonly string[]>;
   launchSpec(desired: Desired, run: number, master: MasterAddress | undefined): StartSpec;
   remove(id: string): Promise<void>;
-  /** Ids of the instances that have a working directory. */
+  /** The ids of the instances that have a working directory. */
   directories(): Promise<readonly string[]>;
-  /** The bytes of the files in working directories; those that cannot be counted are left out. */
+  /** The bytes of the files in working directories. Directories that cannot be counted are left out. */
   directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
   checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
   readLogs(id: string, lines: number): Promise<LogLines>;
-  /** A part of the log, by time or number. */
+  /** A part of the log, by time or line number. */
   readLogRange(id: string, query: Omit<LogRangeQuery, 'now'>): Promise<LogRange>;
-  /** When the lines from `from` to `to` were written. */
+  /** The times at which the lines from `from` to `to` were written. */
   readLogTimes(id: string, from: number, to: number): Promise<LineTimes>;
   /** The log from `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
-  /** Lines of the log that hold a pattern, the newest first. */
+  /** The lines of the log that match a pattern, the newest first. */
   searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines>;
-  /** Number of the first line that a run started now would write. */
+  /** The number of the first line that a run started now would write. */
   nextLogLine(id: string): Promise<number>;
-  /** Number of the line that begins at `place`. */
+  /** The number of the line that begins at `place`. */
   logLineAt(id: string, place: LogPlace): Promise<number>;
-  /** The last lines of one run. */
+  /** The last lines of a single run. */
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines>;
 }

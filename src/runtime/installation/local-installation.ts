@@ -1,7 +1,6 @@
 /**
- * What a wrapper does to this machine for one instance, beside running it: fetches its templates, makes and removes
- * its working directory, composes its command line and environment, reads its log. The wrapper's reconcilers use
- * it.
+ * The work of a wrapper on this machine for one instance, beside running it. It fetches templates, makes and removes
+ * the working directory, composes command line and environment, and reads the log. The wrapper's reconcilers use it.
  */
 import { join } from 'node:path';
 import type { CallPeer } from '../../channel/protocol/calls.js';
@@ -47,15 +46,15 @@ export interface LocalInstallationOptions {
   readonly address: string;
   readonly runningDirectory: string;
   readonly logsDirectory: string;
-  /** Where the certificate of the cluster's authority is kept for instances. */
+  /** The path of the file with the cluster's certificate authority, which instances read. */
   readonly apiAuthority: string;
   readonly cache: TemplateCache;
   readonly workspaces: Workspaces;
   readonly clock: Clock;
-  /** The daemon's environment; only a short list passes. */
+  /** The daemon's environment. Instances inherit only a short list of its variables. */
   readonly inherited: Readonly<Record<string, string | undefined>>;
   readonly users: NodeUsers;
-  /** Variables that extensions add. Asked at each install and start; never throws. */
+  /** The variables that extensions add. Asked at each install and start; never throws. */
   readonly addedVariables?: (instance: {
     readonly instanceId: string;
     readonly configurationName: string;
@@ -94,7 +93,7 @@ export class LocalInstallation implements Installation {
     signal: AbortSignal,
   ): Promise<readonly string[]> {
     const { assignment, configuration } = desired;
-    // No wait where there is none: what follows counts in the turn of the round that asked for it.
+    // Await only a real lookup: otherwise the rest must happen in the same turn as the round that asked for it.
     const learning = master && this.#masterIp.learn(master.address, signal);
     if (learning instanceof Promise) await learning;
     if (master?.apiTls?.authority != null) await this.#apiAuthority.keep(master.apiTls.authority);
@@ -165,7 +164,10 @@ export class LocalInstallation implements Installation {
     };
   }
 
-  /** Throws DRV_RUNTIME_START_FAILED when this node cannot run the instance as its user. */
+  /**
+   * The user that the instance runs as; undefined: Drover's own. Throws DRV_RUNTIME_START_FAILED when this node cannot
+   * run the instance as that user.
+   */
   #userOf({ configuration }: Desired): RunUser | undefined {
     return this.#options.users.userOf(configuration.runAs);
   }
@@ -238,7 +240,10 @@ export class LocalInstallation implements Installation {
   }
 }
 
-/** Of Drover's own environment, what says who one is becomes true of the user. Empty ones are left out. */
+/**
+ * Replaces the variables of Drover's environment that describe its user (HOME, USER, SHELL) with the instance's user.
+ * Empty values are left out.
+ */
 function inheritedBy(
   user: RunUser | undefined,
   inherited: LocalInstallationOptions['inherited'],

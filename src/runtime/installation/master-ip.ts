@@ -8,7 +8,7 @@ const LIMIT_MS = 1000;
 
 export interface MasterIpOptions {
   readonly clock: Clock;
-  /** Default: the system's. */
+  /** The name lookup; default: the system's. */
   readonly lookup?: (name: string) => Promise<string>;
 }
 
@@ -22,7 +22,9 @@ export class MasterIp {
     this.#lookup = ask;
   }
 
-  /** Asks for the address once, a second at most. After a failure the next call asks again. Rejects on abort only. */
+  /**
+   * Looks the address up once, for a second at most. After a failure the next call looks again. Rejects only on abort.
+   */
   learn(name: string, signal: AbortSignal): MaybePromise<void> {
     if (!this.#known.has(name)) return this.#ask(name, signal);
   }
@@ -37,7 +39,7 @@ export class MasterIp {
     }
   }
 
-  /** A name that is not known stands for itself. */
+  /** The address of a name; an unknown name is returned unchanged. */
   of(name: string): string {
     return this.#known.get(name) ?? name;
   }

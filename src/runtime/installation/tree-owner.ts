@@ -1,7 +1,7 @@
 /**
- * Gives the files of a working directory to the user of its instance. That user, and the one before, count as
- * attackers of the directory. So what is changed is held open first, and links are never followed. A file that has a
- * second name somewhere stays as it is.
+ * Gives the files of a working directory to the user of its instance. That user, and the user before, count as
+ * attackers of the directory. So a file is held open before it is changed, and links are never followed. A file with a
+ * second name (a hard link) stays as it is.
  */
 import { constants } from 'node:fs';
 import { chmod, lchown, lstat, open } from 'node:fs/promises';
@@ -11,15 +11,17 @@ import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded
 import { OpenDirectory } from '../../templates/tree/open-directory.js';
 import { systemCodeOf } from '../../templates/tree/system-error.js';
 
-/** Of `running/`, when instances have users of their own: each can enter its directory, and list none. */
+/**
+ * The mode of `running/` when instances have users of their own: each user can enter its directory, but list no other.
+ */
 const PASSAGE = 0o711;
-/** Of a working directory: for the user of its instance alone. */
+/** The mode of a working directory that only the user of its instance may enter. */
 export const PRIVATE = 0o700;
-/** Of one whose user is not known. */
+/** The mode of a working directory whose user is unknown. */
 const SHARED = 0o755;
 const LOOK = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** Mode of a new working directory. */
+/** The mode of a new working directory. */
 export function modeOf({
   owner,
   isContainer = false,
@@ -30,17 +32,17 @@ export function modeOf({
   return isContainer && owner === undefined ? SHARED : PRIVATE;
 }
 
-/** Gives a directory that only Drover can change. Without an owner it stays Drover's. */
+/** Gives a directory that only Drover can change to `owner`; undefined: it stays Drover's. */
 export async function give(directory: string, owner: UserIds | undefined): Promise<void> {
   if (owner !== undefined) await lchown(directory, owner.uid, owner.gid);
 }
 
-/** Lets users of instances through `running/`. Repeatable. */
+/** Lets the users of instances pass through `running/`. Repeatable. */
 export async function openPassage(running: string): Promise<void> {
   await chmod(running, PASSAGE);
 }
 
-/** Brings a kept working directory into the hands of its instance's present user, by default Drover's own. */
+/** Gives a kept working directory to its instance's present user, by default Drover's own. */
 export async function takeOver(
   directory: string,
   owner: UserIds | undefined,
@@ -50,13 +52,13 @@ export async function takeOver(
   if (ids !== undefined) await giveTree(directory, ids, signal);
 }
 
-/** Drover's own, where it can take files back from others. */
+/** Drover's own ids when it runs as root and can take files back from other users; undefined otherwise. */
 function ownIds(): UserIds | undefined {
   const [uid, gid] = [process.getuid?.(), process.getgid?.()];
   return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
 }
 
-/** Takes a directory from those who are neither its owner nor in its group. Spares what is no directory, or not ours. */
+/** Removes the rights of users outside of owner and group. Does nothing to a path that is no directory, or not ours. */
 export async function closeToOthers(path: string): Promise<void> {
   try {
     const directory = await OpenDirectory.open(path);
@@ -66,7 +68,7 @@ export async function closeToOthers(path: string): Promise<void> {
   }
 }
 
-/** For what is in a directory that nobody but Drover can enter yet; that one itself stays Drover's. */
+/** Gives the entries of a directory that only Drover can enter yet. The directory itself stays Drover's. */
 export async function giveEntries(
   directory: string,
   paths: Iterable<string>,
@@ -77,8 +79,8 @@ export async function giveEntries(
 }
 
 /**
- * For a tree in use. Only what belongs to the directory's owner of before changes hands. Does nothing when that is
- * `owner` already; the directory itself comes last, so a call that was cut off can be repeated.
+ * Gives a tree that may be in use. Only entries of the directory's present owner change hands. Does nothing when that
+ * is `owner` already. The directory itself comes last, so that a call cut off half-way can be repeated.
  */
 async function giveTree(path: string, owner: UserIds, signal: AbortSignal): Promise<void> {
   const { uid: before } = await lstat(path);
@@ -92,7 +94,7 @@ interface Gift {
   readonly signal: AbortSignal;
 }
 
-/** Closes the directory. */
+/** Gives all entries and the directory, and closes it. */
 async function giveAll(directory: OpenDirectory, gift: Gift): Promise<void> {
   try {
     for (const { name, kind } of await directory.list()) {
@@ -119,7 +121,7 @@ async function giveFile(path: Buffer, { before, owner }: Gift): Promise<void> {
   }
 }
 
-/** What became a link, a pipe or nothing since it was listed. */
+/** Ignores entries that became a link, a pipe or nothing since they were listed. */
 async function ignoringSwaps(work: () => Promise<void>): Promise<void> {
   try {
     await work();

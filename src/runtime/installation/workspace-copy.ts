@@ -1,6 +1,6 @@
 /**
- * Copies the files of a working directory out of the template cache: many small ones in threads of their own, large
- * ones in steps.
+ * Copies the files of a working directory out of the template cache: small files in batches by threads, large files in
+ * steps.
  */
 import { constants } from 'node:fs';
 import { chmod, copyFile, type FileHandle, open, stat } from 'node:fs/promises';
@@ -12,18 +12,18 @@ import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded
 import { systemCodeOf } from '../../templates/tree/system-error.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
-/** Larger files are copied in steps, so that an abort is heeded and no thread is held for long. */
+/** Larger files are copied in steps, so that an abort is heeded and no thread is busy for long. */
 const LARGE_BYTES = 8 * 1024 * 1024;
 const STEP_BYTES = 1024 * 1024;
-/** A batch is a few milliseconds of work, so that an abort is heeded and several installs take turns. */
+/** The size of a batch, a few milliseconds of work, so that an abort is heeded and several installs take turns. */
 const BATCH_FILES = 64;
 const BATCH_BYTES = 16 * 1024 * 1024;
 const BATCH_DIRECTORIES = 1000;
-/** A thread that ends a batch finds the next one there. */
+/** Twice the threads, so that a thread that ends a batch finds the next batch ready. */
 const BATCHES_UNDER_WAY = 2 * PACK_THREADS;
 const NO_REFLINK = new Set(['ENOTSUP', 'EOPNOTSUPP', 'EXDEV', 'EINVAL', 'ENOTTY', 'ENOSYS']);
 
-/** Copies `items` (parents before children) into the empty directory `target`, which nobody else writes. */
+/** Copies `items` (parents before children) into the empty directory `target`, to which nothing else writes. */
 export async function copyItems(
   threads: PackThreads,
   items: readonly WorkspaceItem[],
@@ -40,7 +40,8 @@ export async function copyItems(
   const batches = [...smallFiles(files)];
   await eachBounded([...batches.keys()], BATCHES_UNDER_WAY, signal, () =>
     threads.copy((thread) => {
-      // From both ends, because threads that make files in one directory wait for each other.
+      // Each thread takes batches from its end, because threads that make files in the same directory wait for each
+      // other.
       const batch = (thread === 0 ? batches.shift() : batches.pop()) ?? [];
       return { target, directories: [], files: batch.map(copied) };
     }),

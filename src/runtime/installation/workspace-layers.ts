@@ -3,28 +3,28 @@ import { DroverError } from '../../model/errors.js';
 import type { PackedItem } from '../../templates/transfer/packs.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 
-/** One template, ready to be copied. */
+/** A template that is ready to be copied. */
 export interface Layer {
   /** `group/name`, for messages. */
   readonly label: string;
   readonly directory: string;
-  /** Parents before children. */
+  /** The entries, parents before children. */
   readonly items: readonly PackedItem[];
 }
 
-/** One path of a working directory and what it is copied from. */
+/** A path of a working directory and the source that it is copied from. */
 export interface WorkspaceItem extends TreeItem {
-  /** Absolute path of the pack in the template cache that has the content of the file. */
+  /** The absolute path of the pack in the template cache that holds the file's content. */
   readonly source: string;
   /** Where the content begins in the pack. */
   readonly at: number;
-  /** The template it comes from. */
+  /** The template that the file comes from. */
   readonly label: string;
 }
 
 /**
- * One item per path, parents before children. Of two files at one path the later layer's wins. Throws
- * DRV_TEMPLATE_UNSAFE when one template has a file where another has a directory.
+ * Returns one item per path, parents before children. When two layers have a file at a path, the later layer wins.
+ * Throws DRV_TEMPLATE_UNSAFE when one template has a file where another has a directory.
  */
 export function mergeLayers(layers: readonly Layer[]): Map<string, WorkspaceItem> {
   const merged = new Map<string, WorkspaceItem>();

@@ -12,11 +12,11 @@ import type { WorkspaceItem } from './workspace-layers.js';
 export interface MergeRequest {
   /** The working directory. */
   readonly directory: string;
-  /** Names it in messages: `running/<id>`. */
+  /** The directory's name in messages: `running/<id>`. */
   readonly label: string;
-  /** Parents before children. */
+  /** The entries, parents before children. */
   readonly items: Iterable<WorkspaceItem>;
-  /** Replace files that exist. */
+  /** True: replace files that exist. */
   readonly override: boolean;
 }
 
@@ -27,11 +27,11 @@ const WHAT: Readonly<Record<EntryKind, string>> = {
   other: 'a device, socket or pipe',
 };
 
-/** Finds what is missing in one working directory, and moves it there. */
+/** Finds the missing entries of one working directory, and moves them in. */
 export class WorkspaceMerge {
   readonly #request: MergeRequest;
   readonly #children = new Map<string, WorkspaceItem[]>();
-  /** Directories on both sides, found by `select`. */
+  /** Directories that exist on both sides, found by `select`. */
   readonly #shared = new Set<string>();
 
   constructor(request: MergeRequest) {
@@ -46,7 +46,7 @@ export class WorkspaceMerge {
 
   /**
    * The items to install, parents before children. Existing files are left out unless `override`. Changes nothing.
-   * Throws DRV_WORKSPACE_UNSAFE for a link or another kind of entry in the way.
+   * Throws DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way.
    */
   async select(signal: AbortSignal): Promise<WorkspaceItem[]> {
     const selected: WorkspaceItem[] = [];
@@ -123,7 +123,7 @@ export class WorkspaceMerge {
     }
   }
 
-  /** Moves a file, or a directory with all that is in it. rename never follows a link at its target. */
+  /** Moves a file, or a directory with all its content. rename never follows a link at its target. */
   async #move(from: string, to: string, item: WorkspaceItem): Promise<void> {
     await rename(from, to).catch((error: unknown) => {
       const code = systemCodeOf(error) ?? '';

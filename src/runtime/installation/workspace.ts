@@ -1,7 +1,7 @@
 /**
- * The working directories, `running/<instance id>/`: made from templates before a start, wholly or not at all, and
- * removed with their instance. An instance counts as an attacker of its own directory. Single calls that change a name are
- * made at once: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
+ * The working directories, `running/<instance id>/`: made from templates before a start, completely or not at all, and
+ * removed with their instance. An instance counts as an attacker of its own directory. Single calls that change a name
+ * are synchronous: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lchownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
@@ -36,18 +36,20 @@ export interface WorkspacesOptions {
 
 export interface PrepareRequest {
   readonly instanceId: string;
-  /** All with a digest that the cache holds. */
+  /** The templates; the cache holds the tree of each digest. */
   readonly templates: readonly ResolvedTemplate[];
-  /** Static instances: keep the directory and its files. */
+  /** True for static instances: keep the directory and its files. */
   readonly keep: boolean;
-  /** With `keep`: templates replace files that exist. */
+  /** With `keep`, true: templates replace files that exist. */
   readonly override: boolean;
-  /** Relative paths of files in which variables are replaced. */
+  /** The relative paths of files in which variables are replaced. */
   readonly fileModifications: readonly string[];
   readonly variables: Variables;
-  /** The user of the instance, to whom everything is given; absent: Drover's own. */
+  /** The instance's user, who gets the directory and all its files; absent: Drover's own user. */
   readonly owner?: UserIds | undefined;
-  /** A container uses it, as a user that nobody here knows: without an owner, others may enter and read. */
+  /**
+   * True when a container uses the directory as a user unknown here: without an owner, other users may enter and read.
+   */
   readonly isContainer?: boolean;
   readonly signal: AbortSignal;
 }
@@ -55,7 +57,7 @@ export interface PrepareRequest {
 export interface PreparedWorkspace {
   /** The absolute path. */
   readonly directory: string;
-  /** What was asked for and could not be done, for the operator; no reason not to start. */
+  /** Requests that could not be met, for the operator. They do not hinder the start. */
   readonly warnings: readonly string[];
 }
 
@@ -74,7 +76,10 @@ export class Workspaces {
     this.#logger = logger;
   }
 
-  /** Removes what a killed process left half-made or half-removed. Called at start, before the first `prepare`. */
+  /**
+   * Removes the half-made and half-removed directories of a killed process. Called at start, before the first
+   * `prepare`.
+   */
   async removeUnfinished(): Promise<void> {
     await mkdir(this.#running, { recursive: true, mode: PRIVATE });
     for (const name of await readdir(this.#running)) {
@@ -89,7 +94,9 @@ export class Workspaces {
     await Promise.all(this.#removals);
   }
 
-  /** Whether the instance has a working directory, or something in its place, which `prepare` then refuses. */
+  /**
+   * True when the path of the working directory exists, even as another kind of entry, which `prepare` then refuses.
+   */
   async exists(instanceId: string): Promise<boolean> {
     try {
       await lstat(this.#directoryOf(instanceId));
@@ -101,10 +108,10 @@ export class Workspaces {
   }
 
   /**
-   * Makes the working directory: fresh from the templates, or with `keep` by adding what is missing. All or
-   * nothing: after an error or an abort an existing directory is as it was. (The next call completes a merge that
-   * was cut off between two files.) One call at a time per instance; repeatable. Throws DRV_TEMPLATE_UNKNOWN or
-   * DRV_TEMPLATE_CORRUPT for templates that the cache lacks, DRV_WORKSPACE_UNSAFE for links or kinds in the way,
+   * Makes the working directory: fresh from the templates, or with `keep` by adding the missing entries. After an error
+   * or an abort an existing directory is as it was; a merge cut off between two files is completed by the next call.
+   * Only one call at a time per instance; repeatable. Throws DRV_TEMPLATE_UNKNOWN or DRV_TEMPLATE_CORRUPT for templates
+   * that the cache lacks, DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way,
    * DRV_DISK_WRITE_FAILED.
    */
   async prepare(request: PrepareRequest): Promise<PreparedWorkspace> {
@@ -131,7 +138,7 @@ export class Workspaces {
     }
   }
 
-  /** Deletes the working directory; resolves when nothing is left of it. A missing one is no error. */
+  /** Deletes the working directory; resolves when nothing is left of it. Does nothing when there is none. */
   async remove(instanceId: string): Promise<void> {
     const away = this.#moveAway(instanceId);
     if (away !== null) await removeTree(away);
@@ -179,7 +186,8 @@ export class Workspaces {
     const selected = await merge.select(signal);
     const isKept = new Set(items.keys());
     for (const { path } of selected) isKept.delete(path);
-    // The files that the instance keeps were modified when they were installed, and are its own now.
+    // Leave out the files that the instance keeps: they were modified at their installation, and belong to the instance
+    // now.
     const fileModifications = request.fileModifications.filter((path) => !isKept.has(path));
     const missing = new Map(selected.map((item) => [item.path, item]));
     if (missing.size === 0) {
@@ -191,7 +199,10 @@ export class Workspaces {
     });
   }
 
-  /** Builds the items beside the working directories and hands them to `place`; removes the rest in any case. */
+  /**
+   * Builds the items in a staging directory beside the working directories and hands it to `place`. Always removes what
+   * remains of it.
+   */
   async #inStaging(
     request: PrepareRequest,
     items: ReadonlyMap<string, WorkspaceItem>,
@@ -209,7 +220,7 @@ export class Workspaces {
       await place(staging);
       return warnings;
     } finally {
-      // It was renamed into place, or is still here.
+      // After the rename nothing is left here; after a failure everything is.
       if (existsSync(staging))
         await removeTree(staging).catch((error: unknown) => {
           this.#logger.warn({ instanceId, reason: messageOf(error) }, 'a staging directory is left over');
@@ -217,7 +228,7 @@ export class Workspaces {
     }
   }
 
-  /** A file that the cache lacks although its tree should be there: the tree is fetched again. */
+  /** A missing file means that the tree in the cache is incomplete: it is discarded and fetched again. */
   async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
     if (systemCodeOf(error) !== 'ENOENT') throw error;
     for (const template of request.templates) await this.#cache.discard(digestOf(template));
@@ -238,7 +249,7 @@ export class Workspaces {
     return layers;
   }
 
-  /** Puts a new directory in the place of the old one, which is deleted in the background. */
+  /** Puts a new directory in the place of the old directory, which is deleted in the background. */
   async #replace(instanceId: string, place: () => Promise<void>): Promise<void> {
     const away = this.#moveAway(instanceId);
     try {
@@ -251,8 +262,8 @@ export class Workspaces {
   }
 
   /**
-   * Makes an empty directory in the place of the old one, at once, because a restart after a crash waits for it. False:
-   * that takes more work.
+   * Puts an empty directory in the place of the old directory synchronously, because a restart after a crash waits for
+   * it. False: that failed, and the slow way must be taken.
    */
   #makeEmpty(request: PrepareRequest, directory: string): boolean {
     const { instanceId, owner } = request;
@@ -275,7 +286,8 @@ export class Workspaces {
     } catch {
       return false;
     } finally {
-      // Last: what it does in the pool holds up the other calls. Nothing is there when the renaming failed.
+      // Remove the old directory last, because the work in the thread pool would delay the other calls. Nothing is
+      // there when the rename failed.
       if (isKept) this.#removeLater(instanceId, away);
     }
   }
@@ -289,7 +301,7 @@ export class Workspaces {
     this.#removals.add(removal);
   }
 
-  /** Renames the working directory for its removal; null when there is none. A link itself is moved, not its target. */
+  /** Renames the working directory for its removal; null: there is none. A link is moved itself, not its target. */
   #moveAway(instanceId: string): string | null {
     const away = this.#beside(REMOVED, instanceId);
     try {
@@ -313,7 +325,7 @@ export class Workspaces {
   }
 }
 
-/** A run that wrote no file into its directory leaves nothing that a pool would have to look for. */
+/** Removes the directory at once if it is empty, which spares the thread pool the work. False: it is not empty. */
 function removeIfEmpty(directory: string): boolean {
   try {
     rmdirSync(directory);

@@ -1,8 +1,8 @@
 /**
- * One control group for each run of this root, in the machine's version of control groups. A run that follows another one
- * of its instance takes over the other's group when nothing lives there any more: to make one takes milliseconds. So a
- * group has the name of its first run. The next daemon finds the groups by their names and their processes. It never
- * touches a group outside of this root's group.
+ * One control group for each run of this root, in the machine's version of control groups. Making a group takes
+ * milliseconds, so a run takes over the empty group of an earlier run of its instance. A group is therefore named after
+ * its first run. The next daemon finds the groups by their names and their processes. It never touches a group outside
+ * of this root's group.
  */
 import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierar
 import { findOwnGroups } from './own-groups.js';
 import { parseRunKey, type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
 
-/** Processes may fork while they are ended. */
+/** How many times `kill` looks again, because processes may fork while they are ended. */
 const MOST_KILL_PASSES = 5;
 
 export interface ControlGroupsOptions {
@@ -27,20 +27,20 @@ export interface ControlGroupsOptions {
 interface OpenGroup {
   readonly instanceId: string;
   readonly group: RunGroup;
-  /** Undefined: not known to be set. */
+  /** The limits that were set on the group; undefined: not known. */
   readonly limits?: RunLimits | undefined;
-  /** Processor time of the runs before. */
+  /** Processor time used by earlier runs in the same group. */
   readonly cpuSecondsBefore: number;
-  /** Kills by the memory limit that were reported, or were there before this daemon. */
+  /** Memory-limit kills already reported, including those before this daemon. */
   killsTold: number;
-  /** Kills at the last look. */
+  /** Memory-limit kills at the last look. */
   killsSeen: number;
 }
 
 type Noted = Pick<OpenGroup, 'group'> & {
   readonly limits?: RunLimits;
   readonly cpuSecondsBefore?: number;
-  /** Kills by the memory limit before this moment. */
+  /** Memory-limit kills before this moment. */
   readonly kills?: number;
 };
 
@@ -48,9 +48,9 @@ export class ControlGroups implements ResourceLimits {
   readonly advisory: string | null;
   readonly #options: ControlGroupsOptions;
   readonly #open = new Map<string, OpenGroup>();
-  /** The key of the run that holds a directory. */
+  /** The key of the run that holds a directory, by directory. */
   readonly #holders = new Map<string, string>();
-  /** Groups that were still in use when they were closed. */
+  /** Directories of closed groups that still had processes and could not be removed. */
   readonly #left = new Set<string>();
 
   constructor(options: ControlGroupsOptions) {
@@ -64,7 +64,7 @@ export class ControlGroups implements ResourceLimits {
     if (taken !== undefined) return directoriesOf(taken);
     const group = this.#groupOf(run);
     if (this.#left.size > 0) await this.#removeLeft();
-    // Noted before it is made: unused groups may be removed at this moment.
+    // Note the group before it is made: `removeUnused` may run at this moment.
     this.#note(run, { group, limits });
     try {
       await this.#make(run, group);
@@ -86,7 +86,7 @@ export class ControlGroups implements ResourceLimits {
     if (group === undefined) return false;
     this.#note(run, { group, kills: hierarchy.memoryKills(group) });
     try {
-      // A service manager may have had to take them off while no daemon was there.
+      // Set the limits again: a service manager may have removed them while no daemon ran.
       for (const { directory, name, value } of hierarchy.settings(group, limits))
         await files.write(directory, name, value);
     } catch (error) {
@@ -126,7 +126,7 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async kill(run: RunId): Promise<void> {
-    // Version 1 has no such file.
+    // Only version 2 has `cgroup.kill`; failures of this write are ignored.
     for (const directory of directoriesOf(this.#knownGroup(run)))
       await this.#options.files.write(directory, 'cgroup.kill', 1).catch(() => undefined);
     for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
@@ -154,7 +154,7 @@ export class ControlGroups implements ResourceLimits {
     }
   }
 
-  /** Ends what outlived its run, in the time of a daemon that did not look at the group. */
+  /** Ends processes that outlived their run while no daemon watched the group. */
   async #end(run: RunId): Promise<void> {
     const pids = this.pids(run);
     if (pids.length === 0) return;
@@ -170,7 +170,7 @@ export class ControlGroups implements ResourceLimits {
     for (const root of directoriesOf(this.#options.hierarchy.root)) await this.#options.files.remove(root);
   }
 
-  /** Holds a group for a run, and for no other. */
+  /** Records that this run, and no other, holds the group. */
   #note({ instanceId, run }: RunId, { group, limits, cpuSecondsBefore = 0, kills = 0 }: Noted): void {
     const key = runKeyOf({ instanceId, run });
     for (const directory of directoriesOf(group)) {
@@ -189,13 +189,13 @@ export class ControlGroups implements ResourceLimits {
       if (this.#holders.get(directory) === key) this.#holders.delete(directory);
   }
 
-  /** The group of an earlier run of the instance, if nothing is in it and it has these limits. */
+  /** Takes over the group of an earlier run of the instance, when nothing is in it and its limits are the same. */
   #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
     const { hierarchy, files } = this.#options;
     for (const { instanceId, group, limits: set } of this.#open.values()) {
       if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
       if (!directoriesOf(group).every((directory) => files.isEmpty(directory))) continue;
-      // They count against the limit: each run might leave more, until none can start.
+      // Files in memory count against the limit: each run might leave more, until no run can start.
       if (hierarchy.fileBytesInMemory(group) > 0) continue;
       const [kills, cpuSecondsBefore] = [hierarchy.memoryKills(group), hierarchy.cpuSeconds(group)];
       this.#note(run, { group, limits, kills, cpuSecondsBefore });
@@ -204,7 +204,9 @@ export class ControlGroups implements ResourceLimits {
     return undefined;
   }
 
-  /** The group that was opened for a run; for others, where one would be, unless it is another run's. */
+  /**
+   * The group opened for a run; for an unknown run its would-be group, without the directories that another run holds.
+   */
   #knownGroup(run: RunId): RunGroup {
     const known = this.#open.get(runKeyOf(run))?.group;
     return (
@@ -221,8 +223,8 @@ export class ControlGroups implements ResourceLimits {
     const { files } = this.#options;
     const isNew = await Promise.all(directoriesOf(group).map((directory) => files.make(directory)));
     if (isNew.every(Boolean)) return;
-    // An instance that was dropped and came back counts its runs anew: what lives there is of an earlier life, and a group
-    // that is there has old counts.
+    // Runs of an instance that was dropped and came back count from 1 again. So this group belongs to the earlier life,
+    // with its processes and old counts.
     await this.#end(run);
     for (const directory of directoriesOf(group)) {
       await files.removeTree(directory);
@@ -237,7 +239,8 @@ export class ControlGroups implements ResourceLimits {
       return;
     }
     this.#left.delete(directory);
-    // Of an earlier daemon with another group of its own: only we remove it, once it is empty.
+    // The parent may be the group of an earlier daemon under another own group. Nobody else removes it once it is
+    // empty.
     const parent = dirname(directory);
     if (!directoriesOf(hierarchy.root).includes(parent)) await files.remove(parent);
   }
@@ -246,7 +249,9 @@ export class ControlGroups implements ResourceLimits {
     for (const directory of [...this.#left]) if (!this.#holders.has(directory)) await this.#remove(directory);
   }
 
-  /** The group of a live process of the run. The daemon that opened it may have had another group of its own. */
+  /**
+   * The group of a live process of the run. The daemon that opened it may have run in another group than this daemon.
+   */
   #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
     const { root } = this.#options.hierarchy;
     const own = readOwnGroups(pid);
@@ -275,12 +280,12 @@ function readOwnGroups(pid: number): ReturnType<typeof findOwnGroups> | undefine
     const groups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
     return findOwnGroups(groups, readFileSync('/proc/self/mountinfo', 'latin1'));
   } catch {
-    // It has ended.
+    // The process has ended.
     return undefined;
   }
 }
 
-/** A program may have made groups in its own, and be in one of them. */
+/** The directory and all its parents. A program may have made groups inside its own, and moved into them. */
 function withParents(directory: string): string[] {
   const parent = dirname(directory);
   return parent === directory ? [directory] : [directory, ...withParents(parent)];
@@ -290,6 +295,6 @@ function killProcess(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended.
+    // The process has ended.
   }
 }

@@ -1,6 +1,7 @@
 /**
  * Directories and small files of control groups. Reads are synchronous, because the kernel makes the text at once.
- * Changes of groups are not, because the kernel may take its time; only limits of an empty group are set at once.
+ * Changes are asynchronous, because the kernel may take its time; only the limits of an empty group are set
+ * synchronously.
  */
 import {
   closeSync,
@@ -19,14 +20,14 @@ import type { Setting } from './hierarchy.js';
 const writeBytes: (fd: number, bytes: Buffer) => Promise<unknown> = promisify(writeDescriptor);
 
 const BLOCK_BYTES = 16 * 1024;
-/** Longer files are cut off: this is room for the pids of a million processes. */
+/** The most blocks read of a file, room for the pids of a million processes. The rest is cut off. */
 const MOST_BLOCKS = 512;
 
 export class GroupFiles {
-  /** Kept open: hundreds of groups are read every few seconds. */
+  /** The read buffer, kept because hundreds of groups are read every few seconds. */
   readonly #buffer = Buffer.allocUnsafeSlow(BLOCK_BYTES);
 
-  /** Undefined: there is no such file, or it cannot be read. */
+  /** The text of a control file; undefined: the file does not exist, or cannot be read. */
   text(directory: string, name: string): string | undefined {
     let fd: number;
     try {
@@ -43,7 +44,7 @@ export class GroupFiles {
     }
   }
 
-  /** The number that a file holds. */
+  /** The number that a control file holds. */
   number(directory: string, name: string): number | undefined {
     return toNumber(this.text(directory, name));
   }
@@ -59,8 +60,8 @@ export class GroupFiles {
   }
 
   /**
-   * Pids in the group itself; undefined: there is no such group, or it cannot be read. Processes that this pid
-   * namespace cannot see, which the kernel writes as 0, are left out.
+   * The pids in the group itself; undefined: no such group, or it cannot be read. Leaves out processes outside of this
+   * pid namespace, which the kernel writes as 0.
    */
   pids(directory: string): number[] | undefined {
     return this.text(directory, 'cgroup.procs')
@@ -69,24 +70,25 @@ export class GroupFiles {
       .filter((pid) => pid > 0);
   }
 
-  /** Pids in the group and in all groups in it, which a program may have made. */
+  /** The pids in the group and in all groups below it, which a program may have made. */
   allPids(directory: string): number[] {
     return [directory, ...this.#groupsBelow(directory)].flatMap((group) => this.pids(group) ?? []);
   }
 
-  /** True: the directory is a group without processes and without groups in it. */
+  /** True when the directory is a group without processes and without groups below it. */
   isEmpty(directory: string): boolean {
     return this.text(directory, 'cgroup.procs')?.trim() === '' && this.#groupsBelow(directory).length === 0;
   }
 
-  /** Makes a group. False: it was there already. Throws the kernel's answer. */
+  /** Makes a group. False: the group existed already. Throws the kernel's answer. */
   async make(directory: string): Promise<boolean> {
     return (await mkdir(directory, { recursive: true })) !== undefined;
   }
 
   /** Writes a control file. Throws the kernel's answer. */
   async write(directory: string, name: string, value: string | number): Promise<void> {
-    // r+: control files exist already. Only the write may take its time, and a start waits for each way to the pool.
+    // r+, because control files exist already. Open and close are synchronous: a start waits for each trip to the
+    // thread pool, and only the write may be slow.
     const fd = openSync(join(directory, name), 'r+');
     try {
       await writeBytes(fd, Buffer.from(String(value)));
@@ -96,20 +98,20 @@ export class GroupFiles {
   }
 
   /**
-   * Writes a limit of a group without processes, of which the kernel has to take nothing back: some 20 microseconds. A
-   * start waits for it, and a way to the pool takes half a millisecond. Throws the kernel's answer.
+   * Writes a limit of a group without processes synchronously, in some 20 microseconds: the kernel has no memory to
+   * reclaim. A start waits for it, and a trip to the thread pool takes half a millisecond. Throws the kernel's answer.
    */
   set({ directory, name, value }: Setting): void {
     writeFileSync(join(directory, name), String(value), { flag: 'r+' });
   }
 
-  /** As `remove`, with all empty groups in it, which a program may have made. */
+  /** Removes a group and the empty groups below it, which a program may have made. False: see `remove`. */
   async removeTree(directory: string): Promise<boolean> {
     for (const group of this.#groupsBelow(directory).reverse()) await this.remove(group);
     return await this.remove(directory);
   }
 
-  /** Removes an empty group. False: it is not empty, or may not be removed. */
+  /** Removes an empty group. False: the group has members, or may not be removed. */
   async remove(directory: string): Promise<boolean> {
     try {
       await rmdir(directory);
@@ -119,7 +121,7 @@ export class GroupFiles {
     }
   }
 
-  /** Names of the groups in a group. */
+  /** The names of the groups directly in a group. */
   async groupsIn(directory: string): Promise<string[]> {
     try {
       const entries = await readdir(directory, { withFileTypes: true });
@@ -129,10 +131,10 @@ export class GroupFiles {
     }
   }
 
-  /** Each group before those in it. */
+  /** All groups below a group, each before the groups in it. */
   #groupsBelow(directory: string): string[] {
     try {
-      // A directory's own name and its `.` are links to it, and the `..` of each group in it is one.
+      // A directory has two links of its own (its name and `.`), and the `..` of each group in it is another link.
       if (statSync(directory).nlink <= 2) return [];
       return readdirSync(directory, { withFileTypes: true })
         .filter((entry) => entry.isDirectory())

@@ -3,19 +3,19 @@ import { messageOf } from '../../model/errors.js';
 import type { Usage } from '../runtime.js';
 import type { RunLimits } from './resource-limits.js';
 
-/** The period over which a share of the processor is given out. */
+/** The period for which a share of the processor is given out, in microseconds. */
 export const CPU_PERIOD_US = 100_000;
 export const BYTES_PER_MB = 1024 * 1024;
 
-/** Directories of one run's group. In version 2 they are the same; undefined: that controller is missing. */
+/** The directories of one run's group. In version 2 all are the same. Undefined: that controller is missing. */
 export interface RunGroup {
   readonly memory: string | undefined;
   readonly cpu: string | undefined;
-  /** Where processor time is counted. */
+  /** The directory in which processor time is counted. */
   readonly accounting: string | undefined;
 }
 
-/** A value to write to a control file. */
+/** A value to write into a control file. */
 export interface Setting {
   readonly directory: string;
   readonly name: string;
@@ -23,22 +23,22 @@ export interface Setting {
 }
 
 export interface Hierarchy {
-  /** The group of the node's root: it holds the groups of its runs. */
+  /** The group of the node's root, which holds the groups of its runs. */
   readonly root: RunGroup;
-  /** Why some limit does not hold; null: all hold. */
+  /** The reason why some limit does not hold; null: all hold. */
   readonly advisory: string | null;
-  /** What sets the limits of an existing group, in this order. */
+  /** The settings that put the limits on an existing group, to be written in this order. */
   settings(group: RunGroup, limits: RunLimits): readonly Setting[];
   usage(group: RunGroup): Usage | undefined;
-  /** Processor time of all that was ever in the group; 0: not counted. */
+  /** Processor time of all processes that were ever in the group, in seconds; 0: not counted. */
   cpuSeconds(group: RunGroup): number;
-  /** Files in memory (tmpfs), which outlive the processes that wrote them; 0: not counted. */
+  /** Bytes of files in memory (tmpfs), which outlive the processes that wrote them; 0: not counted. */
   fileBytesInMemory(group: RunGroup): number;
   /** How many processes the memory limit has ended. */
   memoryKills(group: RunGroup): number;
 }
 
-/** Quota in microseconds for each period; undefined: no limit. */
+/** The quota in microseconds per period; undefined: no limit. */
 export function cpuQuotaUs(cpu: number): number | undefined {
   return cpu === 0 ? undefined : (cpu * CPU_PERIOD_US) / 100;
 }

@@ -1,6 +1,5 @@
 /**
- * Finds out what the daemon may do with this machine's control groups, and opens them, or says why limits are
- * advisory.
+ * Finds out how far the daemon may use this machine's control groups, and opens them, or says why limits are advisory.
  */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
@@ -14,19 +13,19 @@ import { Version1 } from './version-1.js';
 import { Version2 } from './version-2.js';
 
 /**
- * Set to `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by a unit of
- * systemd with Delegate=yes.
+ * The variable that says `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by
+ * a unit of systemd with Delegate=yes.
  */
 const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
 
 export interface OpenLimitsOptions {
   readonly rootId: string;
-  /** The daemon's own. */
+  /** The daemon's own environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly logger: Logger;
 }
 
-/** Never throws: where limits cannot hold they are advisory, and the log says so. */
+/** Opens the limits of this machine. Never throws: where limits cannot hold they are advisory, and the log says so. */
 export async function openLimits(options: OpenLimitsOptions): Promise<ResourceLimits> {
   const limits = await open(options);
   if (limits.advisory !== null)
@@ -61,7 +60,7 @@ export interface HierarchyOptions {
   readonly isDelegated: boolean;
 }
 
-/** The version that has the controllers; both may be mounted. A string: why limits cannot hold. */
+/** Opens the version that has the controllers; both may be mounted. A string: the reason why limits cannot hold. */
 export async function openHierarchy(options: HierarchyOptions): Promise<Hierarchy | string> {
   const { files, own, name, isDelegated } = options;
   if (own.version1.has('memory') || own.version1.has('cpu')) return Version1.open(files, own.version1, name);
@@ -69,7 +68,7 @@ export async function openHierarchy(options: HierarchyOptions): Promise<Hierarch
   return Version2.open({ files, own: own.version2, name, isDelegated });
 }
 
-/** Carries the root's identity: nodes of other roots on this machine have groups of their own. */
+/** The name carries the root's id, so that nodes of other roots on this machine have groups of their own. */
 function rootGroupName(rootId: string): string {
   return `drover-${rootId}`;
 }

@@ -14,7 +14,7 @@ export interface OwnGroup {
 }
 
 export interface OwnGroups {
-  /** By controller (`memory`, `cpu`, `cpuacct`). */
+  /** The own groups by controller (`memory`, `cpu`, `cpuacct`). */
   readonly version1: ReadonlyMap<string, OwnGroup>;
   readonly version2: OwnGroup | undefined;
 }
@@ -24,11 +24,11 @@ interface Mount {
   readonly mountPoint: string;
   readonly type: string;
   readonly isReadOnly: boolean;
-  /** Options of the file system; of version 1: its controllers. */
+  /** The options of the file system; in version 1 they include its controllers. */
   readonly options: readonly string[];
 }
 
-/** `cgroups`: text of `/proc/self/cgroup`; `mountinfo`: text of `/proc/self/mountinfo`. */
+/** Finds the own groups. `cgroups`: text of `/proc/self/cgroup`; `mountinfo`: text of `/proc/self/mountinfo`. */
 export function findOwnGroups(cgroups: string, mountinfo: string): OwnGroups {
   const mounts = mountinfo.split('\n').flatMap(parseMount);
   const version1 = new Map<string, OwnGroup>();
@@ -57,9 +57,9 @@ function parseGroups(text: string): { controllers: readonly string[]; path: stri
   });
 }
 
-/** Undefined: the group lies outside of what is mounted. */
+/** The group at `path` as a visible directory; undefined: it lies outside of what is mounted. */
 function within(mount: Mount | undefined, path: string): OwnGroup | undefined {
-  // A name space of control groups shows groups outside of it like this; they cannot be reached.
+  // Inside a namespace of control groups, a path that begins with `/..` lies outside of it and cannot be reached.
   if (mount === undefined || [mount.root, path].some((text) => text.startsWith('/..'))) return undefined;
   const below = relative(mount.root, path);
   if (below === '..' || below.startsWith('../')) return undefined;
@@ -67,7 +67,7 @@ function within(mount: Mount | undefined, path: string): OwnGroup | undefined {
   return { directory: join(mountPoint, below), mountPoint, isReadOnly };
 }
 
-/** `36 35 98:0 /root /mount/point rw,noatime shared:1 - cgroup cgroup rw,memory`. */
+/** Parses one line such as `36 35 98:0 /root /mount/point rw,noatime shared:1 - cgroup cgroup rw,memory`. */
 function parseMount(line: string): Mount[] {
   const [before, after] = line.split(' - ');
   const [, , , root, mountPoint, flags] = before?.split(' ') ?? [];

@@ -8,7 +8,7 @@ import { parseMark } from '../run-mark.js';
 import type { RunId, Usage } from '../runtime.js';
 import { runKeyOf } from './resource-limits.js';
 
-/** Unit of processor times on every Linux, whatever the kernel's own tick. */
+/** The unit of processor times on every Linux, whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100;
 const PAGE_SIZE_ENTRY = 6n;
 const AUXILIARY_ENTRY_BYTES = 16;
@@ -30,7 +30,7 @@ export class ProcessUsage {
   readonly #table: ProcessTable;
   readonly #rootId: string;
   readonly #pageBytes = readPageSize();
-  /** Marks by `<pid>/<start time>`: an environment is read once in a process's life. */
+  /** The marks by `<pid>/<start time>`, so that an environment is read only once in a process's life. */
   #marks = new Map<string, string | null>();
 
   constructor(table: ProcessTable, rootId: string) {
@@ -38,7 +38,7 @@ export class ProcessUsage {
     this.#rootId = rootId;
   }
 
-  /** By `<instance>.<run>`. Runs without a live process are left out. */
+  /** The usage by `<instance>.<run>`. Runs without a live process are left out. */
   async read(runs: readonly LedRun[]): Promise<ReadonlyMap<string, Usage>> {
     if (runs.length === 0) return new Map();
     const byLeader = new Map(runs.map(({ run, pid }) => [pid, runKeyOf(run)]));
@@ -80,7 +80,7 @@ function add(sums: Map<string, Sum>, key: string, entry: MarkedEntry): void {
   sums.set(key, sum);
 }
 
-/** The kernel passes this to each program in a table of pairs of 64-bit numbers. */
+/** Reads the page size from the table of pairs of 64-bit numbers that the kernel passes to each program. */
 function readPageSize(): number {
   const table = readFileSync('/proc/self/auxv');
   for (let at = 0; at + AUXILIARY_ENTRY_BYTES <= table.length; at += AUXILIARY_ENTRY_BYTES)

@@ -1,62 +1,61 @@
 /**
  * Holds a configuration's `ramMB` and `cpu` for all processes of a run together, and measures them together. The
  * supervisor opens it before a start and closes it when nothing of the run lives any more. Runtimes that limit by
- * themselves (docker) do without.
+ * themselves (docker) do not use it.
  */
 import { isInstanceId } from '../../model/names.js';
 import { NO_GROUPS, type RunGroups } from '../run-groups.js';
 import type { RunId, Usage } from '../runtime.js';
 
 export interface RunLimits {
-  /** RAM, with swap; 0: no limit. */
+  /** RAM and swap together; 0: no limit. */
   readonly ramMB: number;
   /** 100 = one core; 0: no limit. */
   readonly cpu: number;
 }
 
 export interface ResourceLimits extends RunGroups {
-  /** Why limits do not hold on this node, for the operator; null: they hold. */
+  /** The reason why limits do not hold on this node, for the operator; null: they hold. */
   readonly advisory: string | null;
 
   /**
-   * Makes what the run's processes join (`StartSpec.controlGroups`), or takes it over from an earlier run of the instance
-   * of which nothing is left; that run has none from then on. Never throws: where it cannot be made the start goes on
-   * without limits, and the log says so.
+   * Creates the run's control groups (for `StartSpec.controlGroups`), or reuses those of an earlier run of the instance
+   * whose processes are all gone. Never throws: when that fails the start goes on without limits, and the log says so.
    */
   open(run: RunId, limits: RunLimits): Promise<readonly string[]>;
 
   /**
-   * Takes up what an earlier daemon opened for a run whose process `pid` lives. False: it is not known what that is.
+   * Takes over the groups that an earlier daemon opened for a run whose process `pid` lives. False: no group was found.
    * Repeatable.
    */
   adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean>;
 
-  /** Whether the memory limit has ended a process of the run that `noteKills` has not reported. */
+  /** True when the memory limit ended a process of the run and `noteKills` has not reported it. */
   wasOutOfMemory(run: RunId): boolean;
 
   /**
-   * Reports, for a warning, processes that the memory limit ended while their run went on. Only kills from before
-   * the call count, so that the end of the run itself is reported as such. Each kill is reported once.
+   * Counts processes that the memory limit ended while their run went on, for a warning. Counts only kills up to the
+   * call before, so that the kill that ends the run itself is reported as its end. Each kill is reported once.
    */
   noteKills(run: RunId): number;
 
-  /** What the run uses now; undefined: unknown here. */
+  /** The run's present usage; undefined: unknown here. */
   usage(run: RunId): Usage | undefined;
 
-  /** Nothing of the run lives any more. What is still in use is removed later. Repeatable. */
+  /** Called when nothing of the run lives any more. A group still in use is removed later. Repeatable. */
   close(run: RunId): Promise<void>;
 
   /**
-   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. What still lives
-   * in one of them is ended if `isOver` says that nothing of its run may live, and left alone otherwise.
+   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. Ends processes in a
+   * group whose run is over by `isOver`, and leaves others alone.
    */
   removeUnused(isOver: (run: RunId) => boolean): Promise<void>;
 
-  /** Removes what is left when nothing runs. Running instances keep their limits. Idempotent. */
+  /** Removes the remaining groups when nothing runs. Running instances keep their limits. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** Limits that do not hold, and why. */
+/** Limits that do not hold, with the reason. */
 export function advisoryLimits(reason: string): ResourceLimits {
   return {
     ...NO_GROUPS,
@@ -76,7 +75,7 @@ export function runKeyOf(run: RunId): string {
   return `${run.instanceId}.${run.run}`;
 }
 
-/** `<instance>.<run>`: the run of such a name; undefined: the name is none. */
+/** The run of a name `<instance>.<run>`; undefined: another name. */
 export function parseRunKey(name: string): RunId | undefined {
   const [instanceId = '', run = '', ...rest] = name.split('.');
   const isOne = isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;

@@ -9,27 +9,27 @@ import type { RunId, Runtime, Usage } from '../runtime.js';
 import type { LedRun, ProcessUsage } from './process-usage.js';
 import { type ResourceLimits, runKeyOf } from './resource-limits.js';
 
-/** How many control groups are read at once, in two or three milliseconds: then other work may go on. */
+/** How many control groups are read in one turn, which takes two or three milliseconds. */
 const GROUPS_AT_ONCE = 32;
 
 export interface SampledRun extends RunId {
   readonly runtime: Runtime;
-  /** Null: no process of this host stands for it. */
+  /** The run's process; null: no process of this host stands for it. */
   readonly pid: number | null;
 }
 
 export interface UsageSamplerOptions {
-  /** The runs of this moment. */
+  /** The runs that live now. */
   readonly runs: () => Iterable<SampledRun>;
   readonly limits: ResourceLimits;
   readonly processes: Pick<ProcessUsage, 'read'>;
-  /** Called after each pass with all samples, by instance id; not while nothing runs. */
+  /** Called after each pass with all samples, by instance id; not called while nothing runs. */
   readonly onSamples: (usages: ReadonlyMap<string, InstanceUsage>) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
 
-/** What was seen of one run at the last pass. */
+/** The last sample of one run. */
 interface Seen {
   readonly id: string;
   readonly at: number;
@@ -39,7 +39,7 @@ interface Seen {
 export class UsageSampler {
   readonly #options: UsageSamplerOptions;
   #seen: ReadonlyMap<string, Seen> = new Map();
-  /** The most memory of each present run, in bytes. */
+  /** The highest memory seen of each live run, in bytes. */
   readonly #most = new Map<string, number>();
   #timer: TimerHandle | undefined;
   #pass: Promise<void> = Promise.resolve();
@@ -60,12 +60,12 @@ export class UsageSampler {
     await this.#pass;
   }
 
-  /** The last pass, by instance id. */
+  /** The samples of the last pass, by instance id. */
   latest(): ReadonlyMap<string, InstanceUsage> {
     return new Map([...this.#seen.values()].map(({ id, usage }) => [id, usage]));
   }
 
-  /** The most memory that a run was measured with, until a pass after its end; undefined: it never was. */
+  /** The highest memory seen of a run, known until the first pass after its end; undefined: never measured. */
   mostMemory(run: RunId): number | undefined {
     return this.#most.get(runKeyOf(run));
   }
@@ -121,7 +121,10 @@ export class UsageSampler {
     return new Promise((resolve) => this.#options.clock.nextTurn(resolve));
   }
 
-  /** Undefined also for an empty group: its process could not join. */
+  /**
+   * The usage by the run's control group; undefined without a group, and for an empty group, which the process could
+   * not join.
+   */
   #readGroup(run: SampledRun): Usage | undefined {
     const { limits, logger } = this.#options;
     const usage = limits.usage(run);
@@ -140,7 +143,7 @@ export class UsageSampler {
       const usages = (await runtime.usage?.(runs)) ?? new Map<string, Usage>();
       return [...usages].map(([key, usage]) => [key.replace('/', '.'), usage]);
     } catch (error) {
-      this.#options.logger.debug({ err: error, runtime: runtime.key }, 'a runtime did not tell what is used');
+      this.#options.logger.debug({ err: error, runtime: runtime.key }, 'a runtime did not tell its usage');
       return [];
     }
   }
@@ -152,7 +155,10 @@ function add(asked: Map<Runtime, RunId[]>, run: SampledRun): void {
   else runs.push(run);
 }
 
-/** Where no control group counts, processes that end take their usage with them: the reported figure never shrinks. */
+/**
+ * Computes the share of the processor since the last sample. An ended process outside of a control group takes its time
+ * with it, so the reported time never shrinks here.
+ */
 function since(before: Seen | undefined, usage: Usage, at: number): InstanceUsage {
   if (before === undefined) return { ...usage, cpuPercent: null };
   const cpuSeconds = Math.max(usage.cpuSeconds, before.usage.cpuSeconds);

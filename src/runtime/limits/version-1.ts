@@ -19,7 +19,7 @@ import type { OwnGroup } from './own-groups.js';
 import type { RunLimits } from './resource-limits.js';
 
 const NANOSECONDS = 1e9;
-/** The limit of the sum of memory and swap. */
+/** The control file that limits memory and swap together. */
 const SWAP_TOO = 'memory.memsw.limit_in_bytes';
 
 export class Version1 implements Hierarchy {
@@ -33,7 +33,7 @@ export class Version1 implements Hierarchy {
     this.advisory = advisory;
   }
 
-  /** Makes the root's groups. A string: why none can be made. */
+  /** Makes the root's groups. A string: the reason why no group can be made. */
   static async open(
     files: GroupFiles,
     own: ReadonlyMap<string, OwnGroup>,
@@ -63,9 +63,9 @@ export class Version1 implements Hierarchy {
     const settings: Setting[] = [];
     if (memory !== undefined && ramMB > 0) {
       const value = ramMB * BYTES_PER_MB;
-      // In this order: memory may not exceed the sum of memory and swap.
+      // In this order, because the memory limit may not exceed the limit of memory and swap.
       settings.push({ directory: memory, name: 'memory.limit_in_bytes', value });
-      // Else the rest goes to swap, and there is no limit. Not every kernel counts it.
+      // Without this limit the rest would go to swap. Not every kernel counts swap.
       if (this.#files.number(memory, SWAP_TOO) !== undefined)
         settings.push({ directory: memory, name: SWAP_TOO, value });
     }
@@ -104,7 +104,7 @@ export class Version1 implements Hierarchy {
     return memory === undefined ? 0 : (this.#files.field(memory, 'memory.oom_control', 'oom_kill') ?? 0);
   }
 
-  /** Without pages of files that the kernel would give up at once. */
+  /** The memory in use, less the file pages that the kernel would give up at once. */
   #memoryOf(directory: string): number {
     const used = this.#files.number(directory, 'memory.usage_in_bytes') ?? 0;
     const spare = this.#files.field(directory, 'memory.stat', 'total_inactive_file') ?? 0;

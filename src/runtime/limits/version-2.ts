@@ -1,7 +1,7 @@
 /**
  * Control groups of version 2: one tree, in which a group that gives controllers to the groups in it holds no processes
- * of its own. So the daemon moves into a group below its own first, which is done only where the whole of its own
- * group was handed to Drover.
+ * of its own. So the daemon first moves into a group below its own. It does that only where its whole own group was
+ * handed to Drover.
  *
  * ```
  * <own group>/drover-<root>/daemon            the daemon, and what holds terminals for it
@@ -25,16 +25,16 @@ import type { RunLimits } from './resource-limits.js';
 
 const CONTROLLERS = ['memory', 'cpu'];
 const DAEMON = 'daemon';
-/** Processes may fork while they are moved. */
+/** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
 const MICROSECONDS = 1e6;
 
 export interface Version2Options {
   readonly files: GroupFiles;
   readonly own: OwnGroup;
-  /** Of the root's group: `drover-<root>`. */
+  /** The name of the root's group: `drover-<root>`. */
   readonly name: string;
-  /** The starter of the daemon says that its control group, with all that is in it, is Drover's. */
+  /** True when the starter of the daemon says that its control group, with all that is in it, is Drover's. */
   readonly isDelegated: boolean;
 }
 
@@ -57,7 +57,7 @@ export class Version2 implements Hierarchy {
         : `${what.join(' and ')} is advisory (its control group was not given the controller ${missing})`;
   }
 
-  /** Makes the root's group, and moves this process where that is needed. A string: why limits cannot hold here. */
+  /** Makes the root's group, and moves this process when needed. A string: the reason why limits cannot hold here. */
   static async open({ files, own, name, isDelegated }: Version2Options): Promise<Version2 | string> {
     const home = homeOf(own.directory, name);
     const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
@@ -84,7 +84,7 @@ export class Version2 implements Hierarchy {
     const settings: Setting[] = [];
     if (memory !== undefined && ramMB > 0) {
       settings.push({ directory: memory, name: 'memory.max', value: ramMB * BYTES_PER_MB });
-      // Else the rest goes to swap, and there is no limit. Not every kernel has it.
+      // Without this limit the rest would go to swap. Not every kernel counts swap.
       if (this.#files.text(memory, 'memory.swap.max') !== undefined)
         settings.push({ directory: memory, name: 'memory.swap.max', value: 0 });
     }
@@ -119,14 +119,16 @@ export class Version2 implements Hierarchy {
     return memory === undefined ? 0 : (this.#files.field(memory, 'memory.events', 'oom_kill') ?? 0);
   }
 
-  /** Without pages of files that the kernel would give up at once. */
+  /** The memory in use, less the file pages that the kernel would give up at once. */
   #memoryOf(directory: string): number {
     const used = this.#files.number(directory, 'memory.current') ?? 0;
     return Math.max(0, used - (this.#files.field(directory, 'memory.stat', 'inactive_file') ?? 0));
   }
 }
 
-/** The group that was given to Drover: an earlier daemon may have moved this process's parent further in. */
+/**
+ * The group that was handed to Drover. An earlier daemon may have moved this process's parent into a group below it.
+ */
 function homeOf(directory: string, name: string): string {
   const isMoved = basename(directory) === DAEMON && basename(dirname(directory)) === name;
   return isMoved ? dirname(dirname(directory)) : directory;
@@ -134,14 +136,17 @@ function homeOf(directory: string, name: string): string {
 
 function refusal(files: GroupFiles, home: OwnGroup, isOurs: boolean): string | undefined {
   if (home.isReadOnly) return 'control groups are mounted read-only, as is usual in a container';
-  // The visible top is a container's own, or that of a machine without a service manager.
+  // The visible top is a container's own group, or the top of a machine without a service manager.
   if (isOurs || home.directory === home.mountPoint) return undefined;
   return files.text(home.directory, 'cgroup.procs') === undefined
     ? 'the control group of Drover cannot be read'
     : 'the control group that Drover was started in is not its own; run it as the service of manifests/systemd';
 }
 
-/** The top of the whole tree may hold processes, whatever it gives to others. The top of a container may not. */
+/**
+ * True for the top of the whole tree, which may hold processes and divide controllers too. The top of a container may
+ * not.
+ */
 function isTop(files: GroupFiles, directory: string): boolean {
   return files.text(directory, 'cgroup.type') === undefined;
 }
@@ -159,7 +164,7 @@ async function move(files: GroupFiles, pid: number, to: string): Promise<void> {
   try {
     await files.write(to, 'cgroup.procs', pid);
   } catch (error) {
-    // ESRCH: it ended meanwhile.
+    // ESRCH: the process ended meanwhile.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }

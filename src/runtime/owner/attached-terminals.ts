@@ -1,6 +1,6 @@
 /**
- * The terminals that are attached to an owner's runs, each on a connection of its own. A reader that does not read is
- * detached, with the reason behind all that waits for it: neither the program nor its log waits for anybody.
+ * The terminals attached to an owner's runs, each on a connection of its own. A viewer who does not read is detached,
+ * and gets the reason after the waiting output. So neither the program nor its log waits for a viewer.
  */
 
 import type { ErrorCode } from '../../model/errors.js';
@@ -13,14 +13,14 @@ import type { OwnerExit } from './protocol.js';
 
 const MOST_UNREAD_BYTES = 1024 * 1024;
 const MOST_PER_RUN = 32;
-/** A frame's body takes no more. */
+/** The most bytes of output in one frame. */
 const PIECE_BYTES = 32 * 1024;
-/** A session's view may end just before its run counts as ended. */
+/** How long the end of a view waits for the exit of its run: a session's view may end just before the run does. */
 const EXIT_PATIENCE_MS = 2000;
 
 interface Attached {
   readonly run: HeldRun;
-  /** Undefined while it begins. */
+  /** The view; undefined while it is being opened. */
   view: View | undefined;
   hasEnded: boolean;
   timer: NodeJS.Timeout | undefined;
@@ -29,7 +29,7 @@ interface Attached {
 export class AttachedTerminals {
   readonly #attached = new Map<DaemonConnection, Attached>();
 
-  /** Answers a request to attach; `run` undefined: there is no such run. Never rejects. */
+  /** Answers a request to attach; `run` undefined: no such run. Never rejects. */
   async attach(connection: DaemonConnection, run: HeldRun | undefined, size: TerminalSize): Promise<void> {
     if (run === undefined || run.exit !== null) {
       refuse(connection, 'DRV_INSTANCE_NOT_RUNNING', 'the instance is not running');
@@ -45,7 +45,7 @@ export class AttachedTerminals {
     await this.#open(connection, attached, size);
   }
 
-  /** A program that does not read takes no input: the terminal is told. */
+  /** Passes on typed bytes. When the program does not read, the viewer is told that they were refused. */
   write(connection: DaemonConnection, bytes: Buffer): void {
     const attached = this.#attached.get(connection);
     if (attached !== undefined) void this.#give(connection, attached, bytes);
@@ -55,7 +55,7 @@ export class AttachedTerminals {
     this.#attached.get(connection)?.view?.resize({ columns, rows });
   }
 
-  /** The connection has closed. */
+  /** Called when the connection has closed. */
   detach(connection: DaemonConnection): void {
     const attached = this.#attached.get(connection);
     this.#attached.delete(connection);
@@ -82,7 +82,7 @@ export class AttachedTerminals {
         onEnd: () => this.#onViewEnd(connection, attached),
       });
       attached.view = view;
-      // Gone or ended meanwhile.
+      // The viewer left, or the run ended, while the view was opened.
       if (attached.hasEnded) {
         view.close();
         return;
@@ -115,7 +115,7 @@ export class AttachedTerminals {
     this.#checkUnread(connection);
   }
 
-  /** Refusals count too: whoever types and reads nothing must not fill the owner's memory. */
+  /** Refusals count too: a viewer who types and never reads must not fill the owner's memory. */
   #checkUnread(connection: DaemonConnection): void {
     if (connection.unreadBytes > MOST_UNREAD_BYTES)
       this.#end(connection, 'too-slow', 'detached: more than 1 MiB of output waited to be read');

@@ -19,7 +19,7 @@ export class DaemonConnection {
       try {
         for (const { message, body } of frames.push(chunk)) this.#receive(message, body, events);
       } catch (error) {
-        // Not a daemon of ours, or a broken one: it may connect again.
+        // The other side is no daemon of ours, or a broken one. It may connect again.
         process.stderr.write(`connection refused: ${error instanceof Error ? error.message : error}\n`);
         socket.destroy();
       }
@@ -28,7 +28,7 @@ export class DaemonConnection {
     socket.on('close', () => events.onClose(this));
   }
 
-  /** Bytes that wait for the other side to read. */
+  /** How many bytes wait for the other side to read. */
   get unreadBytes(): number {
     return this.#socket.writableLength;
   }

@@ -26,29 +26,29 @@ import { checkInput } from './stdin-limits.js';
 export interface KeptRuntimeOptions {
   /** Identity of the node's root, a part of every process's mark. */
   readonly rootId: string;
-  /** Made with mode 0700 when missing. */
+  /** The directory of the owners' sockets, made with mode 0700 when missing. */
   readonly socketDirectory: string;
-  /** The part of the names of owners' locks that other users cannot guess; one per root. */
+  /** A secret part of the names of owners' locks, so that other users cannot guess them; one per root. */
   readonly lockKey: string;
-  /** Holds a log directory for each instance id. */
+  /** The directory that holds a log directory for each instance id. */
   readonly logsDirectory: string;
   readonly segmentBytes: number;
   readonly segments: number;
-  /** The control groups of the runs; absent: the node makes none. */
+  /** The control groups of the runs; absent: the node makes no groups. */
   readonly groups?: RunGroups;
   readonly logger: Logger;
   readonly clock: Clock;
 }
 
-/** What one such runtime does differently from another. */
+/** The differences between the runtimes whose runs an owner holds. */
 export interface KeptKind extends OwnerKind {
   /**
-   * True: runs end with their owner, and what survives it is ended before a new start. False: the next owner takes
-   * up all runs, and nothing is lost.
+   * True: runs end with their owner, and processes that survive it are ended before a new start. False: the next owner
+   * takes over all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
   probe(): Promise<RuntimeOffer>;
-  /** Whether an earlier owner may have left runs that only a new one can take up. */
+  /** True when an earlier owner may have left runs that only a new owner can take over. */
   hasLeftRuns(): boolean;
 }
 
@@ -61,7 +61,9 @@ export class KeptRuntime implements Runtime {
   readonly #book = new RunBook(this.#table.bootId);
   readonly #exitListeners = new Set<ExitListener>();
   readonly #lostListeners = new Set<() => void>();
-  /** Runs whose start has not returned yet: their exits are reported afterwards. */
+  /**
+   * Runs whose start has not returned yet, with their exit if they ended already. The exit is reported after the start.
+   */
   readonly #starting = new Map<string, Exit | undefined>();
   #access: OwnerAccess | undefined;
   #hasConnected = false;
@@ -87,7 +89,7 @@ export class KeptRuntime implements Runtime {
     try {
       return await this.#start(spec);
     } finally {
-      // After the answer, so that the caller knows the run when it hears of its exit.
+      // Report an early exit only after the answer, so that the caller knows the run.
       setImmediate(() => this.#onStarted(spec));
     }
   }
@@ -132,7 +134,7 @@ export class KeptRuntime implements Runtime {
     if (!(await this.#reachable().reach()).attaches)
       throw new DroverError(
         'DRV_INSTANCE_NOT_ATTACHABLE',
-        `${title} was started by an earlier version of Drover and shows no terminals: it ends with the last of its instances, and the next one does`,
+        `${title} was started by an earlier version of Drover, which cannot attach terminals: it ends with its last instance, and its successor can`,
       );
     const { rootId, clock } = this.#options;
     const request = { type: 'attach', rootId, instanceId, run, ...size } as const;
@@ -179,7 +181,7 @@ export class KeptRuntime implements Runtime {
     return this.#book.started(spec, started);
   }
 
-  /** Made at first use: the constructor must not touch the disk. */
+  /** Opens the access at first use, because the constructor must not touch the disk. */
   #reachable(): OwnerAccess {
     if (this.#isReleased) throw new DroverError('DRV_RUNTIME_UNAVAILABLE', 'this runtime was released');
     this.#access ??= new OwnerAccess({
@@ -201,22 +203,23 @@ export class KeptRuntime implements Runtime {
     const { clock, logger } = this.#options;
     const acknowledged = held.filter((one) => one.exit !== null && this.#book.wasAcknowledged(one));
     const fresh = held.filter((one) => !acknowledged.includes(one));
-    // Its start's answer was lost with the connection, so the caller takes the start as failed.
+    // A live run that the book does not know: the answer to its start was lost with the connection, and the caller
+    // takes the start as failed.
     const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
     this.#hasConnected = true;
     for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#tellExit(run, exit);
     if (isNews) setImmediate(() => this.#tellLost());
-    // Later: the caller has the link only after this.
+    // Acknowledge in a later turn, because the caller gets the link only after this method returns.
     for (const run of acknowledged)
       setImmediate(() => {
         if (this.#isReleased) return;
         this.acknowledge(run).catch((error: unknown) =>
-          logger.warn({ reason: messageOf(error) }, `${this.#kind.title} remembers what is done with`),
+          logger.warn({ reason: messageOf(error) }, `${this.#kind.title} still keeps a recorded exit`),
         );
       });
   }
 
-  /** Tries again to start an owner for running sessions that have none, because its start failed. */
+  /** Tries again to start an owner for running sessions whose owner failed to start. */
   async #takeUpAgain(): Promise<void> {
     if (this.#kind.diesWithOwner || this.#isReleased || this.#book.liveRuns().length === 0) return;
     await this.#reachable()

@@ -1,5 +1,5 @@
 /**
- * Keeps the daemon connected to the root's owner: connects, starts one when there is none, and finds out whether a
+ * Keeps the daemon connected to the root's owner: connects, starts an owner when none runs, and finds out whether a
  * broken connection means that the owner died. Knows nothing of single instances.
  */
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -9,18 +9,18 @@ import { type LinkOptions, OwnerLink } from './owner-link.js';
 import { isSeatTaken } from './owner-seat.js';
 import type { OwnerHeld } from './protocol.js';
 
-/** Between the end of one owner and the start of the next, a few connections may fail. */
+/** How many times `reach` tries: between the end of one owner and the start of the next, connections may fail. */
 const MOST_ATTEMPTS = 5;
 const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
 export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
   readonly logger: Logger;
-  /** Receives what the owner holds, at every new connection, before the owner is asked anything else. */
+  /** Called at every new connection with the runs that the owner holds, before the owner is asked anything else. */
   readonly onConnected: (held: readonly OwnerHeld[]) => void;
   /**
-   * Called when the owner is dead. No start begins until it resolves. Absent: nothing is lost with an owner, and a
-   * new one is started at once to take up its runs.
+   * Called when the owner is dead. No start begins until it resolves. Absent: nothing is lost with an owner, and a new
+   * owner is started at once to take over its runs.
    */
   readonly onDead?: () => Promise<void>;
 }
@@ -30,19 +30,19 @@ export class OwnerAccess {
   #link: OwnerLink | undefined;
   /** The connection attempt or recovery under way; all callers wait for the same one. */
   #pending: Promise<OwnerLink | undefined> | undefined;
-  /** Why the owner must not be used any more. */
+  /** The reason why the owner must not be used any more. */
   #ended: string | undefined;
 
   constructor(options: OwnerAccessOptions) {
     this.#options = options;
   }
 
-  /** The link to a running owner; undefined: none runs. */
+  /** The link to a running owner; undefined: no owner runs. */
   async find(): Promise<OwnerLink | undefined> {
     return this.#link ?? (await this.#once(() => this.#connect()));
   }
 
-  /** The link to the owner, which is started when none runs. Throws DRV_RUNTIME_UNAVAILABLE. */
+  /** The link to the owner, which is started if necessary. Throws DRV_RUNTIME_UNAVAILABLE. */
   async reach(): Promise<OwnerLink> {
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const link = await this.find();
@@ -52,7 +52,7 @@ export class OwnerAccess {
     throw unavailable(`${this.#title} starts but does not serve; see ${this.#log}`);
   }
 
-  /** Disconnects from the owner, which goes on. Idempotent. */
+  /** Disconnects from the owner, which keeps running. Idempotent. */
   async release(): Promise<void> {
     this.#ended ??= 'it was released';
     await this.#pending?.catch(() => undefined);
@@ -69,7 +69,10 @@ export class OwnerAccess {
     return await this.#pending;
   }
 
-  /** Undefined only when no owner lives for certain: the caller then ends what an owner would hold. */
+  /**
+   * Connects to a live owner. Undefined only when certainly no owner lives: the caller then ends the processes that an
+   * owner would hold.
+   */
   async #connect(): Promise<OwnerLink | undefined> {
     const { clock } = this.#options;
     const onBroken = (replaced: boolean): void => this.#onBroken(replaced);
@@ -81,7 +84,7 @@ export class OwnerAccess {
         return found.link;
       }
       if (found === 'nobody' && !(await isSeatTaken(ownerLockName(this.#options)))) return undefined;
-      // It is just starting, just leaving, or makes its socket again.
+      // The owner is just starting, just leaving, or makes its socket again.
       await new Promise<void>((resolve) => clock.setTimer(RETRY_MS, resolve));
     }
     throw unavailable(`${this.#title} of this root lives but cannot be reached; see ${this.#log}`);
@@ -109,7 +112,7 @@ export class OwnerAccess {
     return await this.#relaunch();
   }
 
-  /** Tries more than once: what ended one owner may end the next as well. */
+  /** Starts an owner again, several times if necessary: the cause that ended one owner may end the next as well. */
   async #relaunch(): Promise<OwnerLink | undefined> {
     for (let attempt = 1; ; attempt++) {
       try {

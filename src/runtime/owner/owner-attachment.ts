@@ -7,7 +7,7 @@ import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/atta
 import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
 import { type AttachRequest, encodeFrame, FrameReader, LONGEST_BODY_BYTES } from './protocol.js';
 
-/** A view of a session begins within milliseconds. */
+/** How long to wait for the owner's answer; usually a view of a session begins within milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 1024 * 1024;
 
@@ -24,7 +24,7 @@ interface Received {
   readonly body: Buffer;
 }
 
-/** Throws what the owner refuses with, or DRV_RUNTIME_UNAVAILABLE. */
+/** Attaches a terminal. Throws the owner's refusal, or DRV_RUNTIME_UNAVAILABLE. */
 export async function attachToOwner(options: OwnerAttachOptions): Promise<Attachment> {
   const { socketPath, title, request, clock } = options;
   const socket = connect(socketPath);
@@ -56,7 +56,7 @@ class OwnerAttachment implements Attachment {
     this.isTransparent = isTransparent;
   }
 
-  /** While nobody reads, what the owner sends waits there. The owner bounds it. */
+  /** Yields the owner's messages. While the caller does not read, they wait in the owner, which bounds them. */
   async *events(): AsyncGenerator<AttachEvent> {
     try {
       for await (const { message, body } of this.#received) {
@@ -72,7 +72,7 @@ class OwnerAttachment implements Attachment {
     } finally {
       this.close();
     }
-    yield { kind: 'ended', reason: 'lost', message: 'the way to the instance broke; attach again' };
+    yield { kind: 'ended', reason: 'lost', message: 'the connection to the instance broke; attach again' };
   }
 
   async write(bytes: Buffer): Promise<void> {
@@ -88,7 +88,7 @@ class OwnerAttachment implements Attachment {
     this.#socket.destroy();
   }
 
-  /** An owner always reads, and bounds what it keeps. One that is stopped must not fill our memory. */
+  /** Sends a frame. An owner always reads and bounds what it keeps, but a stopped owner must not fill our memory. */
   #send(frame: Buffer): void {
     if (this.#socket.writableLength > MOST_UNSENT_BYTES) this.#socket.destroy();
     else if (this.#socket.writable) this.#socket.write(frame);

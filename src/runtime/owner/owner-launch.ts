@@ -1,4 +1,4 @@
-/** Starts an owner as a detached process, and waits until one serves: this one, or another that was faster. */
+/** Starts an owner as a detached process, and waits until an owner serves: the new one, or another that was faster. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,19 +8,19 @@ import { publicMessage } from '../../model/public-message.js';
 
 const START_TIMEOUT_MS = 30_000;
 const LONGEST_LOG_BYTES = 64 * 1024;
-/** An owner serves for weeks and makes little garbage: a small young generation keeps its memory small. */
+/** Flags that keep the owner's memory small: an owner serves for weeks and makes little garbage. */
 const NODE_FLAGS = ['--max-semi-space-size=1', '--v8-pool-size=1'];
 
-/** Names one kind of owner of a root. */
+/** One kind of owner of a root: its names, and the program to start. */
 export interface OwnerKind {
-  /** Part of the names of its socket, lock and log: `owner`, `screen`, `tmux`. */
+  /** Part of the names of the owner's socket, lock and log: `owner`, `screen`, `tmux`. */
   readonly name: string;
-  /** Its name in messages: `the owner process`, `the owner of screen sessions`. */
+  /** The owner's name in messages: `the owner process`, `the owner of screen sessions`. */
   readonly title: string;
-  /** The built program, and its parameters beside --root, --socket and --lock. */
+  /** The built program. `parameters`: its parameters after --root, --socket and --lock. */
   readonly program: string;
   readonly parameters: readonly string[];
-  /** How long a start may take, including the starts that it has to wait for. */
+  /** How long a start may take, including earlier starts that it waits for. */
   readonly startTimeoutMs: number;
 }
 
@@ -29,17 +29,20 @@ export interface LaunchOptions {
   readonly kind: OwnerKind;
   readonly socketPath: string;
   readonly socketDirectory: string;
-  /** Two owners of one root share it, whatever the socket's path. Other users must not be able to guess it. */
+  /**
+   * A secret part of the lock's name. All owners of a kind in one root use the same lock, whatever the socket's path,
+   * and other users must not guess it.
+   */
   readonly lockKey: string;
   readonly clock: Clock;
 }
 
-/** The lock that an owner of this kind holds for life. */
+/** The name of the lock that an owner of this kind holds for life. */
 export function ownerLockName({ kind, lockKey }: LaunchOptions): string {
   return `drover-${kind.name}-${lockKey}`;
 }
 
-/** Starts an owner, also when one may run already. Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. */
+/** Starts an owner. Harmless when an owner runs already. Throws DRV_RUNTIME_UNAVAILABLE with the owner's reason. */
 export async function launchOwner(options: LaunchOptions): Promise<void> {
   const log = openLog(join(options.socketDirectory, `${options.kind.name}.log`));
   let child: ChildProcess;
@@ -62,7 +65,7 @@ function spawnOwner(options: LaunchOptions, log: number): ChildProcess {
   return spawn(process.execPath, [...NODE_FLAGS, kind.program, ...seat, ...kind.parameters], {
     detached: true,
     cwd: '/',
-    // Nothing of the daemon's environment: NODE_OPTIONS alone could change what runs.
+    // The owner gets no variables of the daemon: NODE_OPTIONS alone could change what runs.
     env: {},
     stdio: ['ignore', 'pipe', log],
   });

@@ -1,6 +1,6 @@
 /**
- * The daemon's side of its connection to the owner: one handshake, then requests with answers, and exits as events.
- * One link is one connection; the runtime decides about the next one.
+ * The daemon's side of its connection to the owner: one handshake, then requests with answers, and exits as events. A
+ * link is a single connection; the runtime decides about the next connection.
  */
 import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
@@ -18,7 +18,9 @@ import {
   type OwnerRun,
 } from './protocol.js';
 
-/** An owner answers within milliseconds. One that is stopped or stuck must not hang its callers. */
+/**
+ * How long to wait for an answer, which usually takes milliseconds. A stopped or stuck owner must not hang its callers.
+ */
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 16 * 1024 * 1024;
 
@@ -28,7 +30,10 @@ export interface LinkOptions {
   readonly kind: Pick<OwnerKind, 'title' | 'startTimeoutMs'>;
   readonly clock: Clock;
   readonly onExit: (run: OwnerRun, exit: OwnerExit) => void;
-  /** Called once after a successful handshake; `replaced`: another daemon took over. Not called after `close`. */
+  /**
+   * Called once when the connection breaks after a successful handshake; not after `close`. `replaced`: another daemon
+   * took over.
+   */
   readonly onBroken: (replaced: boolean) => void;
 }
 
@@ -52,8 +57,8 @@ export class OwnerLink {
   #isClosed = false;
 
   /**
-   * Connects and shakes hands. `held` is everything that the owner holds. `nobody`: no owner listens. `hung-up`:
-   * the owner left instead of answering. Throws DRV_RUNTIME_UNAVAILABLE for other failures.
+   * Connects and shakes hands. `held`: all runs that the owner holds. `nobody`: no owner listens. `hung-up`: the owner
+   * left instead of answering. Throws DRV_RUNTIME_UNAVAILABLE for other failures.
    */
   static async connect(
     options: LinkOptions,
@@ -76,12 +81,12 @@ export class OwnerLink {
         socket.destroy(new Error(`the owner sent what this version does not know: ${messageOf(error)}`));
       }
     });
-    // The close that follows tells the rest.
+    // The close event that follows does the rest.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#onClose());
   }
 
-  /** False: an earlier version of Drover started the owner, and it shows no terminals. */
+  /** False: the owner was started by an earlier version of Drover and shows no terminals. */
   get attaches(): boolean {
     return this.#attaches;
   }
@@ -104,7 +109,7 @@ export class OwnerLink {
     return answer.finally(() => timeout.cancel());
   }
 
-  /** Ends the connection and fails the requests under way. Idempotent; resolves when it is closed. */
+  /** Closes the connection and fails the requests under way. Resolves when it is closed. Idempotent. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -113,7 +118,7 @@ export class OwnerLink {
     await closed;
   }
 
-  /** Undefined: the owner left instead of answering. */
+  /** Says hello and resolves with the owner's runs; undefined: the owner left instead of answering. */
   #shakeHands(): Promise<readonly OwnerHeld[] | undefined> {
     const { clock, rootId } = this.#options;
     const timeout = clock.setTimer(ANSWER_TIMEOUT_MS, () => {
@@ -155,7 +160,7 @@ export class OwnerLink {
         return;
       }
       default:
-      // The others come on the connections of attached terminals only.
+      // The other messages come only on the connections of attached terminals.
     }
   }
 
@@ -178,7 +183,7 @@ export class OwnerLink {
     this.#isClosed = true;
     for (const { reject } of this.#pending.values()) reject(this.#lost());
     this.#pending.clear();
-    // The welcome is still awaited: the link never stood, and `connect` reports it.
+    // When the welcome is still awaited the link never stood, and `connect` reports the failure.
     if (!isOurs && this.#welcome === undefined) this.#options.onBroken(this.#isReplaced);
   }
 }

@@ -1,4 +1,4 @@
-/** Checks what an owner sends (`OwnerMessage` of protocol.ts) before the daemon acts on it. */
+/** Checks the owner's messages (`OwnerMessage` of protocol.ts) before the daemon acts on them. */
 import { z } from 'zod';
 import { logPlaceSchema, outputSpanSchema } from '../../model/run/past-exit.js';
 
@@ -24,7 +24,7 @@ const heldSchema = runSchema.extend({
   outputFrom: logPlaceSchema.optional(),
 });
 
-/** Fields that a later owner adds are ignored. */
+/** The known messages. Fields that a later owner adds are ignored. */
 const messageSchema = z.discriminatedUnion('type', [
   z.object({
     type: z.literal('welcome'),

@@ -1,7 +1,6 @@
 /**
  * The life of every owner, whatever its runs are: takes its seat, says so in one line on standard output, serves
- * daemons, and leaves when it holds nothing. Keep the imports few: an owner stays in memory as long as anything
- * runs.
+ * daemons, and exits when it holds no runs. Keep the imports few: an owner stays in memory as long as an instance runs.
  */
 import type { Socket } from 'node:net';
 import { publicMessage } from '../../model/public-message.js';
@@ -17,11 +16,11 @@ export interface OwnerProcessOptions {
   readonly socketPath: string;
   readonly lockName: string;
   readonly source: RunSource;
-  /** Takes up the runs of an earlier owner, after the seat is taken and before a daemon is served. */
+  /** Takes over the runs of an earlier owner, after the seat is taken and before a daemon is served. */
   readonly takeUp?: (owner: Owner) => Promise<void>;
 }
 
-/** Runs the process until it has nothing to hold. `prepare` may throw: the launcher reads why. */
+/** Runs the process until it has nothing to hold. The launcher gets the message of an error that `prepare` throws. */
 export async function runOwnerProcess(prepare: () => OwnerProcessOptions): Promise<void> {
   ignoreFaults();
   try {
@@ -44,7 +43,7 @@ async function serve(options: OwnerProcessOptions): Promise<void> {
   const owner = new Owner({ rootId, source, onIdle: () => isGraceOver && leave() });
   let early: Socket[] | undefined = [];
   const accept = (connection: Socket): void => {
-    // From here on the server keeps the process alive.
+    // From here on the server keeps the process alive, until it is idle.
     isGraceOver = true;
     owner.accept(connection);
   };
@@ -64,7 +63,10 @@ async function serve(options: OwnerProcessOptions): Promise<void> {
   }, GRACE_MS);
 }
 
-/** The owner's death would end or blind its runs, so one broken connection or terminal must not cause it. */
+/**
+ * Survives every fault, because the owner's death would end its runs or lose their output. A broken connection or
+ * terminal must not cause it.
+ */
 function ignoreFaults(): void {
   process.on('SIGHUP', () => undefined);
   process.on('uncaughtException', (error) => process.stderr.write(`${error.stack ?? error}\n`));

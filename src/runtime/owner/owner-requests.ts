@@ -1,10 +1,10 @@
 /**
- * Checks what a daemon sends before the owner acts on it. Written by hand: a schema library would double the
+ * Checks a daemon's messages before the owner acts on them. Written by hand, because a schema library would double the
  * owner's memory.
  */
 import type { AttachRequest, OwnerRequest, OwnerRun, StartRequest } from './protocol.js';
 
-/** Returns the request; undefined: the value is none. */
+/** Returns the request; undefined: the value is no known request. */
 export function parseRequest(value: unknown): OwnerRequest | undefined {
   if (!isObject(value)) return undefined;
   switch (value.type) {
@@ -63,7 +63,7 @@ function hasSize(value: Fields): value is Fields & Resize {
   return isLength(value.columns) && isLength(value.rows);
 }
 
-/** What a terminal takes. */
+/** True for a width or height that a terminal takes. */
 function isLength(value: unknown): boolean {
   return Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 0xffff;
 }

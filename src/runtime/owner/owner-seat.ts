@@ -1,7 +1,7 @@
 /**
- * The one seat of an owner in its root. The lock is a name in the kernel's table of abstract sockets and lasts
- * exactly as long as the process. A socket file alone cannot tell a dead owner from one that is about to listen,
- * and removing the wrong file makes two owners.
+ * The seat of a root's owner: only one process can have it. The lock is a name in the kernel's table of abstract
+ * sockets and lasts exactly as long as the process. A socket file alone cannot tell a dead owner from an owner about to
+ * listen, and removing the wrong file makes two owners.
  */
 import { chmodSync, existsSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -11,13 +11,13 @@ const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
 export interface Seat {
-  /** Gives up the seat with its socket file; the process ends next. Idempotent. */
+  /** Gives up the seat and removes its socket file, before the process ends. Idempotent. */
   leave(): void;
 }
 
 /**
- * Takes the seat and listens on `socketPath`. Undefined: another owner serves this root. Rejects when something
- * that does not serve holds the lock, or when the socket cannot be made.
+ * Takes the seat and listens on `socketPath`. Undefined: another owner serves this root. Rejects when the holder of the
+ * lock does not serve, or when the socket cannot be made.
  */
 export async function takeSeat(
   lockName: string,
@@ -60,7 +60,7 @@ class OwnSeat implements Seat {
   async restore(): Promise<void> {
     const before = this.#server;
     if (this.#hasLeft || (before !== undefined && existsSync(this.#socketPath))) return;
-    // The old one first: closing it removes whatever lies under the path.
+    // Close the old server first: closing removes the file under the path, whatever it is by then.
     this.#server = (async () => {
       const server = await before?.catch(() => undefined);
       server?.close();
@@ -77,25 +77,22 @@ class OwnSeat implements Seat {
   }
 }
 
-/**
- * True when a live owner holds this lock. The question also makes that owner restore a socket file that somebody
- * removed.
- */
+/** True when a live owner holds this lock. The question also makes that owner restore a removed socket file. */
 export function isSeatTaken(lockName: string): Promise<boolean> {
   return answers(`\0${lockName}`);
 }
 
 async function listenPrivately(socketPath: string, onConnection: (socket: Socket) => void): Promise<Server> {
-  // Only the holder of the lock touches the file, so this one is left from a dead owner.
+  // Only the holder of the lock touches the file, so a present file is left from a dead owner.
   rmSync(socketPath, { force: true });
   const server = await listen(socketPath, onConnection);
   if (server === undefined) throw new Error(`${socketPath} is in use`);
-  // By mode and not by umask, which every instance would inherit.
+  // Set the mode afterwards rather than a umask, which every instance would inherit.
   chmodSync(socketPath, 0o600);
   return server;
 }
 
-/** Undefined: the address is in use. */
+/** Listens on the address; undefined: it is in use. */
 function listen(path: string, onConnection: (socket: Socket) => void): Promise<Server | undefined> {
   return new Promise((resolve, reject) => {
     const server = createServer(onConnection);

@@ -1,7 +1,7 @@
 /**
- * The owner: holds the runs of one runtime of a root, has their logs written, and remembers their exits until a
- * daemon acknowledges them. It decides nothing: it never starts, stops or restarts a run on its own, and goes on
- * without a daemon. Its source knows what a run is made of.
+ * The owner: holds the runs of one runtime of a root, has their logs written, and remembers their exits until a daemon
+ * acknowledges them. It decides nothing: it never starts, stops or restarts a run on its own, and keeps running without
+ * a daemon. Its source makes the runs.
  */
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
@@ -19,17 +19,17 @@ import {
 } from './protocol.js';
 
 /**
- * How many shells may be on their way to their command at once. A hundred together would take the processors from
- * the daemon for a third of a second.
+ * How many shells may be on the way to their command at once. A hundred at once would take the processors from the
+ * daemon for a third of a second.
  */
 const MOST_STARTING = 4;
-/** How many unacknowledged exits are kept; then the oldest are forgotten. */
+/** How many unacknowledged exits are kept; beyond that the oldest are forgotten. */
 const MOST_EXITS = 10_000;
 
 export interface OwnerOptions {
   readonly rootId: string;
   readonly source: RunSource;
-  /** Called whenever it holds nothing: no process, no exit, no daemon. */
+  /** Called whenever the owner holds nothing: no process, no exit, no daemon. */
   readonly onIdle: () => void;
 }
 
@@ -38,14 +38,14 @@ type RunRequest = Extract<OwnerRequest, { type: 'start' | 'write' | 'acknowledge
 export class Owner {
   readonly #options: OwnerOptions;
   readonly #runs = new Map<string, HeldRun>();
-  /** Keys of the runs whose command does not run yet. */
+  /** Keys of the runs whose shell has not become the command yet. */
   readonly #starting = new Set<string>();
   /** Starts under way, by instance id. */
   readonly #pending = new Map<string, Promise<unknown>>();
-  /** Runs that are being removed. */
+  /** Removals of acknowledged runs that are under way. */
   readonly #leaving = new Set<Promise<void>>();
   readonly #terminals = new AttachedTerminals();
-  /** Starts that wait for their turn. */
+  /** Starts that wait until fewer than `MOST_STARTING` are under way. */
   readonly #queue: { readonly connection: DaemonConnection; readonly request: StartRequest }[] = [];
   #daemon: DaemonConnection | undefined;
 
@@ -61,7 +61,7 @@ export class Owner {
     );
   }
 
-  /** Takes up a run that an earlier owner left. Called before the first connection is accepted. */
+  /** Takes over a run that an earlier owner left. Called before the first connection is accepted. */
   hold(run: HeldRun): void {
     this.#runs.set(keyOf(run), run);
   }
@@ -77,7 +77,7 @@ export class Owner {
     for (const old of ended.slice(0, Math.max(0, ended.length - MOST_EXITS))) this.#forget(old);
   }
 
-  /** Takes a connection. It counts as the daemon's after a matching hello. */
+  /** Takes a connection, which becomes the daemon's after a matching hello. */
   accept(socket: Socket): void {
     new DaemonConnection(socket, {
       onRequest: (connection, request, body) => this.#onRequest(connection, request, body),
@@ -101,7 +101,7 @@ export class Owner {
     else this.#answer(connection, request, body);
   }
 
-  /** Begins the next waiting start when a shell is done. Starts of a daemon that is gone are dropped. */
+  /** Begins the next waiting starts when a shell is done. Drops starts of a daemon that is gone. */
   #onStarted(run: OwnerRun): void {
     if (!this.#starting.delete(keyOf(run))) return;
     while (this.#starting.size < MOST_STARTING) {
@@ -125,7 +125,7 @@ export class Owner {
       const held = [...this.#runs.values()].map((run) => run.held);
       connection.send({ type: 'welcome', ...self, held, attaches: true });
     };
-    // A start that an earlier daemon asked for is among what this one finds.
+    // Wait for pending starts, so that the list includes starts that an earlier daemon asked for.
     if (this.#pending.size === 0) welcome();
     else void Promise.allSettled(this.#pending.values()).then(welcome);
   }
@@ -175,7 +175,7 @@ export class Owner {
     if (this.#pending.has(instanceId)) return `instance ${instanceId} is being started`;
     const other = this.#liveRunOf(instanceId);
     if (other !== undefined) return `instance ${instanceId} already runs, as pid ${other.held.pid}`;
-    return this.#runs.has(keyOf(request)) ? `run ${request.run} has already been` : undefined;
+    return this.#runs.has(keyOf(request)) ? `run ${request.run} was started before` : undefined;
   }
 
   async #start(request: StartRequest): Promise<OwnerMessage> {
@@ -222,7 +222,7 @@ export class Owner {
   #forget(run: HeldRun): void {
     this.#runs.delete(keyOf(run));
     const removal = Promise.resolve(run.forget())
-      .catch((error: unknown) => process.stderr.write(`${keyOf(run)} is not quite gone: ${error}\n`))
+      .catch((error: unknown) => process.stderr.write(`${keyOf(run)} could not be removed: ${error}\n`))
       .then(() => {
         this.#leaving.delete(removal);
         this.#checkIdle();
@@ -235,7 +235,7 @@ export class Owner {
     return undefined;
   }
 
-  /** Two writers on one log would tear its lines. */
+  /** Closes earlier runs of the instance: two writers on one log would tear its lines. */
   #hangUpEarlierRuns(instanceId: string): void {
     for (const run of this.#runs.values()) if (run.instanceId === instanceId) run.close();
   }

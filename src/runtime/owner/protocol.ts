@@ -1,16 +1,21 @@
 /**
- * What daemon and owner say to each other over the Unix socket: length-prefixed JSON frames with an optional binary
- * body. Both sides import it. The owner's memory counts, so only types are imported here.
- * daemon -> owner: hello, then requests with an id. owner -> daemon: welcome (with all it holds) or refused, then
- * one done or failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
- * A connection that begins with attach instead is one attached terminal: output goes one way, input and sizes the other,
- * and its end detaches. So a terminal that is not read never stands in the way of a start or an exit.
+ * The protocol of daemon and owner over the Unix socket: length-prefixed JSON frames with an optional binary body. Both
+ * sides import this file. It imports types only, because the owner's memory counts.
+ *
+ * Daemon to owner: hello, then requests with an id. Owner to daemon: welcome with all held runs, or refused; then one
+ * done or failed per request, and exits as they happen. A new daemon's hello replaces the old daemon.
+ *
+ * A connection that begins with attach is one attached terminal: output goes one way, input and sizes the other way,
+ * and its end detaches. So a terminal that is not read never delays a start or an exit.
  */
 
 import type { AttachEndReason, TerminalSize } from '../../model/run/attachment.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 
-/** Raised when a message changes its meaning. Owner and daemon with the same number may be of different versions. */
+/**
+ * The version of the protocol, raised when a message changes its meaning. Owner and daemon of different versions of
+ * Drover may share a number.
+ */
 export const OWNER_PROTOCOL = 1;
 
 /** Room for the largest environment that execve takes, escaped as JSON. */
@@ -28,24 +33,27 @@ export interface OwnerExit {
   readonly signal: string | null;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Clock ticks since boot, the unit of process start times; 0: the run ended with an earlier boot. */
+  /**
+   * The moment of the exit in clock ticks since boot, the unit of process start times; 0: the run ended in an earlier
+   * boot.
+   */
   readonly ticks: number;
-  /** Where the output stands in the log. Earlier owners omit it; absent too where no log could be opened. */
+  /** Where the run's output lies in the log. Absent from earlier owners, and when no log could be opened. */
   readonly output?: OutputSpan | undefined;
 }
 
 export interface OwnerProcess {
-  /** 0: unknown, because the session was lost while it began; only with an exit. */
+  /** The leader's pid. 0 (only with an exit): unknown, because the session was lost while it began. */
   readonly pid: number;
-  /** Field 22 of /proc/<pid>/stat; 0 when the process ended before it could be read, or with another boot. */
+  /** Field 22 of /proc/<pid>/stat; 0 when the process ended before it could be read, or in an earlier boot. */
   readonly startTime: number;
-  /** The process that leads the session and group, where it is another one. */
+  /** The process that leads the session and group, when it is another process. */
   readonly session?: { readonly pid: number; readonly startTime: number } | undefined;
 }
 
 export interface OwnerHeld extends OwnerRun, OwnerProcess {
   readonly exit: OwnerExit | null;
-  /** Where its output begins in the log. Earlier owners omit it; absent too where no log could be opened. */
+  /** Where the run's output begins in the log. Absent from earlier owners, and when no log could be opened. */
   readonly outputFrom?: LogPlace | undefined;
 }
 
@@ -60,7 +68,10 @@ export interface StartRequest extends OwnerRun {
   readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };
 }
 
-/** Owners that do not say `attaches` in their welcome would end the connection without a word. */
+/**
+ * A request for a terminal. Sent only to owners whose welcome says `attaches`; others would end the connection without
+ * a word.
+ */
 export interface AttachRequest extends OwnerRun, TerminalSize {
   readonly type: 'attach';
   readonly rootId: string;
@@ -73,7 +84,7 @@ export type OwnerRequest =
   | ({ readonly type: 'write'; readonly id: number } & OwnerRun)
   | ({ readonly type: 'acknowledge'; readonly id: number } & OwnerRun)
   | AttachRequest
-  /** On the connection of an attached terminal: the frame's body is typed. */
+  /** Sent on the connection of an attached terminal; the frame's body is typed input. */
   | { readonly type: 'input' }
   | ({ readonly type: 'resize' } & TerminalSize);
 
@@ -83,17 +94,17 @@ export type OwnerMessage =
       readonly protocol: number;
       readonly pid: number;
       readonly held: readonly OwnerHeld[];
-      /** It knows the request attach. Earlier owners omit it. */
+      /** True when the owner knows the request attach. Absent from earlier owners. */
       readonly attaches?: boolean | undefined;
     }
   | { readonly type: 'refused'; readonly protocol: number; readonly pid: number; readonly reason: string }
-  /** Another daemon took over; this connection ends. */
+  /** Another daemon took over, and this connection ends. */
   | { readonly type: 'replaced' }
-  /** `process` is the answer to a start. */
+  /** The answer to a request; `process` answers a start. */
   | { readonly type: 'done'; readonly id: number; readonly process?: OwnerProcess }
   | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
   | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun)
-  /** The answer to attach; or refusing, then the connection ends. */
+  /** The answer to attach: `attached`, or `not-attached` and the end of the connection. */
   | { readonly type: 'attached'; readonly isTransparent: boolean }
   | { readonly type: 'not-attached'; readonly code: string; readonly message: string }
   /** The frame's body is output. */
@@ -102,14 +113,14 @@ export type OwnerMessage =
   | { readonly type: 'ended'; readonly reason: AttachEndReason; readonly message: string };
 
 export interface OwnerFrame {
-  /** Parsed JSON, not yet checked. */
+  /** The parsed JSON, not checked yet. */
   readonly message: unknown;
   readonly body: Buffer;
 }
 
 const NO_BODY = Buffer.alloc(0);
 
-/** Encodes a message. Throws RangeError when it is larger than the other side takes. */
+/** Encodes a message. Throws RangeError when it is longer than the receiver accepts. */
 export function encodeFrame(message: OwnerRequest | OwnerMessage, body: Uint8Array = NO_BODY): Buffer {
   const json = Buffer.from(JSON.stringify(message));
   if (json.length > LONGEST_JSON_BYTES)
@@ -120,13 +131,16 @@ export function encodeFrame(message: OwnerRequest | OwnerMessage, body: Uint8Arr
   return Buffer.concat([header, json, body]);
 }
 
-/** Cuts a byte stream into frames; holds at most one incomplete frame. */
+/** Cuts a byte stream into frames. Keeps at most one incomplete frame. */
 export class FrameReader {
   #chunks: Buffer[] = [];
   #length = 0;
   #needed = HEADER_BYTES;
 
-  /** The frames that `chunk` completes. Throws RangeError or SyntaxError for bytes that no peer of ours sends. */
+  /**
+   * Returns the frames that `chunk` completes. Throws RangeError or SyntaxError for bytes that no owner or daemon
+   * sends.
+   */
   push(chunk: Buffer): OwnerFrame[] {
     this.#chunks.push(chunk);
     this.#length += chunk.length;

@@ -1,6 +1,6 @@
 /**
- * Ends the runs that outlived their owner. Their terminal, log and exit have no holder any more, so they cannot be
- * taken up again, and left alone they would run beside their replacements.
+ * Ends the runs that outlived their owner. Nobody holds their terminal, log and exit any more, so no owner can take
+ * them over. Left alone, they would run beside their replacements.
  */
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -16,12 +16,12 @@ export interface RemainsOptions {
   readonly processes: InstanceProcesses;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Runs that the daemon knew as alive. */
+  /** The runs that the daemon knew to live. */
   readonly known: readonly RunId[];
   readonly leaderOf: (run: RunId) => Leader | undefined;
 }
 
-/** Sends SIGTERM, and SIGKILL after 2 s. Resolves, when all are gone, with the runs that were found by their mark. */
+/** Sends SIGTERM, and SIGKILL after 2 s. Resolves when all are gone, with the runs that were found by their mark. */
 export async function endRemains(options: RemainsOptions): Promise<readonly RunId[]> {
   const { processes, logger, leaderOf } = options;
   const marked = await processes.marked();
@@ -33,7 +33,7 @@ export async function endRemains(options: RemainsOptions): Promise<readonly RunI
   left = await waitUntilGone(left, TERM_PATIENCE_MS, options);
   await Promise.all(left.map((run) => processes.signal(run, leaderOf(run), 'SIGKILL')));
   left = await waitUntilGone(left, KILL_PATIENCE_MS, options);
-  if (left.length > 0) logger.error({ runs: left.map(keyOf) }, 'processes that SIGKILL does not end');
+  if (left.length > 0) logger.error({ runs: left.map(keyOf) }, 'SIGKILL did not end these processes');
   return marked;
 }
 

@@ -1,10 +1,16 @@
-/** The daemon's copy of what the owner holds. Its welcome and events keep the copy, so the owner need not be asked. */
+/**
+ * The daemon's copy of the owner's runs. The owner's welcome and events keep it up to date, so that the owner need not
+ * be asked.
+ */
 import type { LogPlace } from '../../model/run/past-exit.js';
 import type { Leader } from '../instance-processes.js';
 import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
 
-/** Runs whose exit was acknowledged. Their processes may outlive the leader, and callers may still ask for them. */
+/**
+ * How many acknowledged runs are remembered: their processes may outlive the leader, and callers may still ask for
+ * them.
+ */
 const REMEMBERED_RUNS = 1000;
 
 interface Entry {
@@ -12,7 +18,7 @@ interface Entry {
   readonly leader: Omit<Leader, 'exitedAtTicks'> | null;
   readonly exit: Exit | null;
   readonly exitedAtTicks: number | null;
-  /** As in `Held`; not known of a run that this daemon has started. */
+  /** As in `Held`; unknown for a run that this daemon started. */
   readonly outputFrom?: LogPlace | undefined;
 }
 
@@ -26,8 +32,8 @@ export class RunBook {
   }
 
   /**
-   * Takes the owner's list at a handshake, and returns the exits that are news. Exits of a dead owner stay until
-   * they are acknowledged. A live run that this owner does not have ended with its owner.
+   * Takes the owner's list at a handshake, and returns the new exits. Exits that a dead owner reported stay until they
+   * are acknowledged. A live run that this owner does not hold ended with its owner.
    */
   replace(held: readonly OwnerHeld[], at: number): { run: RunId; exit: Exit }[] {
     const alive = this.liveRuns();
@@ -51,7 +57,7 @@ export class RunBook {
     const identity = { pid, startTime, bootId: this.#bootId };
     const leader = { identity, session };
     const known = this.#held.get(keyOf(run));
-    // The exit of a command that ends at once may have been noted already.
+    // Keep a noted exit: a command that ends at once may have exited before this call.
     this.#held.set(keyOf(run), {
       exit: null,
       exitedAtTicks: null,
@@ -70,7 +76,7 @@ export class RunBook {
     return exit;
   }
 
-  /** The owner is gone: every live run, and the `others`, have ended by the hang-up. */
+  /** Called when the owner is gone: records that every live run, and the `others`, ended by the hang-up. */
   loseAll(others: readonly RunId[], at: number): void {
     const exit: Exit = { code: null, signal: 'SIGHUP', at };
     for (const run of this.liveRuns()) this.#end(run, exit);
@@ -100,7 +106,7 @@ export class RunBook {
     return this.#held.get(keyOf(run))?.exit === null;
   }
 
-  /** The process that leads the run, also after its exit was acknowledged. */
+  /** The process that leads the run; known for a while after its exit was acknowledged. */
   leaderOf(run: RunId): Leader | undefined {
     const entry = this.#held.get(keyOf(run));
     if (entry === undefined || entry.leader === null) return this.#acknowledged.get(keyOf(run));

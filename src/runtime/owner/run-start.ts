@@ -1,31 +1,31 @@
-/** The pieces of starts and ends that all owners share: the log, the working directory, the exit. */
+/** The parts of starts and ends that all owners share: the log, the working directory, the exit. */
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { constants, uptime } from 'node:os';
 import { SegmentWriter } from '../../logs/segment-writer.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { OwnerExit, StartRequest } from './protocol.js';
 
-/** Unit of process start times on every Linux, whatever the kernel's own tick. */
+/** The unit of process start times on every Linux, whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100;
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
 const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
-/** Opens the log of a new run, on a line of its own. Throws an Error for the operator. */
+/** Opens the log for a new run, at the start of a line. Throws an Error for the operator. */
 export function openLog(log: StartRequest['log']): SegmentWriter {
   const writer = new SegmentWriter(log.directory, log);
   try {
     writer.open();
-    // A run that ended in the middle of a line must not swallow the first line of this one.
+    // End the last line, in case the run before ended in the middle of it: it must not swallow this run's first line.
     writer.endLine();
   } catch (error) {
-    // A full disk is no reason not to run: the writer drops lines, counts them, and goes on when there is room.
+    // A full disk must not hinder a start: the writer drops lines, counts them, and goes on when there is room.
     if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
       throw new Error(`cannot open its log: ${publicMessage(error)}`);
   }
   return writer;
 }
 
-/** Opens the log of a run that goes on, at its end. A log that cannot be opened now is tried again at every write. */
+/** Opens the log of a run that goes on, at its end. When that fails, every write tries again. */
 export function openLogAgain(log: StartRequest['log']): SegmentWriter {
   const writer = new SegmentWriter(log.directory, log);
   try {
@@ -36,7 +36,7 @@ export function openLogAgain(log: StartRequest['log']): SegmentWriter {
   return writer;
 }
 
-/** Checked before a start, because a process that fails afterwards says so only in its output. */
+/** Checks the directory before a start, because a process that fails on it later says so only in its output. */
 export function checkDirectory(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
     throw new Error(`the working directory ${shortName(directory)} does not exist`);
@@ -49,12 +49,14 @@ export function checkDirectory(directory: string): void {
   }
 }
 
-/** `running/abc123`: messages about a start reach clients of the API. */
+/** A short name such as `running/abc123`, because messages about a start reach clients of the API. */
 function shortName(directory: string): string {
   return directory.split('/').slice(-2).join('/');
 }
 
-/** An exit as the daemon gets it; `signal` is a number, or 0. `at`: Unix milliseconds, by default now. */
+/**
+ * An exit in the form that the daemon gets. `signal`: a number; 0: no signal. `at`: Unix milliseconds, by default now.
+ */
 export function toOwnerExit(code: number | null, signal: number, at = Date.now()): OwnerExit {
   const agoTicks = Math.max(0, Date.now() - at) / MS_PER_TICK;
   return {

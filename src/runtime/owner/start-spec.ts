@@ -1,15 +1,15 @@
-/** Finds what no process can be given, before anything is started. */
+/** Checks a start for values that no process can be given, before anything is started. */
 import { DroverError } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
 import type { StartSpec } from '../runtime.js';
 
-/** Throws DRV_RUNTIME_START_FAILED. */
+/** Throws DRV_RUNTIME_START_FAILED when the system cannot pass on a value of the start. */
 export function checkSpec(spec: StartSpec): void {
   const problem = problemOf(spec);
   if (problem !== undefined) throw new DroverError('DRV_RUNTIME_START_FAILED', problem);
 }
 
-/** Values that the system would cut short in silence. */
+/** The first value that the system would cut short without an error, as a message; undefined: none. */
 function problemOf({ instanceId, command, environment }: StartSpec): string | undefined {
   if (!isInstanceId(instanceId)) return `"${instanceId}" is not an instance id`;
   if (command.includes('\0')) return 'command holds a NUL byte, which no process can be given';

@@ -2,11 +2,11 @@
 import { DroverError } from '../../model/errors.js';
 import { LONGEST_BODY_BYTES } from './protocol.js';
 
-/** A terminal in line mode keeps 4,095 bytes of a line and drops the rest. */
+/** The longest line. A terminal in line mode keeps 4,095 bytes of a line and drops the rest. */
 const LONGEST_LINE_BYTES = 4000;
 const NEWLINE = 0x0a;
 
-/** Throws DRV_STDIN_TOO_LONG. */
+/** Throws DRV_STDIN_TOO_LONG when the bytes, or a line of them, are too long. */
 export function checkInput(bytes: Buffer): void {
   if (bytes.length > LONGEST_BODY_BYTES)
     throw tooLong(

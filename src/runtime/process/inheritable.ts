@@ -1,7 +1,7 @@
 /**
  * The descriptors of this process that a new process would inherit. node-pty opens terminals without close-on-exec:
- * without care every instance could read the output and write the input of every other. Node cannot set the flag,
- * so shell-prelude.ts closes the descriptors that are named here.
+ * without a cure every instance could read the output and write the input of every other. Node cannot set the flag, so
+ * shell-prelude.ts closes the descriptors that are named here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 

@@ -26,9 +26,9 @@ export interface ForkOptions {
 }
 
 export interface NativePty {
-  /** Throws when the system refuses; the error does not say why. */
+  /** Forks a program on a new terminal. Throws when the system refuses; the error does not say why. */
   fork(options: ForkOptions): ForkedPty;
-  /** Tells the terminal's programs with SIGWINCH. Throws for a descriptor that is no terminal any more. */
+  /** Sets the size; the terminal's programs get SIGWINCH. Throws when the descriptor is no terminal any more. */
   resize(fd: number, columns: number, rows: number): void;
 }
 

@@ -1,8 +1,8 @@
 /**
- * A text that a waiting process of this user is given later. That process opens the file by its name while there is
- * nothing in it; then the name goes. So what is written, such as a key, is gone with the descriptors, also when this
- * process is killed. And the other process needs no right to look into this one, which it has not where Node has
- * capabilities that it has not.
+ * A file that hands a text, such as an order with keys, to a waiting shell of this user. The shell opens the file by
+ * its name while it is empty; then the name is removed. So the text is gone with the two descriptors, even when this
+ * process is killed. The shell needs no ptrace access to this process, which it lacks when Node has capabilities that
+ * the shell does not have.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -18,9 +18,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** In memory, so that a full or slow disk is no reason not to start. */
+/** In memory first, so that a full or slow disk does not hinder a start. */
 const DIRECTORIES = ['/dev/shm', tmpdir()];
-/** Taken at once: the directory may be full when the text comes. */
+/** Written at once to reserve the room: the directory may be full when the text comes. */
 const RESERVED = Buffer.alloc(16 * 1024);
 
 export class OrderFile {
@@ -30,13 +30,13 @@ export class OrderFile {
   #hasName = true;
   #isClosed = false;
 
-  /** Throws the system's error when no directory takes it. */
+  /** Creates the file under a random name. Throws the system's error when no directory takes it. */
   constructor() {
     [this.path, this.#fd] = create(DIRECTORIES);
     process.once('exit', this.#forgetName);
   }
 
-  /** The other process has opened it. Idempotent. */
+  /** Removes the name. Called when the shell has opened the file. Idempotent. */
   forgetName(): void {
     if (!this.#hasName) return;
     this.#hasName = false;
@@ -44,14 +44,14 @@ export class OrderFile {
     remove(this.path);
   }
 
-  /** Called once, when it has no name any more. Throws the system's error. */
+  /** Writes the text. Called once, after `forgetName`. Throws the system's error. */
   write(text: string): void {
     const bytes = Buffer.from(text);
     for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at, bytes.length - at, at);
     ftruncateSync(this.#fd, bytes.length);
   }
 
-  /** Idempotent. The other process reads on. */
+  /** Closes this side; the shell can still read. Idempotent. */
   close(): void {
     this.forgetName();
     if (this.#isClosed) return;
@@ -60,7 +60,7 @@ export class OrderFile {
   }
 }
 
-/** Removes the files, with nothing in them, of processes that were killed before the names were gone. Never throws. */
+/** Removes the files that killed processes left behind before they removed the names. Never throws. */
 export function removeOrphans(): void {
   for (const directory of DIRECTORIES)
     for (const name of namesIn(directory)) {
@@ -81,7 +81,7 @@ function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // Gone already, or of another user.
+    // The file is gone already, or belongs to another user.
   }
 }
 

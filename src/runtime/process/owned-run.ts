@@ -1,6 +1,6 @@
 /**
- * One run of the `process` runtime inside the owner: its terminal, its log, and after its end its exit until that
- * is acknowledged.
+ * One run of the `process` runtime inside the owner: its terminal, its log, and its exit until the daemon acknowledges
+ * it.
  */
 import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { TerminalSize } from '../../model/run/attachment.js';
@@ -12,11 +12,11 @@ import type { PseudoTerminal } from './pseudo-terminal.js';
 import { TerminalViews } from './terminal-views.js';
 
 export interface RunServices {
-  /** A terminal whose shell has no order yet. Throws what the system refused. */
+  /** Takes a terminal whose shell waits for an order. Throws the system's refusal. */
   readonly terminal: () => PseudoTerminal;
-  /** The command itself is about to run. */
+  /** Called when the shell is about to become the command. */
   readonly onReady: (run: OwnedRun) => void;
-  /** Called once, after the last output was written. */
+  /** Called once, after the last output was written to the log. */
   readonly onExit: (run: OwnedRun) => void;
 }
 
@@ -62,7 +62,7 @@ export class OwnedRun implements HeldRun {
     return this.#terminal.startTime;
   }
 
-  /** The terminal's descriptor, while it is open and new processes would inherit it. */
+  /** The terminal's descriptor while new processes would inherit it; undefined otherwise. */
   get inheritable(): number | undefined {
     return this.#terminal.inheritable;
   }
@@ -76,7 +76,7 @@ export class OwnedRun implements HeldRun {
     return { instanceId, run, pid, startTime, exit, outputFrom: this.#logStart };
   }
 
-  /** Queues bytes for standard input. False when the process does not read and the queue is full. */
+  /** Queues bytes for standard input. False: the queue is full, because the program does not read. */
   write(bytes: Buffer): boolean {
     return this.#terminal.write(bytes);
   }
@@ -85,11 +85,11 @@ export class OwnedRun implements HeldRun {
     return this.#views.open(viewer);
   }
 
-  /** Closes terminal and log of an ended run. Processes that still have the terminal are hung up. Idempotent. */
+  /** Closes terminal and log of an ended run. Processes that still use the terminal get a hang-up. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#terminal.close();
-    // Followers get whole lines only, and the last words of a run often have no newline.
+    // Ends the last line, because followers get whole lines only and a run's last output often has no newline.
     this.#log.endLine();
     this.#log.close();
   }

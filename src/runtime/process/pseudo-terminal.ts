@@ -14,16 +14,19 @@ import { OrderFile } from './order-file.js';
 import { type OrderOptions, orderText, READY_BYTE, type ShellCall } from './shell-prelude.js';
 import { StdinQueue } from './stdin-queue.js';
 
-/** So wide that programs which ask for the width do not wrap their lines. */
+/** The size of a terminal without viewers, so wide that programs which ask for the width do not wrap their lines. */
 const SIZE: TerminalSize = { columns: 512, rows: 50 };
-/** The most bytes read at an exit: more than the kernel buffers, less than remains of the run may write meanwhile. */
+/**
+ * The most bytes read at an exit: more than the kernel buffers. The bound ends the read when surviving processes of the
+ * run keep writing.
+ */
 const LAST_OUTPUT_BYTES = 1024 * 1024;
 
 export interface TerminalOptions {
   readonly native: NativePty;
-  /** `order`: path of the file that the shell's order will be in. */
+  /** Makes the call of the shell. `order`: path of the file through which the shell gets its order. */
   readonly shell: (order: string) => ShellCall;
-  /** Scratch memory for reads, shared by all terminals: `onOutput` must be done with it when it returns. */
+  /** Scratch memory for reads, shared by all terminals. `onOutput` must not keep it after it returns. */
   readonly buffer: Buffer;
 }
 
@@ -31,7 +34,7 @@ export interface TerminalOptions {
 export interface TerminalRun {
   readonly order: OrderOptions;
   readonly onOutput: (bytes: Uint8Array) => void;
-  /** The shell has its order and becomes the command. Called at most once. */
+  /** Called at most once, when the shell has its order and becomes the command. */
   readonly onReady: () => void;
   /** `signal` is 0 for a normal exit. Never called before `run` has returned. */
   readonly onExit: (code: number, signal: number) => void;
@@ -48,7 +51,7 @@ type ReadOptions = SocketConstructorOpts & Pick<TcpSocketConnectOpts, 'onread'>;
  */
 export class PseudoTerminal {
   readonly pid: number;
-  /** 0: the process ended before it could be read. */
+  /** 0: the process ended before its start time could be read. */
   readonly startTime: number;
   readonly #options: TerminalOptions;
   readonly #master: number;
@@ -86,8 +89,8 @@ export class PseudoTerminal {
     this.#order = order;
     this.#master = forked.fd;
     this.#isInheritable = isInheritable(forked.fd);
-    // Held open: a program that redirects all its output leaves no other holder, and the terminal would hang up
-    // and end it; and what a program wrote just before its exit would be thrown away by the kernel.
+    // Keep the slave side open. A program that redirects all its output would leave no other holder, and the hang-up
+    // would end it. The kernel would also drop what a program wrote just before its exit.
     this.#slave = openSync(forked.pty, constants.O_RDWR | constants.O_NOCTTY);
     try {
       this.#stdin = new StdinQueue(forked.fd);
@@ -98,18 +101,21 @@ export class PseudoTerminal {
     }
   }
 
-  /** The shell lives, and has no order yet. */
+  /** True while the shell lives and has no order yet. */
   get isFree(): boolean {
     return this.#run === undefined && this.startTime !== 0 && !this.#hasEnded && !this.#isClosed;
   }
 
-  /** Makes the shell the command of a run. Called once. An order that cannot be written ends the run; its log says why. */
+  /**
+   * Makes the shell become the command of a run. Called once. When the order cannot be written the run ends, and its
+   * log says why.
+   */
   run(run: TerminalRun): void {
     this.#run = run;
     if (this.#isTransparent) this.#giveOrder(run);
   }
 
-  /** The master's descriptor, while it is open and other new processes would inherit it. */
+  /** The master's descriptor while new processes would inherit it; undefined otherwise. */
   get inheritable(): number | undefined {
     return this.#isClosed || !this.#isInheritable ? undefined : this.#master;
   }
@@ -119,17 +125,17 @@ export class PseudoTerminal {
     return this.#stdin.push(bytes);
   }
 
-  /** Undefined: as wide as it is while nobody looks at it. */
+  /** Sets the size; the default is the wide size of a terminal without viewers. */
   resize({ columns, rows }: TerminalSize = SIZE): void {
     if (this.#isClosed || this.#hasEnded) return;
     try {
       this.#options.native.resize(this.#master, columns, rows);
     } catch {
-      // Hung up meanwhile.
+      // The terminal was hung up meanwhile.
     }
   }
 
-  /** Hangs up. Idempotent. */
+  /** Hangs the terminal up. Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -139,7 +145,7 @@ export class PseudoTerminal {
     closeSync(this.#slave);
   }
 
-  /** Reads the last output first, so that a reader who hears of the exit finds the log complete. */
+  /** Reads the last output first, so that whoever hears of the exit finds the log complete. */
   #onProcessExit(code: number, signal: number): void {
     this.#hasEnded = true;
     this.#order.close();
@@ -158,7 +164,7 @@ export class PseudoTerminal {
     };
     const options: ReadOptions = { onread: { buffer: this.#options.buffer, callback: take } };
     const stream = new ReadStream(this.#master, options);
-    // EIO: hung up. waitpid reports the process, not its terminal.
+    // EIO: the terminal was hung up. The exit itself comes from waitpid.
     stream.on('error', () => this.close());
     stream.resume();
     return stream;
@@ -179,7 +185,10 @@ export class PseudoTerminal {
     }
   }
 
-  /** Words before a ready byte are of a shell that something is wrong with. Nothing follows the first ready byte. */
+  /**
+   * Passes on output, and counts the shell's two ready bytes. Output before a ready byte is a complaint of the shell;
+   * after the second, all output is the program's.
+   */
   #take(bytes: Uint8Array): void {
     if (this.#isReady) {
       this.#run?.onOutput(bytes);
@@ -213,7 +222,7 @@ export class PseudoTerminal {
     try {
       this.#order.write(orderText(order));
     } catch (error) {
-      onOutput(Buffer.from(`drover: the start could not be handed on: ${publicMessage(error)}\n`));
+      onOutput(Buffer.from(`drover: the shell could not be given its command: ${publicMessage(error)}\n`));
       this.close();
       return;
     }
@@ -243,7 +252,10 @@ function fork(
   }
 }
 
-/** Finds out what node-pty does not say: opening as much again tells whether descriptors or terminals ran out. */
+/**
+ * Explains a failed fork, for which node-pty gives no reason: opens as many descriptors again, which tells whether
+ * descriptors or terminals ran out.
+ */
 function reasonFor(error: unknown): string {
   const opened: number[] = [];
   try {
@@ -258,7 +270,7 @@ function reasonFor(error: unknown): string {
   return `${said} (too many processes, or out of memory)`;
 }
 
-/** Ends a process whose terminal cannot be served: it would run unreported. */
+/** Builds the terminal of a forked process. When that fails it kills the process, which nobody would watch. */
 function attach(forked: ForkedPty, build: () => PseudoTerminal): PseudoTerminal {
   try {
     return build();

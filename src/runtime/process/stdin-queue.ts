@@ -1,5 +1,5 @@
 /**
- * Bytes for a terminal that does not take them yet: bounded, in order, retried with a growing delay. Writes the
+ * Bytes for a terminal that does not take them yet: bounded, in order, retried with a growing delay. Writes to the
  * descriptor itself, non-blocking, because libuv would block the whole owner on a full terminal.
  */
 import { writeSync } from 'node:fs';
@@ -21,7 +21,7 @@ export class StdinQueue {
     this.#fd = fd;
   }
 
-  /** Takes all of `bytes` or none. False: the queue is full, because the program does not read. */
+  /** Takes all of `bytes` or nothing. False: the queue is full, because the program does not read. */
   push(bytes: Buffer): boolean {
     if (this.#isClosed || this.#waitingBytes + bytes.length > STDIN_QUEUE_BYTES) return false;
     this.#waiting.push(bytes);
@@ -30,13 +30,13 @@ export class StdinQueue {
     return true;
   }
 
-  /** Starts writing; bytes that were pushed before were kept. */
+  /** Starts writing, beginning with the bytes pushed so far. */
   open(): void {
     this.#isOpen = true;
     this.#flush();
   }
 
-  /** Drops the rest. Called before the descriptor is closed. Idempotent. */
+  /** Drops the waiting bytes. Called before the descriptor is closed. Idempotent. */
   close(): void {
     this.#isClosed = true;
     this.#waiting = [];

@@ -13,7 +13,9 @@ import { PseudoTerminal } from './pseudo-terminal.js';
 import { waitingShell } from './shell-prelude.js';
 
 const READ_BUFFER_BYTES = 64 * 1024;
-/** The next shell is made when nothing was started for so long: many starts at once need the processor themselves. */
+/**
+ * The pause after the last start before the next shell is forked: during many starts the processor is needed for them.
+ */
 const AHEAD_AFTER_MS = 5;
 
 export class TerminalRuns implements RunSource {
@@ -62,7 +64,7 @@ export class TerminalRuns implements RunSource {
     try {
       this.#ahead = this.#openTerminal();
     } catch {
-      // The next start tries it again, and says why it cannot be.
+      // The next start tries again, and reports the failure.
     }
   }
 

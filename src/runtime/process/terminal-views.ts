@@ -1,6 +1,7 @@
 /**
- * Those who look at one terminal of the `process` runtime. All see the same bytes, so the smallest of them decides the
- * size: nothing that the program draws is out of anybody's sight. With the last one the terminal is wide again.
+ * The viewers of one terminal of the `process` runtime. All see the same bytes, so the smallest viewer decides the
+ * size: nothing that the program draws is out of a viewer's sight. When the last viewer leaves the terminal is wide
+ * again.
  */
 
 import { smallestOf, type TerminalSize } from '../../model/run/attachment.js';
@@ -8,7 +9,7 @@ import type { View, Viewer } from '../owner/held-run.js';
 import { recentBytes } from '../recent-bytes.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
 
-/** The end of the log, which a viewer sees first. */
+/** How much of the log's end a new viewer sees first. */
 const FIRST_SCREEN_BYTES = 16 * 1024;
 
 export class TerminalViews {
@@ -21,7 +22,10 @@ export class TerminalViews {
     this.#logDirectory = logDirectory;
   }
 
-  /** Everything is written to the log before it is shown, in one turn. So log and output join without a gap. */
+  /**
+   * Adds a viewer, who first sees the end of the log. Output is written to the log and shown in one turn, so log and
+   * live output join without a gap.
+   */
   open(viewer: Viewer): View {
     const first = recentBytes(this.#logDirectory, FIRST_SCREEN_BYTES);
     if (first.length > 0) viewer.onOutput(first);

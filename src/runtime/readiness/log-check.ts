@@ -1,4 +1,4 @@
-/** Looks for the line that tells readiness in the output of a run, from its first line on, as it is written. */
+/** Looks for the line that tells readiness in a run's log, from the run's first line on, as it is written. */
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import { linePattern } from '../../logs/search/line-pattern.js';
 import type { Clock } from '../../loop/clock.js';
@@ -19,8 +19,8 @@ export interface LogCheck {
 }
 
 /**
- * True as soon as a whole line matches; false when `signal` aborts or the log ends before. Skips lines that were
- * rotated away before they were read. Throws the errors of reading.
+ * True as soon as a whole line matches; false when `signal` aborts or the log ends first. Skips lines that were rotated
+ * away before they were read. Throws when the log cannot be read.
  */
 export async function findLine(
   { pattern, from, follow, clock }: LogCheck,

@@ -1,6 +1,6 @@
 /**
- * One try to reach an instance at its port, by TCP or HTTP. It goes to addresses of this machine only: to loopback,
- * and to the instance's own address where that is one of this machine's.
+ * One attempt to reach an instance at its port, by TCP or HTTP. It goes to addresses of this machine only: loopback,
+ * and the instance's own address if this machine has it.
  */
 import { request } from 'node:http';
 import { connect, isIP, type Socket } from 'node:net';
@@ -8,10 +8,10 @@ import { networkInterfaces } from 'node:os';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
 
-/** What is wrong, in words that a client may read; null: the check holds. */
+/** The problem, in words that a client may read; null: the check holds. */
 export type Finding = string | null;
 
-/** The addresses of an instance whose clients use `hostAddress`. */
+/** The addresses at which an instance with this `hostAddress` may listen on this machine. */
 export function localAddresses(hostAddress: string): readonly string[] {
   if (isIP(hostAddress) === 0 || LOOPBACK.includes(hostAddress)) return LOOPBACK;
   const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
@@ -35,7 +35,10 @@ export function tryHttp(
   return firstToHold(addresses, signal, (host, ended) => get({ host, port, path }, ended));
 }
 
-/** Tries all at once: a program listens at one of them. Of the failures, an answer says more than silence. */
+/**
+ * Tries all addresses at once, because a program may listen at only one of them. When all fail, an answer is reported
+ * rather than a refusal.
+ */
 async function firstToHold(
   addresses: readonly string[],
   signal: AbortSignal,
@@ -73,10 +76,7 @@ function connectTo(host: string, port: number, signal: AbortSignal): Promise<Fin
   });
 }
 
-/**
- * Guards against a connection to itself: where no program listens, the system may choose this very port for our
- * end.
- */
+/** True for a connection to itself: where no program listens, the system may choose this very port for our end. */
 function isItself({ localPort, remotePort, localAddress, remoteAddress }: Socket): boolean {
   return localPort === remotePort && localAddress === remoteAddress;
 }
@@ -103,7 +103,7 @@ const NO_ANSWER = 'there is no answer';
 
 function wordsFor(error: Error): string {
   const code = 'code' in error ? error.code : undefined;
-  // ::1 on a machine without IPv6: no program can listen there.
+  // A machine without IPv6 has no ::1, so no program can listen there.
   if (code === 'ECONNREFUSED' || code === 'EADDRNOTAVAIL' || code === 'EAFNOSUPPORT') return REFUSED;
   if (code === 'ECONNRESET') return 'the connection is reset';
   if (code === 'ABORT_ERR') return NO_ANSWER;

@@ -7,9 +7,9 @@ import type { RunId } from '../runtime.js';
 import { findLine } from './log-check.js';
 import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
 
-/** The time of one try. */
+/** How long one try may take. */
 const TRY_MS = 5000;
-/** The first tries come sooner than the interval: most programs are up within a second. */
+/** The pause after the first try; it doubles up to the interval. Most programs are up within a second. */
 const FIRST_PAUSE_MS = 100;
 
 export interface ReadinessTarget extends RunId {
@@ -78,7 +78,7 @@ async function tryLog(
       ? null
       : 'there is no such line';
   } catch {
-    // The system's words would name a path.
+    // The system's message would name a path.
     return 'its log cannot be read';
   }
 }

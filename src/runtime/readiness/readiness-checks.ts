@@ -1,12 +1,12 @@
 /**
- * The readiness checks under way on a node, at most one per instance. The supervisor begins and ends them. A check
- * that holds ends by itself.
+ * The readiness checks under way on a node, at most one per instance. The supervisor begins and ends them; a check that
+ * holds ends by itself.
  */
 import type { Readiness } from '../../model/readiness.js';
 import { type ReadinessTarget, type ReadinessWorld, untilReady } from './readiness-check.js';
 
 export interface ReadinessChecksOptions extends ReadinessWorld {
-  /** Called once for each check that holds; not for one that was ended. */
+  /** Called once for each check that holds; not called for a check that was ended. */
   readonly onReady: (id: string, run: number) => void;
 }
 
@@ -15,7 +15,7 @@ interface Check {
   readonly readiness: Readiness;
   readonly abort: AbortController;
   readonly done: Promise<void>;
-  /** The finding of the last try; null: no try has ended. */
+  /** The problem that the last try found; null: no try has ended. */
   problem: string | null;
 }
 
@@ -27,22 +27,22 @@ export class ReadinessChecks {
     this.#options = options;
   }
 
-  /** The run of the instance that is being checked; null: none. */
+  /** The number of the instance's run that is being checked; null: none. */
   runOf(id: string): number | null {
     return this.#checks.get(id)?.run ?? null;
   }
 
-  /** What the check under way asks for; undefined: none is. */
+  /** The readiness that the check under way waits for; undefined: no check. */
   asksFor(id: string): Readiness | undefined {
     return this.#checks.get(id)?.readiness;
   }
 
-  /** Why the last try did not hold, in words that a client may read; null: unknown yet. */
+  /** The problem that the last try found, in words that a client may read; null: unknown yet. */
   problemOf(id: string): string | null {
     return this.#checks.get(id)?.problem ?? null;
   }
 
-  /** Begins the check of a run. A check of another run of the instance ends; one of the same run goes on. */
+  /** Begins the check of a run. A check of another run of the instance ends; a check of the same run goes on. */
   begin(target: ReadinessTarget): void {
     const { instanceId, run, readiness } = target;
     if (this.runOf(instanceId) === run) return;
@@ -60,7 +60,7 @@ export class ReadinessChecks {
     check?.abort.abort();
   }
 
-  /** Ends all checks, and waits until none has anything open. Idempotent. */
+  /** Ends all checks, and waits until each has closed its sockets and files. Idempotent. */
   async stop(): Promise<void> {
     const pending = [...this.#checks.values()];
     this.#checks.clear();

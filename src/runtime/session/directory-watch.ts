@@ -1,4 +1,7 @@
-/** Tells when anything in a run's directory changed. Where the system has no watch to give, it tells nothing. */
+/**
+ * Tells when anything in a run's directory changed. When the system grants no watch it stays silent, and callers rely
+ * on their timeouts.
+ */
 import { type FSWatcher, watch } from 'node:fs';
 
 export class DirectoryWatch {

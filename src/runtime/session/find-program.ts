@@ -1,8 +1,8 @@
-/** Finds a program, anew at every call: tools come and go while a node runs. */
+/** Finds a program, again at every call, because tools come and go while a node runs. */
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 
-/** The first program of this name in the absolute directories of `path` (as in PATH); undefined: none. */
+/** The first program of this name in the absolute directories of `path` (as in PATH); undefined: no such program. */
 export function findProgram(name: string, path: string): string | undefined {
   return path
     .split(':')

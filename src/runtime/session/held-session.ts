@@ -1,6 +1,6 @@
 /**
- * One session inside its owner. It began when its shell said so, its output goes into the log as it comes, and its
- * exit is kept on disk until a daemon acknowledges it. All that a new owner needs stands in the run's directory.
+ * One session inside its owner. It has begun when its shell says so, its output goes into the log as it comes, and its
+ * exit is kept on disk until a daemon acknowledges it. Everything that a new owner needs stands in the run's directory.
  */
 import { randomBytes } from 'node:crypto';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
@@ -21,20 +21,20 @@ import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
 import { SpoolRotation } from './spool-rotation.js';
 import { SessionViews } from './view/session-views.js';
 
-/** A session begins within milliseconds, and later on a very busy machine. */
+/** How long a session may take to begin: usually milliseconds, more on a very busy machine. */
 const START_PATIENCE_MS = 30_000;
 const TAKE_UP_PATIENCE_MS = 5000;
-/** Longer than any closing words of a tool. */
+/** The room for a tool's closing words: longer than those of any tool. */
 const LONGEST_WORDS_BYTES = 512;
-/** After this many looks (every 2 s) that find the program dead without word of its end, the end counts as unknown. */
+/** After this many looks (every 2 s) at a dead program whose shell reports no end, the session counts as killed. */
 const PATIENT_LOOKS = 2;
 
 export interface SessionServices {
   readonly tool: SessionTool;
   readonly bootId: string;
-  /** Where programs are searched. */
+  /** The directories in which programs are searched, as in PATH. */
   readonly path: string;
-  /** Scratch memory, shared by all sessions. */
+  /** Scratch memory for reads, shared by all sessions. */
   readonly buffer: Buffer;
   readonly onExit: (session: HeldSession) => void;
 }
@@ -56,7 +56,7 @@ export class HeldSession implements HeldRun {
   #exit: OwnerExit | null = null;
   #isEnding = false;
   #isPumpDue = false;
-  /** True: what is found at first happened while no owner was there. */
+  /** True while `#goOn` looks for an end that came when no owner was there. */
   #isPast = false;
   #suspiciousLooks = 0;
   #removal: Promise<void> | undefined;
@@ -91,8 +91,8 @@ export class HeldSession implements HeldRun {
   }
 
   /**
-   * Takes up what an earlier owner left. Undefined: the session never began, and nothing is left of it. Throws the
-   * disk's error; then nothing was changed.
+   * Takes over a session of an earlier owner. Undefined: the session never began, and nothing is left of it. Throws the
+   * disk's error, and then changes nothing.
    */
   static async takeUp(directory: RunDirectory, services: SessionServices): Promise<HeldSession | undefined> {
     const { record, place, exit } = directory;
@@ -157,7 +157,7 @@ export class HeldSession implements HeldRun {
     return this.#views.open(viewer);
   }
 
-  /** An ended run closes itself. */
+  /** Does nothing: an ended run closes itself. */
   close(): void {}
 
   async forget(): Promise<void> {
@@ -167,7 +167,7 @@ export class HeldSession implements HeldRun {
 
   /**
    * Called every 2 s, and when the tool says that the session's server is gone. Finds ends that nobody reports, and
-   * changes that a watch missed.
+   * changes that the watch missed.
    */
   look(): void {
     if (this.#pump === undefined || this.#isEnding) return;
@@ -185,7 +185,7 @@ export class HeldSession implements HeldRun {
     }
   }
 
-  /** Gives a terminal back to people that an earlier owner left in the midst of its input. */
+  /** Gives the terminal back to people when an earlier owner was killed while it wrote input. */
   takeUpTerminal(): Promise<void> {
     return this.#input.takeUp();
   }
@@ -211,7 +211,7 @@ export class HeldSession implements HeldRun {
     this.#removal = this.#removeSession();
   }
 
-  /** Finds an end that came while no owner was there, before the first daemon asks. */
+  /** Resumes a session that had begun. Finds an end that came when no owner was there, before the first daemon asks. */
   #goOn(place: OutputPlace): void {
     this.#pump = OutputPump.resume(this.#pumpOptions(openLogAgain(this.#record.log), place));
     const isLost = this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory);
@@ -222,7 +222,10 @@ export class HeldSession implements HeldRun {
     this.#isPast = false;
   }
 
-  /** The earlier owner was killed while it waited for the beginning. */
+  /**
+   * Waits for the beginning of a session whose earlier owner was killed while it waited. False: the session did not
+   * begin.
+   */
   async #hasBegunAfterAll(): Promise<boolean> {
     if (this.#isOfEarlierBoot || !this.#services.tool.isServed(this.#directory)) return false;
     try {
@@ -252,7 +255,7 @@ export class HeldSession implements HeldRun {
     while (!this.#pumpOnce());
   }
 
-  /** Moves some output. True: there is no more now, or the session has ended. */
+  /** Moves some output. True: no more output now, or the session has ended. */
   #pumpOnce(): boolean {
     if (this.#pump === undefined || this.#isEnding) return true;
     const { tool } = this.#services;
@@ -266,15 +269,15 @@ export class HeldSession implements HeldRun {
 
   #findEnd(bytes: Buffer, isLast: boolean): SpoolEnd {
     const end = findEnd(bytes, this.#endMark);
-    // A tool's own words can only stand in what is read after the session's shell died. The shell outlives all but
-    // SIGKILL to say the end itself, so their status counts only where it is a signal's.
+    // Only bytes read after the death of the session's shell can hold the tool's own words. The shell survives every
+    // signal but SIGKILL and then reports the end itself. So the tool's exit status counts only when it is a signal.
     if (end.exit !== undefined || this.#processes.isShellAlive) return end;
     if (!isLast) return { outputBytes: bytes.length - LONGEST_WORDS_BYTES, exit: undefined };
     const { outputBytes, exit } = this.#services.tool.readEnd(bytes);
     return { outputBytes, exit: exit === undefined || exit.signal !== null ? exit : KILLED };
   }
 
-  /** `otherwise` counts unless the session's shell left word of the end. */
+  /** Ends the session. `otherwise`: the exit to use when the session's shell reported none. */
   #finish(otherwise: SessionExit): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
@@ -319,7 +322,7 @@ export class HeldSession implements HeldRun {
     return this.#record.bootId !== this.#services.bootId;
   }
 
-  /** Whether its shell is gone too, or has left word and only its terminal holds it. */
+  /** True when the shell is gone too, or has reported the end and only its terminal still holds it. */
   get #isEndKnown(): boolean {
     return !this.#processes.isShellAlive || this.#directory.status !== undefined;
   }
@@ -332,6 +335,6 @@ export class HeldSession implements HeldRun {
 const SIGHUP = 1;
 const SIGKILL = 9;
 const KILLED: SessionExit = { code: null, signal: SIGKILL };
-/** The server is gone: its terminals hung up. */
+/** The exit when the tool's server is gone, because its terminals were hung up. */
 const HUNG_UP: SessionExit = { code: null, signal: SIGHUP };
 const UNKNOWN_END: SessionExit = { code: null, signal: null };

@@ -1,12 +1,12 @@
 /**
- * Removes the carriage returns that a session's terminal adds before newlines, for operators who attach. The log
- * holds what the program wrote. Where a program sets its terminal up otherwise, one return of its own before a
- * newline is removed too.
+ * Removes the carriage returns that a session's terminal adds before newlines for operators who attach. The log holds
+ * the program's own output. When a program sets up its terminal otherwise, a return of its own before a newline is
+ * removed too.
  */
 const RETURN = 0x0d;
 const LINE_END = '\r\n';
 
-/** How many of `bytes` are certain: a return at their end may belong to a newline that is still to come. */
+/** How many of `bytes` can be moved now. A return at their end must wait: a newline may follow. */
 export function certainBytes(bytes: Buffer): number {
   return bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
 }
@@ -24,7 +24,10 @@ export function withoutReturns(bytes: Buffer): Buffer {
   return bytes.subarray(0, kept + bytes.length - from);
 }
 
-/** How many of `bytes` became the first `count` kept bytes, and how many were kept when there are fewer. */
+/**
+ * The number of `bytes` (`spent`) from which the first `count` kept bytes were made. `kept`: how many were made when
+ * `bytes` has fewer.
+ */
 export function spentFor(bytes: Buffer, count: number): { readonly spent: number; readonly kept: number } {
   let kept = 0;
   let from = 0;

@@ -1,8 +1,7 @@
 /**
- * Moves a run's output from the spool into its log, each byte exactly once, also when the owner is killed in
- * between. The log itself tells how far it came: it grows by what was taken from the spool. `place.json` says from
- * where to count. It is written anew when spool or log goes on in a new file, and when the log lost or added
- * something.
+ * Moves a run's output from the spool into its log, each byte exactly once, even when the owner is killed in between.
+ * The length of the log tells how far the move came. `place.json` says from where to count. It is written again when
+ * spool or log goes on in a new file, and when the log lost or added something.
  */
 import { bytesAfter } from '../../logs/bytes-after.js';
 import type { SegmentWriter } from '../../logs/segment-writer.js';
@@ -14,19 +13,19 @@ import { Spool } from './spool.js';
 
 export interface OutputPumpOptions {
   readonly directory: RunDirectory;
-  /** Open; the pump closes it. */
+  /** The open log; the pump closes it. */
   readonly log: SegmentWriter;
   readonly logDirectory: string;
-  /** Where to begin. */
+  /** The place at which to begin. */
   readonly place: OutputPlace;
-  /** Scratch memory, shared by all pumps. */
+  /** Scratch memory for reads, shared by all pumps. */
   readonly buffer: Buffer;
 }
 
-/** Tells how much of the bytes at the spool's place is output. `isLast`: nothing follows them yet. */
+/** Tells how many of the bytes at the spool's place are output. `isLast`: the spool holds no bytes after them yet. */
 export type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
 
-/** Bytes moved in one go: the owner has other sessions too. */
+/** The most bytes moved in one turn, because the owner has other sessions too. */
 const TURN_BYTES = 1024 * 1024;
 
 export class OutputPump {
@@ -40,14 +39,14 @@ export class OutputPump {
     this.#place = options.place;
   }
 
-  /** Makes the pump of a run that just began. */
+  /** The pump of a run that just began. */
   static begin(options: OutputPumpOptions): OutputPump {
     const pump = new OutputPump(options);
     pump.#save();
     return pump;
   }
 
-  /** Makes the pump of a run whose earlier owner was killed. `log` was just opened. */
+  /** The pump of a run whose earlier owner was killed. `log` was just opened. */
   static resume(options: OutputPumpOptions): OutputPump {
     const pump = new OutputPump(options);
     const { log } = options.place;
@@ -61,7 +60,7 @@ export class OutputPump {
     return this.#spool.place.file;
   }
 
-  /** Size of the spool's current file. */
+  /** The size of the spool's current file. */
   get spoolBytes(): number {
     return this.#spool.fileBytes;
   }
@@ -71,7 +70,7 @@ export class OutputPump {
   }
 
   /**
-   * Moves what is there, up to a megabyte. `isDone`: there is no more now. `exit`: the end was found, and nothing
+   * Moves the present output, up to a megabyte. `isDone`: no more output now. `exit`: the end was found, and nothing
    * follows.
    */
   run(findEnd: FindEnd): Pick<SpoolEnd, 'exit'> & { readonly isDone: boolean } {
@@ -104,7 +103,7 @@ export class OutputPump {
     this.#spool.close();
   }
 
-  /** Skips what became `count` bytes of the log. */
+  /** Skips the bytes of the spool that are already `count` bytes of the log. */
   #skip(count: number): void {
     for (let left = count; left > 0; ) {
       const { spent, kept } = spentFor(this.#spool.read(this.#options.buffer), left);
@@ -126,7 +125,7 @@ export class OutputPump {
     if (this.#save()) this.#spool.clear();
   }
 
-  /** False when there is no next file. */
+  /** Goes on with the next spool file. False: there is none. */
   #goOn(): boolean {
     if (!this.#spool.hasNext) return false;
     // The tool may have written between the read that found nothing and the next file.

@@ -1,6 +1,6 @@
 /**
- * The directory of one run. It holds all that a new owner needs to go on in the place of one that was killed. Files
- * are written whole (beside, then renamed): a reader finds the old or the new one.
+ * The directory of one run. It holds everything that a new owner needs to replace a killed owner. Files are written
+ * beside and then renamed, so that a reader finds either the old or the new file.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readdir, rmdir, unlink } from 'node:fs/promises';
@@ -17,7 +17,7 @@ const REMOVAL_RETRY_MS = 50;
 /** The kernel's number for terminals below /dev/pts. */
 const PTS_MAJOR = 136;
 
-/** What is decided when the run begins. */
+/** The facts that are decided when the run begins. */
 export interface RunRecord {
   readonly bootId: string;
   /** See session-prelude.ts. */
@@ -31,17 +31,17 @@ export interface SpoolPlace {
 }
 
 /**
- * Where spool and log stand side by side: the log after `log` holds what the spool holds after `spool`. A null
- * place in the log: it could not be opened yet.
+ * Matching places in spool and log: what follows `log` in the log comes from what follows `spool` in the spool. `log`
+ * is null when the log could not be opened yet.
  */
 export interface OutputPlace {
   readonly spool: SpoolPlace;
   readonly log: LogPlace | null;
-  /** Where in the log the run's output begins. */
+  /** The place in the log at which the run's output begins. */
   readonly from: LogPlace | null;
 }
 
-/** A process, in the terms by which the kernel tells it from all others since the boot. */
+/** A process, by the terms in which the kernel tells it from all others since the boot. */
 export interface ProcessStamp {
   readonly pid: number;
   readonly startTime: number;
@@ -62,7 +62,7 @@ export class RunDirectory implements SessionRun {
     this.directory = join(parent, `${instanceId}.${run}`);
   }
 
-  /** All run directories in `parent`. Entries with other names are not ours. */
+  /** All run directories in `parent`. Entries with other names are ignored. */
   static all(parent: string): RunDirectory[] {
     return readdirSync(parent).flatMap((name) => {
       const [, instanceId, run] = NAME.exec(name) ?? [];
@@ -70,7 +70,7 @@ export class RunDirectory implements SessionRun {
     });
   }
 
-  /** Makes the directory anew, with nothing but the record. */
+  /** Creates the directory with only the record in it; an old directory is removed. */
   async create(record: RunRecord): Promise<void> {
     await this.remove();
     mkdirSync(this.directory, { mode: 0o700 });
@@ -78,8 +78,8 @@ export class RunDirectory implements SessionRun {
   }
 
   /**
-   * Removes its files; links are never followed. The tool's last programs may still write into it: then the removal
-   * is tried again.
+   * Removes the directory and its files; links are never followed. Tries again when the tool's last programs still
+   * write into it.
    */
   async remove(): Promise<void> {
     for (let triesLeft = REMOVAL_TRIES; ; triesLeft--)
@@ -102,7 +102,7 @@ export class RunDirectory implements SessionRun {
     return this.#read('place.json', isPlace);
   }
 
-  /** Returns false when the disk does not take the file; the old one stays. */
+  /** Saves the place. False: the disk did not take the file, and the old file stays. */
   savePlace(place: OutputPlace): boolean {
     try {
       this.#write('place.json', place);
@@ -116,38 +116,38 @@ export class RunDirectory implements SessionRun {
     return this.#read('exit.json', isExit);
   }
 
-  /** Throws the disk's error. */
+  /** Saves the exit. Throws the disk's error. */
   saveExit(exit: OwnerExit): void {
     this.#write('exit.json', exit);
   }
 
-  /** The session's shell and the program beside it; undefined until both have begun. */
+  /** The session's shell and program; undefined until both have begun. */
   get processes(): { readonly shell: ProcessStamp; readonly program: ProcessStamp } | undefined {
     const [shell, program] = this.#text('pid').split('\n').map(readStamp);
     return shell === undefined || program === undefined ? undefined : { shell, program };
   }
 
-  /** Whether the session's shell has begun: to write this down is its first act. */
+  /** True when the session's shell has begun, which it writes down first of all. */
   get hasShell(): boolean {
     return this.#text('pid') !== '';
   }
 
-  /** The terminal of the session: `/dev/pts/<number>`. Undefined until its shell has begun. */
+  /** The session's terminal, `/dev/pts/<number>`; undefined until its shell has begun. */
   get terminal(): string | undefined {
     return readTerminal(this.#text('pid'));
   }
 
-  /** How the command ended, as the session's shell wrote it beside its last words. */
+  /** The exit of the command, as the session's shell wrote it into a file. */
   get status(): SessionExit | undefined {
     return parseStatus(this.#text('status'));
   }
 
-  /** The words of the tool's own programs. */
+  /** The messages that the tool's own programs printed. */
   toolWords(tool: string): string {
     return this.#text(`${tool}.log`).trim();
   }
 
-  /** When the spool was last written, Unix milliseconds; undefined: never. */
+  /** When the spool was last written, in Unix milliseconds; undefined: never. */
   get lastOutputAt(): number | undefined {
     const name = readdirSync(this.directory)
       .filter((entry) => entry.startsWith('spool.'))
@@ -178,21 +178,21 @@ export class RunDirectory implements SessionRun {
   }
 }
 
-/** Field 7 of a line of /proc/<pid>/stat: the device number of a terminal. */
+/** The terminal in a line of /proc/<pid>/stat, whose field 7 is its device number. */
 function readTerminal(line: string): string | undefined {
   const device = Number(line.slice(line.indexOf(')') + 2).split(' ')[4]);
   const [major, minor] = [(device >> 8) & 0xfff, (device & 0xff) | ((device >> 12) & 0xfff00)];
   return major === PTS_MAJOR ? `/dev/pts/${minor}` : undefined;
 }
 
-/** Fields 1 and 22 of a line of /proc/<pid>/stat. */
+/** The pid and start time in a line of /proc/<pid>/stat (fields 1 and 22). */
 function readStamp(line: string): ProcessStamp | undefined {
   const startTime = Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[19]);
   const pid = Number.parseInt(line, 10);
   return Number.isInteger(pid) && Number.isInteger(startTime) ? { pid, startTime } : undefined;
 }
 
-// By hand: a schema library would double the owner's memory. Only this process writes these files.
+// Checked by hand, because a schema library would double the owner's memory. Only this process writes these files.
 
 type Fields = Record<string, unknown>;
 

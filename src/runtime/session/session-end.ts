@@ -1,13 +1,13 @@
-/** Reads how a session's command ended, in the words of the session's shell (see session-prelude.ts). */
+/** Reads the exit of a session's command from the closing words of the session's shell (see session-prelude.ts). */
 import { READY_BYTE } from '../process/shell-prelude.js';
 import type { SessionExit, SpoolEnd } from './session-tool.js';
 
-/** A shell's status of a child that signal n ended is 128 + n. */
+/** A shell's status for a child that signal n ended is 128 + n. */
 const SIGNAL_BASE = 128;
 const STATUS = /^(code|signal) (\d{1,3});/;
 const LONGEST_STATUS_BYTES = 'signal 255;'.length;
 
-/** `code 7;` or `signal 137;`; undefined: not there, or not whole. */
+/** The exit in a text such as `code 7;` or `signal 137;`; undefined: missing or incomplete. */
 export function parseStatus(text: string): SessionExit | undefined {
   const [, kind, digits] = STATUS.exec(text) ?? [];
   if (kind === undefined) return undefined;
@@ -16,8 +16,8 @@ export function parseStatus(text: string): SessionExit | undefined {
 }
 
 /**
- * Splits `bytes` before the shell's last words, which begin with `mark`. Bytes at the end that may begin them do
- * not count as output.
+ * Splits `bytes` before the shell's closing words, which begin with `mark`. Bytes at the end that may begin them do not
+ * count as output.
  */
 export function findEnd(bytes: Buffer, mark: Buffer): SpoolEnd {
   for (let at = bytes.indexOf(mark); at >= 0; at = bytes.indexOf(mark, at + 1)) {

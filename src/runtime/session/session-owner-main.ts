@@ -1,6 +1,6 @@
 /**
- * Entry of the owner of a tool's sessions, started detached by owner-launch.ts. When it dies nothing is lost: the
- * sessions live in the tool's own servers, and the next owner goes on where this one was.
+ * Entry of the owner of a tool's sessions, started detached by owner-launch.ts. When the owner dies nothing is lost:
+ * the sessions live in the tool's own servers, and the next owner goes on in its place.
  */
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';

@@ -1,22 +1,24 @@
 /**
- * What a session runs around the configured command: a shell that leads the session and stays, and beside it, as
- * its child, the command.
- * The shell keeps the terminal open for a program that redirects all its output: without any holder a multiplexer
- * calls the session dead and hangs it up. The shell tells the end at once, with the status, in its place among the
- * output, also while children of the program still hold the terminal.
- * All values come by the environment, never by text. The multiplexer's server carries that environment too, so the
- * mark has another name in it: else ending an instance would end the server before the last words.
+ * The script that a session runs around the configured command: a shell leads the session and stays, and the command
+ * runs beside it as its child.
+ *
+ * The shell keeps the terminal open for a program that redirects all its output: a multiplexer would call a session
+ * without a holder dead and hang it up. The shell reports the end at once, with the status, after the last output, even
+ * while children of the program still hold the terminal.
+ *
+ * All values come through the environment, never as text. The multiplexer's server has that environment too, so the
+ * mark has another name in it. Otherwise ending an instance would end the server before the last words.
  */
 import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
 
-/** So wide that programs which ask for the width do not wrap their lines. */
+/** A size so wide that programs which ask for the width do not wrap their lines. */
 const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
-/** `cd` exports it. */
+/** `cd` exports OLDPWD. */
 const ADDED_BY_SHELL = ['OLDPWD'];
 const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((name) => PREFIX + name);
-/** All signals of a stop. The shell outlives them, to say how the program took them. */
+/** All signals that a stop may send. The shell survives them, to report how the program took them. */
 const SIGNALS = 'HUP INT QUIT ABRT ALRM PIPE TERM USR1 USR2 VTALRM XCPU XFSZ';
 
 export interface PreludeOptions {
@@ -26,9 +28,9 @@ export interface PreludeOptions {
   readonly controlGroups: readonly string[];
   /** The run's directory. */
   readonly directory: string;
-  /** Known to the session's shell alone: see `endMark`. */
+  /** A secret of the session's shell: see `endMark`. */
   readonly nonce: string;
-  /** Variables that the multiplexer sets. */
+  /** The variables that the multiplexer sets. */
   readonly variables: readonly string[];
   /** See SessionTool. */
   readonly beforeEnd?: string | undefined;
@@ -40,7 +42,7 @@ export interface SessionCall {
   readonly environment: Readonly<Record<string, string>>;
 }
 
-/** What a multiplexer runs, and in which environment. */
+/** The program that a multiplexer runs, with its parameters and environment. */
 export function sessionCall(options: PreludeOptions): SessionCall {
   const { [MARK_VARIABLE]: mark = '', ...environment } = { TERM: 'xterm-256color', ...options.environment };
   const kept = keptVariables(environment, [...options.variables, ...ADDED_BY_SHELL]);
@@ -64,12 +66,12 @@ export function sessionCall(options: PreludeOptions): SessionCall {
   };
 }
 
-/** What the session's shell prints when the command has ended, before `code 7;` or `signal 137;`. */
+/** The shell's words when the command has ended, before `code 7;` or `signal 137;`. A program cannot guess them. */
 export function endMark(nonce: string): string {
   return `${String.fromCharCode(READY_BYTE)}${nonce} `;
 }
 
-/** Removes the variables that the multiplexer sets, and restores those that the configuration sets. */
+/** The script that removes the variables set by the multiplexer, and restores their values from the configuration. */
 function keptVariables(environment: Readonly<Record<string, string>>, names: readonly string[]) {
   const kept: Record<string, string> = {};
   const lines = [...new Set(names)].map((name) => {
@@ -85,11 +87,11 @@ function stty(settings: string): string {
   return `PATH=/usr/bin:/bin stty ${settings} 2>/dev/null`;
 }
 
-// The terminal is one for people who type. Ctrl-S alone does nothing: it would hold up the program until somebody
-// finds out. A stty that does not know extproc (see literal-input.ts) makes a terminal that passes on every byte.
+// The terminal is set up for people who type. Ctrl-S does nothing, because it would hold up the program until somebody
+// finds out. When stty does not know extproc (see literal-input.ts), the terminal passes on every byte instead.
 //
-// A shell cannot tell an exit code above 128 from a signal by `$?`; but it says "Killed" on its standard error of a
-// child that a signal ended (not for INT and PIPE, which are reported as 130 and 141).
+// A shell cannot tell an exit code above 128 from a signal by `$?`. But it prints "Killed" on its standard error when a
+// signal ended the child (not for INT and PIPE, which are reported as 130 and 141).
 function script(keep: string, beforeEnd: string): string {
   return `trap : ${SIGNALS}
 read -r ${PREFIX}STAT </proc/self/stat && printf '%s\\n' "$${PREFIX}STAT" >"$${PREFIX}DIRECTORY/pid"

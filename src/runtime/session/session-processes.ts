@@ -1,4 +1,4 @@
-/** The two processes of a session, its shell and the program beside it, as /proc shows them. */
+/** The two processes of a session, its shell and its program, as /proc shows them. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OwnerProcess } from '../owner/protocol.js';
 import { readProcess } from '../process-table.js';
@@ -16,7 +16,7 @@ export class SessionProcesses {
   readonly #stamps: SessionStamps | undefined;
   readonly #isOfThisBoot: boolean;
 
-  /** `stamps`: undefined where the session never got so far. Those of an earlier boot have no meaning any more. */
+  /** `stamps`: undefined when the session never began. `isOfThisBoot`: false makes the stamps meaningless. */
   constructor(stamps: SessionStamps | undefined, isOfThisBoot: boolean) {
     this.#stamps = stamps;
     this.#isOfThisBoot = isOfThisBoot;
@@ -30,7 +30,7 @@ export class SessionProcesses {
     return this.#isAlive(this.#stamps?.program);
   }
 
-  /** The same as daemons get them. */
+  /** The same processes in the form that daemons get. */
   get identity(): OwnerProcess {
     if (this.#stamps === undefined) return { pid: 0, startTime: 0 };
     const { program, shell } = this.#stamps;
@@ -38,8 +38,8 @@ export class SessionProcesses {
   }
 
   /**
-   * Waits a moment until the shell is gone from the process table. Then a listener to the exit finds the process
-   * group empty, unless something else is in it.
+   * Waits a moment until the shell is gone from the process table. Then whoever hears of the exit finds the process
+   * group empty, unless other processes are in it.
    */
   async untilReaped(): Promise<void> {
     const shell = this.#stamps?.shell;

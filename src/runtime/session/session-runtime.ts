@@ -1,7 +1,7 @@
 /**
- * The `screen` and `tmux` runtimes: each instance in a session of its own, which lives in the tool's server and so
- * outlives the daemon and the sessions' owner. The owner (session-owner-main.ts) does the work; this file holds
- * what differs for the daemon.
+ * The `screen` and `tmux` runtimes: each instance has a session of its own, which lives in the tool's server and so
+ * outlives the daemon and the sessions' owner. The owner (session-owner-main.ts) does the work; this file tells the
+ * daemon what is special about these runtimes.
  */
 import { existsSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
@@ -10,18 +10,18 @@ import { resolveSocketPath } from '../socket-path.js';
 import { RunDirectory } from './run-directory.js';
 import { type ToolKey, ToolOffer } from './tool-offer.js';
 
-/** As long as a hundred sessions need to begin one after the other on a busy machine. */
+/** How long a hundred sessions need to begin one after the other on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 /** The longest name of a socket that a tool makes: `<pid>.<instance id>-<run>`. */
 const LONGEST_SOCKET_NAME = 'x'.repeat(32);
 
 export interface SessionRuntimeOptions extends KeptRuntimeOptions {
   readonly tool: ToolKey;
-  /** Holds a directory for each tool, for its sessions. */
+  /** The directory that holds a directory of sessions for each tool. */
   readonly sessionsDirectory: string;
-  /** The built session-owner-main.js. */
+  /** The path of the built session-owner-main.js. */
   readonly sessionOwnerProgram: string;
-  /** Where programs are searched: the daemon's `PATH`. */
+  /** The directories in which programs are searched: the daemon's `PATH`. */
   readonly path: string;
 }
 
@@ -31,7 +31,7 @@ export class SessionRuntime extends KeptRuntime {
   }
 }
 
-/** Where the servers of a tool listen, and where an operator finds them. Made with mode 0700 when missing. */
+/** The directory in which a tool's servers listen and an operator finds them. Made with mode 0700 when missing. */
 export function serverDirectory(socketDirectory: string, tool: ToolKey): string {
   return dirname(resolveSocketPath(join(socketDirectory, tool), LONGEST_SOCKET_NAME));
 }

@@ -1,4 +1,6 @@
-/** The beginning of a session: the tool is told what to run, and then the session's own shell says that it is ready. */
+/**
+ * The beginning of a session: starts it with the tool, then waits until the session's own shell says that it is ready.
+ */
 import type { StartRequest } from '../owner/protocol.js';
 import { READY_BYTE } from '../process/shell-prelude.js';
 import type { DirectoryWatch } from './directory-watch.js';
@@ -12,12 +14,13 @@ const LOOK_MS = 50;
 const MOST_TRIES = 5;
 
 /**
- * screen has taken the window's terminal for closed before the new shell had opened it: it says "detached from window",
- * keeps its server, and no shell ever runs. Seen once in about 500 starts. It is as if nothing had been started.
+ * The window of a session was lost: screen took its terminal for closed before the new shell had opened it. It prints
+ * "detached from window", keeps its server, and no shell ever runs. Seen once in about 500 starts. Nothing has been
+ * started then.
  */
 export class WindowLost extends Error {}
 
-/** Starts again where a window was lost, a few times. Throws what `start` throws. */
+/** Calls `start` again, a few times, when a window was lost. Throws what `start` throws. */
 export async function untilWindowKept<T>(start: () => Promise<T>): Promise<T> {
   for (let triesLeft = MOST_TRIES - 1; ; triesLeft--)
     try {
@@ -27,7 +30,7 @@ export async function untilWindowKept<T>(start: () => Promise<T>): Promise<T> {
     }
 }
 
-/** Throws the tool's Error for the operator. */
+/** Tells the tool to start the session. Throws the tool's Error for the operator. */
 export async function launchSession(
   tool: SessionTool,
   request: StartRequest,
@@ -45,13 +48,13 @@ export interface Beginning {
   readonly tool: Pick<SessionTool, 'key' | 'isServed' | 'readEnd'>;
   readonly run: RunDirectory;
   readonly watch: DirectoryWatch;
-  /** Scratch memory. */
+  /** Scratch memory for reads. */
   readonly buffer: Buffer;
   readonly patienceMs: number;
 }
 
 /**
- * Waits until the session's shell is ready. Resolves with the place in the first spool file where the command's
+ * Waits until the session's shell is ready. Resolves with the offset in the first spool file at which the command's
  * output begins. Throws an Error for the operator.
  */
 export async function untilBegun(beginning: Beginning): Promise<number> {
@@ -59,7 +62,7 @@ export async function untilBegun(beginning: Beginning): Promise<number> {
   const giveUpAt = performance.now() + patienceMs;
   for (;;) {
     const isServed = tool.isServed(run);
-    // Looked for afterwards: it may have begun and ended by now.
+    // Look for readiness after that: the session may have begun and ended in between.
     const ready = findReady(beginning);
     if (ready !== undefined) return ready;
     if (isWindowLost(beginning))

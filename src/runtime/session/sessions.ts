@@ -1,4 +1,6 @@
-/** All sessions of one tool under one root, for their owner: starts them, and takes up those that are there already. */
+/**
+ * All sessions of one tool under one root, for their owner: starts sessions, and takes over those of an earlier owner.
+ */
 import { mkdirSync } from 'node:fs';
 import type { HeldRun, RunEvents, RunSource } from '../owner/held-run.js';
 import type { Owner } from '../owner/owner.js';
@@ -12,10 +14,10 @@ const LOOK_EVERY_MS = 2000;
 
 export interface SessionsOptions {
   readonly tool: SessionTool;
-  /** Holds the directories of the runs. Made with mode 0700 when missing. */
+  /** The directory that holds the directories of the runs. Made with mode 0700 when missing. */
   readonly directory: string;
   readonly bootId: string;
-  /** Where programs are searched. */
+  /** The directories in which programs are searched, as in PATH. */
   readonly path: string;
 }
 
@@ -40,10 +42,10 @@ export class Sessions implements RunSource {
     return session;
   }
 
-  /** Hands everything that an earlier owner left to `owner`. */
+  /** Hands all sessions of an earlier owner to `owner`. */
   async takeUp(owner: Owner): Promise<void> {
     const { tool, directory } = this.#options;
-    // So that the tool knows which servers there are.
+    // Lets the tool learn which servers exist.
     await tool.list();
     const services = this.#services((session) => owner.noteExit(session));
     const takeUp = async (run: RunDirectory): Promise<void> => {
@@ -60,7 +62,7 @@ export class Sessions implements RunSource {
     void this.#takeUpTerminals();
   }
 
-  /** One after the other: there may be hundreds, and nobody waits. */
+  /** Takes over terminals one after the other, because there may be hundreds and nobody waits. */
   async #takeUpTerminals(): Promise<void> {
     for (const session of [...this.#live.values()]) await session.takeUpTerminal();
   }

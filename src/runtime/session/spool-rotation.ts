@@ -4,7 +4,7 @@ import type { RunDirectory } from './run-directory.js';
 import type { SessionTool } from './session-tool.js';
 
 const LARGE_BYTES = 1024 * 1024;
-/** After this many looks without the requested file, it is requested again. */
+/** After this many looks without the requested file, the file is requested again. */
 const PATIENT_LOOKS = 2;
 
 export class SpoolRotation {
@@ -17,13 +17,13 @@ export class SpoolRotation {
     this.#directory = directory;
   }
 
-  /** Called when something was moved. */
+  /** Called when some output was moved. */
   check({ spoolFile, spoolBytes }: Pick<OutputPump, 'spoolFile' | 'spoolBytes'>): void {
     if (spoolBytes < LARGE_BYTES || this.#asked?.after === spoolFile) return;
     this.#asked = { after: spoolFile, looks: 0 };
     this.#tool
       .rotate(this.#directory, spoolFile + 1)
-      .catch((error: unknown) => process.stderr.write(`${this.#directory.name} keeps its spool: ${error}\n`));
+      .catch((error: unknown) => process.stderr.write(`${this.#directory.name}: no rotation: ${error}\n`));
   }
 
   /** Called every 2 s. */

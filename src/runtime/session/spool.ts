@@ -1,6 +1,6 @@
 /**
- * Reads what a tool appends to a run's numbered spool files, in order. The place moves only when it is told, and
- * finished files are deleted. A tool has finished a file when the next one is there.
+ * Reads a run's numbered spool files, to which the tool appends, in order. The place moves only when it is told to, and
+ * finished files are deleted. A file is finished when the next file exists.
  */
 import { closeSync, existsSync, fstatSync, openSync, readSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,7 +22,7 @@ export class Spool {
     return this.#place;
   }
 
-  /** Size of the current file. */
+  /** The size of the current file. */
   get fileBytes(): number {
     const fd = this.#open();
     return fd === undefined ? 0 : fstatSync(fd).size;
@@ -32,14 +32,14 @@ export class Spool {
     return existsSync(this.#pathOf(this.#place.file + 1));
   }
 
-  /** True when something is there that was not taken. */
+  /** True when some bytes were not taken yet. */
   get isBehind(): boolean {
     return this.fileBytes > this.#place.offset || this.hasNext;
   }
 
   /**
-   * The bytes at the place, as many as there are or the buffer holds; valid until the next read. They reach into
-   * the next files, because a border between files may cut what belongs together.
+   * The bytes at the place, as many as exist or fit into the buffer; valid until the next read. They reach into the
+   * next files, because the end of a file may cut a word of the end mark.
    */
   read(buffer: Buffer): Buffer {
     let length = 0;
@@ -47,12 +47,12 @@ export class Spool {
       const seen = this.#readFrom(file, offset, buffer.subarray(length));
       length += seen;
       if (length === buffer.length || !existsSync(this.#pathOf(file + 1))) return buffer.subarray(0, length);
-      // The tool may have written between that read and the next file.
+      // Read again: the tool may have written between that read and the start of the next file.
       length += this.#readFrom(file, offset + seen, buffer.subarray(length));
     }
   }
 
-  /** Moves the place over `bytes`, whether they were read or not. */
+  /** Moves the place over `bytes`, even if they were not read. */
   take(bytes: number): void {
     const left = this.fileBytes - this.#place.offset;
     if (bytes > left && this.hasNext) {
@@ -61,19 +61,19 @@ export class Spool {
     } else this.#place = { ...this.#place, offset: this.#place.offset + bytes };
   }
 
-  /** Moves to the next file. The current one stays until `clear`. */
+  /** Moves to the next file. The finished file stays until `clear`. */
   moveOn(): void {
     this.close();
     this.#place = { file: this.#place.file + 1, offset: 0 };
   }
 
-  /** Removes the file before the current one, and any that an earlier owner left before it. */
+  /** Removes the files before the current file, including those that an earlier owner left. */
   clear(): void {
     for (let file = this.#place.file - 1; file >= 0 && existsSync(this.#pathOf(file)); file--)
       rmSync(this.#pathOf(file), { force: true });
   }
 
-  /** Closes. Idempotent; a later read opens again. */
+  /** Closes the file; a later read opens it again. Idempotent. */
   close(): void {
     if (this.#fd !== undefined) closeSync(this.#fd);
     this.#fd = undefined;
@@ -98,7 +98,7 @@ export class Spool {
     try {
       this.#fd = openSync(this.#pathOf(this.#place.file), 'r');
     } catch {
-      // Not there yet.
+      // The file does not exist yet.
     }
     return this.#fd;
   }

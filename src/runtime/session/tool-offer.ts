@@ -1,6 +1,6 @@
 /**
- * Whether a terminal multiplexer is there and in which version, for a node's offer. Asked every 30 s; the program
- * itself is started only when its file changed.
+ * Finds out for a node's offer whether a terminal multiplexer is installed and in which version. Called every 30 s; the
+ * program itself runs only when its file changed.
  */
 import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
@@ -12,7 +12,7 @@ const ANSWER_TIMEOUT_MS = 5000;
 
 export interface ToolVersion {
   readonly version: string | null;
-  /** Why it cannot be used, for an operator; null: it can. */
+  /** The reason why the tool cannot be used, for an operator; null: it can. */
   readonly reason: string | null;
 }
 
@@ -23,7 +23,7 @@ export class ToolOffer {
   readonly #path: string;
   #known: { readonly file: string; readonly version: ToolVersion } | undefined;
 
-  /** `path`: where programs are searched, as in PATH. */
+  /** `path`: the directories in which programs are searched, as in PATH. */
   constructor(key: ToolKey, path: string) {
     this.#key = key;
     this.#path = path;
@@ -52,7 +52,7 @@ export class ToolOffer {
   }
 }
 
-/** The program's output. screen ends with code 1 after its version. */
+/** The program's output, whatever its exit code: screen ends with code 1 after its version. */
 function wordsOf(program: string, option: string): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(program, [option], { env: {}, timeout: ANSWER_TIMEOUT_MS }, (error, stdout) => {

@@ -1,4 +1,4 @@
-/** Makes the client of etcd that `config.json` asks for. */
+/** Makes the client for the etcd that `config.json` names. */
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -10,12 +10,15 @@ import { EtcdClient } from './wire/client.js';
 
 export interface ConnectOptions {
   readonly settings: EtcdSettings;
-  /** Relative paths of `settings` begin here. */
+  /** The directory at which relative paths of `settings` begin. */
   readonly root: string;
   readonly clock: Clock;
 }
 
-/** Connects with the first call. Throws DRV_NODE_CONFIG_INVALID when a file cannot be read or used. */
+/**
+ * Makes the client, which connects at its first call. Throws DRV_NODE_CONFIG_INVALID when a file cannot be read or
+ * used.
+ */
 export async function connectEtcd({ settings, root, clock }: ConnectOptions): Promise<EtcdClient> {
   const { endpoints, user, passwordFile } = settings;
   const read = async (field: 'ca' | 'cert' | 'key'): Promise<Record<string, Buffer>> => {
@@ -30,7 +33,10 @@ export async function connectEtcd({ settings, root, clock }: ConnectOptions): Pr
   return new EtcdClient({ endpoints, tls, user: { name: user, passwordFile: file }, clock });
 }
 
-/** Node takes an authority that is none without a word, and finds a wrong certificate or key only when it connects. */
+/**
+ * Checks the files at once: Node silently accepts a text that is no authority, and finds a wrong certificate or key
+ * only when it connects.
+ */
 function checkCertificates(tls: {
   readonly ca?: Buffer;
   readonly cert?: Buffer;

@@ -1,4 +1,4 @@
-/** What the keys of a store in etcd say: the whole content of a snapshot, and the transactions in a batch of events. */
+/** Reads the keys of a store in etcd: the whole content of a snapshot, and the writes in a batch of events. */
 import { DroverError } from '../../model/errors.js';
 import type { KeyTable } from '../key-table.js';
 import type { Change, Entry } from '../store.js';
@@ -10,20 +10,20 @@ import type { StoreKeys } from './leader-key.js';
 export interface Content {
   readonly entries: Map<string, Entry>;
   readonly summary: Pick<Summary, 'revision' | 'entries'>;
-  /** The mod revision of the summary; 0: there is none. */
+  /** The mod revision of the summary; 0: there is no summary. */
   readonly summaryRevision: number;
 }
 
-/** One write of a leader, as a follower sees it. */
+/** A single write of a leader, as a follower sees it. */
 export interface Written {
-  /** In the order of their revisions. */
+  /** The changes in the order of their revisions. */
   readonly changes: readonly Change[];
-  /** The revision and the number of entries of the store after it. */
+  /** The revision of the store and its number of entries after the write. */
   readonly summary: Content['summary'];
   readonly summaryRevision: number;
 }
 
-/** Throws DRV_STORE_CORRUPT when anything that was written is missing, or cannot be read. */
+/** The content of a snapshot. Throws DRV_STORE_CORRUPT when anything that was written is missing, or cannot be read. */
 export function contentOf(snapshot: Snapshot, keys: StoreKeys): Content {
   const entries = new Map<string, Entry>();
   let summary: Content['summary'] = { revision: 0, entries: 0 };
@@ -43,7 +43,7 @@ export function contentOf(snapshot: Snapshot, keys: StoreKeys): Content {
   return { entries, summary, summaryRevision };
 }
 
-/** The writes that a batch shows, in order. Throws DRV_STORE_CORRUPT. */
+/** The writes in a batch of events, in order. Throws DRV_STORE_CORRUPT. */
 export function* writesOf(events: readonly KeyEvent[], keys: StoreKeys): Generator<Written> {
   for (const { revision: summaryRevision, events: written } of byRevision(events)) {
     const records = written.filter(({ key }) => key.startsWith(keys.records));
@@ -74,7 +74,7 @@ function* byRevision(events: readonly KeyEvent[]): Generator<EventBatch> {
   }
 }
 
-/** The one write that makes the content of a snapshot of what `table` holds. */
+/** The single write that turns the content of `table` into the content of a snapshot. */
 export function writeTo(content: Content, table: Pick<KeyTable, 'get' | 'list'>): Written {
   const { entries, summary, summaryRevision } = content;
   const changes: Change[] = [...entries.values()].filter(

@@ -1,7 +1,7 @@
 /**
- * Follows the state of several masters in etcd, stands for leader when it is told to, and holds the term that it wins.
- * What the stream of changes says is all that counts: a master leads when it reads its own name in the leader key. All
- * that was written before stands before that in the stream, so it has the whole state then.
+ * Follows the shared state of several masters in etcd, stands for leader when it is told to, and holds the term that it
+ * wins. Only the stream of changes counts: a master leads when it reads its own name in the leader key. All earlier
+ * writes come earlier in the stream, so the master then has the whole state.
  *
  *   following --key is free, campaign--> claiming --own name read--> leading --lease over, handed over--> following
  */
@@ -29,19 +29,19 @@ export interface ElectionOptions {
   readonly store: EtcdStore;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
-  /** Called with each failure of etcd; throws where waiting is of no use. */
+  /** Called with each failure of etcd. Throws when waiting is of no use. */
   readonly onFailure: (error: EtcdError) => void;
-  /** Called with who leads while this master does not, for a person. Default: the log says it. */
+  /** Called with a line for a person when another master leads. Default: the line goes to the log. */
   readonly onWait?: ((line: string) => void) | undefined;
 }
 
-/** Who holds the leader key. */
+/** The state of the leader key while somebody holds it. */
 export interface Held {
-  /** The number of the term. */
+  /** The number of the holder's term. */
   readonly epoch: number;
-  /** Of the leader key: since which revision of this etcd. */
+  /** The leader key's create revision in this etcd. */
   readonly createRevision: number;
-  /** Undefined: something else than Drover wrote it. */
+  /** The holder; undefined: something other than Drover wrote the key. */
   readonly holder: LeaderHolder | undefined;
 }
 
@@ -54,12 +54,12 @@ export class Election {
   readonly #options: ElectionOptions;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** Names the next term in the leader key. */
+  /** Names this master's next term in the leader key. */
   #session = randomUUID();
   #held: Held | undefined;
   #latest = 0;
   #campaign: Campaign | undefined;
-  /** The term that this master has won. It is led, and is `#term`, from its first write on. */
+  /** The term that this master has won. From its first write on this master leads in it, and it is also `#term`. */
   #won: ElectedTerm | undefined;
   #term: ElectedTerm | undefined;
   #claiming: Promise<void> | undefined;
@@ -70,33 +70,33 @@ export class Election {
     options.lease.onOver(() => this.#won?.end('its lease is over'));
   }
 
-  /** Undefined: nobody holds the leader key. The last that was heard while etcd is silent. */
+  /** The holder of the leader key; undefined: nobody. While etcd is silent, the last known holder. */
   get held(): Held | undefined {
     return this.#held;
   }
 
-  /** The latest term that the stream has shown; 0: none. */
+  /** The latest term that the stream has shown; 0: no term yet. */
   get latest(): number {
     return this.#latest;
   }
 
-  /** False while etcd does not answer: what this says may be of the past. */
+  /** False while etcd does not answer: then `held` and `latest` may be out of date. */
   get isInTouch(): boolean {
     return this.#options.lease.isCurrent;
   }
 
-  /** The term that this master leads now. */
+  /** The term in which this master leads now. */
   get term(): ElectedTerm | undefined {
     return this.#term;
   }
 
-  /** Calls `listener` when `held` or `term` has changed. Returns how to end that. */
+  /** Calls `listener` when `held` or `term` has changed. Returns the function that unsubscribes. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Follows on from a snapshot that the store has. `onEnd` gets what ends it before `stop`. */
+  /** Follows etcd from a snapshot that the store has taken. `onEnd` gets the error when this fails before `stop`. */
   start(snapshot: RangeNews & { readonly kind: 'snapshot' }, onEnd: (error: unknown) => void): void {
     this.#options.lease.start();
     this.#note(snapshot);
@@ -107,8 +107,8 @@ export class Election {
   }
 
   /**
-   * Stands for leader until it is. One campaign at a time; the caller has ended all that its last term did. Throws
-   * DRV_STORE_CLOSED when the election stops.
+   * Stands for leader until this master leads. Only one campaign at a time, after all work of the last term has ended.
+   * Throws DRV_STORE_CLOSED when the election stops.
    */
   campaign(): Promise<Leading> {
     return new Promise((resolve, reject) => {
@@ -118,7 +118,7 @@ export class Election {
     });
   }
 
-  /** Gives the term up, so that another master goes on at once, and stands for none any more. Idempotent; does not throw. */
+  /** Gives up the term, so that another master leads at once, and stands no more. Idempotent; does not throw. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#campaign?.lose(closed());
@@ -138,7 +138,7 @@ export class Election {
     }
   }
 
-  /** Resolves when this master reads that it leads; undefined: the election stops. */
+  /** Follows until this master reads that it leads; undefined: the election stops. */
   async #follow(from: number): Promise<ElectedTerm | undefined> {
     const { etcd, keys, clock, onFailure, store, lease } = this.#options;
     const { signal } = this.#stopping;
@@ -154,7 +154,7 @@ export class Election {
     return undefined;
   }
 
-  /** Leads until the term ends. Resolves with the revision of etcd up to which the store has everything. */
+  /** Leads until the term ends. Resolves with the revision of etcd up to which the store has all writes. */
   async #lead(term: ElectedTerm): Promise<number> {
     const { store, lease, etcd, keys, logger } = this.#options;
     const writer = new TermWriter({ etcd, keys, term, summaryRevision: store.etcdRevision });
@@ -181,7 +181,7 @@ export class Election {
     return store.etcdRevision;
   }
 
-  /** From its first write on, the state says which term it is of. */
+  /** Makes the term's first write, which marks the state as belonging to this term. */
   async #begin(term: ElectedTerm, writer: TermWriter): Promise<void> {
     const { store, clock, onFailure } = this.#options;
     const write = { number: writer.nextNumber(), changes: [], ...store.size };
@@ -237,7 +237,7 @@ export class Election {
     });
   }
 
-  /** Asks for the key until the stream says whose it is. */
+  /** Asks for the leader key until the stream shows a holder. */
   async #claim(): Promise<void> {
     const { clock, lease, logger } = this.#options;
     const { signal } = this.#stopping;

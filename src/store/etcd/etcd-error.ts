@@ -1,15 +1,18 @@
-/** What a call to etcd throws. The one question that matters: may the call have taken effect all the same? */
+/** The errors of calls to etcd. Their main question: may the call have taken effect all the same? */
 
-/** Codes of gRPC with which etcd refuses a request before anything comes of it. */
+/** The codes of gRPC with which etcd refuses a request before it has any effect. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 8, 9, 11, 12, 16]);
-/** Invalid (also a wrong password), not permitted, not known, not authenticated. */
+/**
+ * The codes of errors that waiting does not heal: invalid (also a wrong password), not permitted, unknown call, not
+ * authenticated.
+ */
 const HOPELESS: ReadonlySet<number> = new Set([3, 7, 12, 16]);
 const RESOURCE_EXHAUSTED = 8;
 const UNAUTHENTICATED = 16;
 
 export class EtcdError extends Error {
   override readonly name = 'EtcdError';
-  /** The code of gRPC that etcd answered with; undefined: it did not answer. */
+  /** The gRPC code of etcd's answer; undefined: etcd did not answer. */
   readonly code: number | undefined;
 
   constructor(message: string, code?: number) {
@@ -17,22 +20,24 @@ export class EtcdError extends Error {
     this.code = code;
   }
 
-  /** The request changed nothing, and the same one would be refused again. False: nobody knows what came of it. */
+  /** True: the request changed nothing, and would be refused again. False: nobody knows whether it took effect. */
   get isRefusal(): boolean {
     return this.code !== undefined && REFUSALS.has(this.code);
   }
 
-  /** It refuses this user, or knows no such call: waiting is of no use. */
+  /** True when etcd refuses this user or knows no such call, so that waiting is of no use. */
   get isHopeless(): boolean {
     return this.code !== undefined && HOPELESS.has(this.code);
   }
 
-  /** The quota of etcd's file is used up (alarm NOSPACE): it takes no write until an operator makes room. */
+  /**
+   * True when the quota of etcd's file is used up (alarm NOSPACE): etcd takes no write until an operator makes room.
+   */
   get isOutOfSpace(): boolean {
     return this.code === RESOURCE_EXHAUSTED && this.message.includes('space exceeded');
   }
 
-  /** The token is over, or is not known to this member. */
+  /** True when the token has expired, or this member does not know it. */
   get isTokenOver(): boolean {
     return (
       this.code === UNAUTHENTICATED ||
@@ -41,7 +46,10 @@ export class EtcdError extends Error {
   }
 }
 
-/** etcd has compacted what was asked for, or was set back to a time before it: the caller lists again. */
+/**
+ * Thrown when etcd has compacted the requested revisions, or was set back to a time before them. The caller lists
+ * again.
+ */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';
 }

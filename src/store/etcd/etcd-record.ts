@@ -1,13 +1,16 @@
 /**
- * The form of a store in etcd: an entry is its revision, a space and its JSON text; a long one is that, deflated,
- * after a `z`. One more key sums up the whole store, and every write changes it.
+ * The form of a store in etcd. The value of an entry is its revision, a space and its JSON text; a long value is
+ * deflated, after a `z`. Another key sums up the whole store, and every write changes it.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Entry } from '../store.js';
 
-/** A request to etcd has a greatest size, 1.5 MiB by default, and a file of 1 MiB is stored in two records at once. */
+/**
+ * The size from which a value is deflated. A request to etcd has a greatest size, 1.5 MiB by default, and a file of 1
+ * MiB is stored in two records at once.
+ */
 const DEFLATED_FROM_BYTES = 32 * 1024;
 const DEFLATED = 'z'.charCodeAt(0);
 
@@ -15,15 +18,15 @@ const revisionSchema = z.int().min(1);
 
 const summarySchema = z.object({
   format: z.literal(1),
-  /** Of the last transaction. */
+  /** The revision of the last transaction. */
   revision: z.int().min(0),
   entries: z.int().min(0),
-  /** The session that wrote it, and the number of its write: tells whether a write without an answer took effect. */
+  /** The session and the number of the last write. They tell whether a write without an answer took effect. */
   session: z.string(),
   write: z.int().min(0),
 });
 
-/** The state that the store holds; written with every transaction. */
+/** The summary of the store, written with every transaction. */
 export type Summary = z.output<typeof summarySchema>;
 
 export function encodeEntry(revision: number, json: string): Buffer {
@@ -32,7 +35,7 @@ export function encodeEntry(revision: number, json: string): Buffer {
   return Buffer.concat([Buffer.of(DEFLATED), deflateRawSync(text)]);
 }
 
-/** Throws DRV_STORE_CORRUPT when `value` is nothing that `encodeEntry` has made. */
+/** Reads an entry. Throws DRV_STORE_CORRUPT when `encodeEntry` did not make `value`. */
 export function decodeEntry(key: string, value: Buffer): Entry {
   try {
     const text = (value[0] === DEFLATED ? inflateRawSync(value.subarray(1)) : value).toString();
@@ -48,14 +51,14 @@ export function encodeSummary(summary: Summary): Buffer {
   return Buffer.from(JSON.stringify(summary));
 }
 
-/** Throws DRV_STORE_CORRUPT. */
+/** Reads the summary. Throws DRV_STORE_CORRUPT. */
 export function decodeSummary(value: Buffer): Summary {
   const summary = summaryOf(value);
   if (summary !== undefined) return summary;
   throw new DroverError('DRV_STORE_CORRUPT', 'its summary is of a format that this version does not know');
 }
 
-/** Undefined: a newer version wrote it, or something else than Drover. */
+/** The summary; undefined: a newer version wrote the value, or something other than Drover. */
 export function summaryOf(value: Buffer): Summary | undefined {
   try {
     return summarySchema.safeParse(JSON.parse(value.toString())).data;

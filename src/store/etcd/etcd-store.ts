@@ -1,7 +1,7 @@
 /**
- * The store of a master on etcd. Memory holds all entries too, so reads never wait for etcd, and go on while it is away.
- * In a term of this master its own writes change memory; before and after, what other masters write does (`Election`).
- * A write waits a little for an etcd that is silent, and fails with DRV_STORE_UNAVAILABLE.
+ * The store of a master on etcd. Memory holds all entries too, so that reads never wait for etcd, and go on while it is
+ * away. While this master leads, its own writes change memory; otherwise the writes of other masters do (`Election`). A
+ * write waits a little for a silent etcd, and then fails with DRV_STORE_UNAVAILABLE.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -21,11 +21,11 @@ import type { StoreKeys } from './leader-key.js';
 import type { ElectedTerm } from './term.js';
 import type { NumberedWrite, TermWriter } from './term-writer.js';
 
-/** How long a write waits for an etcd that does not answer, such as one that elects its leader. */
+/** How long a write waits for an etcd that does not answer, for example while it elects its own leader. */
 const PATIENCE_MS = 5000;
 const AGAIN_AFTER_MS = 50;
 const REFUSED_AGAIN_AFTER_MS = 1000;
-/** Of several transactions in one request; etcd takes 1.5 MiB by default. */
+/** The most bytes of several transactions in one request; etcd takes 1.5 MiB by default. */
 const GROUP_BYTES = 512 * 1024;
 const MAY_BE_DONE = 'what was asked for may have been done: look, then try again';
 
@@ -43,7 +43,7 @@ export interface EtcdStoreOptions {
   readonly onClose: () => Promise<void>;
 }
 
-/** What this master leads, and what writes in it. */
+/** A term of this master, and the writer that writes in it. */
 export interface Leading {
   readonly term: ElectedTerm;
   readonly writer: TermWriter;
@@ -52,10 +52,10 @@ export interface Leading {
 export class EtcdStore extends EmbeddedStore {
   readonly #options: EtcdStoreOptions;
   readonly #closing = new AbortController();
-  /** Undefined: this master follows. */
+  /** The present term; undefined: this master follows. */
   #leading: Leading | undefined;
   #etcdRevision: number;
-  /** Why nothing can be written now; undefined: writes are taken. */
+  /** The reason why nothing can be written now; undefined: writes are taken. */
   #hindrance: string | undefined;
   #recovering: Promise<void> | undefined;
 
@@ -65,12 +65,12 @@ export class EtcdStore extends EmbeddedStore {
     this.#etcdRevision = options.summaryRevision;
   }
 
-  /** The revision of etcd at which everything that masters wrote up to then is here. */
+  /** The revision of etcd up to which this store has the writes of all masters. */
   get etcdRevision(): number {
     return this.#leading?.writer.revision ?? this.#etcdRevision;
   }
 
-  /** What the numbers of terms begin from. */
+  /** The number from which the numbers of terms are counted. */
   get epochBase(): number {
     return epochBaseOf(this.table.get(EPOCH_BASE)?.value);
   }
@@ -79,19 +79,19 @@ export class EtcdStore extends EmbeddedStore {
     return { revision: this.table.revision, entries: this.table.size };
   }
 
-  /** Takes what other masters wrote, while this one follows. Throws DRV_STORE_CORRUPT. */
+  /** Takes the writes of other masters while this master follows. Throws DRV_STORE_CORRUPT. */
   take(news: RangeNews): void {
     const { keys } = this.#options;
     if (news.kind === 'snapshot') this.#takeWrite(writeTo(contentOf(news, keys), this.table));
     else for (const write of writesOf(news.events, keys)) this.#takeWrite(write);
   }
 
-  /** From now on this master writes. */
+  /** Begins a term: from now on this master writes. */
   lead(leading: Leading): void {
     this.#leading = leading;
   }
 
-  /** Called when the term has ended. Resolves when nothing of it is under way any more. Idempotent. */
+  /** Called when the term has ended. Resolves when no write of it is under way any more. Idempotent. */
   async leave(): Promise<void> {
     await this.untilWritten();
     await this.#recovering;
@@ -105,7 +105,7 @@ export class EtcdStore extends EmbeddedStore {
     if (this.#hindrance !== undefined) throw this.#unavailable();
   }
 
-  /** As many transactions as fit into one of etcd's. */
+  /** How many of the waiting transactions fit into one transaction of etcd. */
   protected override sizeOfGroup(waiting: readonly { readonly accepted: Accepted }[]): number {
     let operations = 0;
     let bytes = 0;
@@ -150,7 +150,7 @@ export class EtcdStore extends EmbeddedStore {
     this.#etcdRevision = summaryRevision;
   }
 
-  /** Tries while the term and the time are not over. Undefined: it was done. Throws what is not etcd's error. */
+  /** Tries until the term or the time is over. Undefined: the write is done. Throws errors that are not etcd's. */
   async #tryUntil(
     endAt: number,
     term: ElectedTerm,
@@ -179,8 +179,9 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   /**
-   * Finds out what became of `write`, however long that takes. Its callers have their answer. An empty write in its
-   * place settles it: either that takes effect, and `write` never will, or `write` has.
+   * Finds out whether `write` took effect, however long that takes. Its callers have their answer already. An empty
+   * write in its place settles the question: when the empty write takes effect, `write` never will; otherwise `write`
+   * did.
    */
   async #recover({ term, writer }: Leading, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
     const { clock, logger } = this.#options;
@@ -194,7 +195,7 @@ export class EtcdStore extends EmbeddedStore {
         });
         if (failure === undefined) {
           if (taken === write.number) this.settleLate(group);
-          // What came late is in the mirrors before anybody decides on them.
+          // Let the mirrors see late writes before anybody decides on them.
           await new Promise<void>((resolve) => clock.nextTurn(resolve));
           this.#hindrance = undefined;
           logger?.info('the state can be written again');
@@ -204,7 +205,7 @@ export class EtcdStore extends EmbeddedStore {
         await pause(clock, REFUSED_AGAIN_AFTER_MS, signal);
       }
     } catch (error) {
-      // The term is over; `checkWritable` says so from now on.
+      // The term is over; from now on `checkWritable` throws.
       if (!DroverError.is(error, 'DRV_NOT_LEADER')) throw error;
     }
   }
@@ -238,7 +239,7 @@ export class EtcdStore extends EmbeddedStore {
   }
 }
 
-/** The term ended before the outcome was known. The next leader has what was done. */
+/** Adds to the error of an ended term that the write may be done. The next leader has it then. */
 function mayBeDone(error: unknown): unknown {
   return error instanceof DroverError
     ? new DroverError(error.code, `${error.message}; ${MAY_BE_DONE}`, { cause: error })

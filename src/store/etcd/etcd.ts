@@ -1,13 +1,13 @@
 /**
- * What Drover needs of etcd, without how it is asked: keys and transactions, leases, a watch, and what an operator
- * wants to know of it. `wire/` asks a cluster. Keys are printable ASCII. A revision here is etcd's, of its whole
- * cluster, and not the store's.
+ * The operations of etcd that Drover uses, whatever carries them: keys and transactions, leases, a watch, and figures
+ * for operators. `wire/` talks to a cluster. Keys are printable ASCII. A revision here is the revision of the whole
+ * etcd cluster, not the store's.
  */
 
 export interface KeyValue {
   readonly key: string;
   readonly value: Buffer;
-  /** The revision at which the key came into being. */
+  /** The revision at which the key was created. */
   readonly createRevision: number;
   /** The revision of its last change. */
   readonly modRevision: number;
@@ -15,9 +15,9 @@ export interface KeyValue {
 
 export interface RangeRequest {
   readonly key: string;
-  /** The first key that is not asked for; absent: one key. */
+  /** The first key after the range; absent: only `key`. */
   readonly end?: string;
-  /** The most keys of an answer; absent: all. */
+  /** The most keys in an answer; absent: all. */
   readonly limit?: number;
   /** The revision to read at; absent: the newest, agreed on by the cluster's members. */
   readonly revision?: number;
@@ -25,37 +25,37 @@ export interface RangeRequest {
 
 export interface RangeAnswer {
   readonly entries: readonly KeyValue[];
-  /** There are more keys than `limit`. */
+  /** True when the range has more keys than `limit`. */
   readonly hasMore: boolean;
   /** The revision of the cluster when it answered. */
   readonly revision: number;
 }
 
-/** A condition of a transaction. 0: the key does not exist. */
+/** A condition of a transaction. `is` 0: the key does not exist. */
 export interface Comparison {
   readonly key: string;
   readonly field: 'createRevision' | 'modRevision';
   readonly is: number;
 }
 
-/** A change of a transaction. A transaction names a key once. */
+/** A change of a transaction. A transaction may name a key only once. */
 export type KeyChange =
   | { readonly do: 'put'; readonly key: string; readonly value: Buffer; readonly lease?: number }
   | { readonly do: 'delete'; readonly key: string };
 
 export interface TransactionRequest {
-  /** All must hold, or nothing is changed. */
+  /** The conditions. All must hold, or nothing is changed. */
   readonly comparisons: readonly Comparison[];
   readonly changes: readonly KeyChange[];
-  /** The keys that are read, at the same revision, when a comparison fails. */
+  /** The keys that are read at the same revision when a condition fails. */
   readonly otherwiseRead: readonly string[];
 }
 
 export interface TransactionAnswer {
   readonly isDone: boolean;
-  /** The revision of the cluster; where it is done, that of its changes. */
+  /** The revision of the cluster; after success the revision of the changes. */
   readonly revision: number;
-  /** Of `otherwiseRead`, the keys that exist. */
+  /** The existing keys among `otherwiseRead`. */
   readonly read: readonly KeyValue[];
 }
 
@@ -67,7 +67,7 @@ export interface KeyEvent {
   readonly modRevision: number;
 }
 
-/** All events of a range at some revisions: no revision is cut in two. */
+/** All events of a range at some revisions. A revision is never split between batches. */
 export interface EventBatch {
   readonly events: readonly KeyEvent[];
   /** The last revision of the events. */
@@ -76,7 +76,7 @@ export interface EventBatch {
 
 export interface MemberStatus {
   readonly version: string;
-  /** The size of its file, and what of it is in use. */
+  /** The size of the member's file, and how many bytes of it are in use. */
   readonly databaseBytes: number;
   readonly databaseBytesInUse: number;
 }
@@ -89,38 +89,39 @@ export interface CallOptions {
 }
 
 /**
- * One cluster. Every call is tried once, on one endpoint, and ends at its deadline; the next call after one without an
- * answer goes to another endpoint. All throw `EtcdError`, which says whether a write may have taken effect.
+ * One cluster. Every call is tried once, on one endpoint, and ends at its deadline. After a call without an answer the
+ * next call goes to another endpoint. All calls throw `EtcdError`, which says whether a write may have taken effect.
  */
 export interface Etcd {
-  /** The endpoints, for a message. */
+  /** The endpoints, for messages. */
   readonly name: string;
   range(request: RangeRequest, options?: CallOptions): Promise<RangeAnswer>;
   transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer>;
-  /** Grants a lease of `seconds` under an id that the caller has drawn. */
+  /** Grants a lease of `seconds` under an id that the caller chose at random. */
   grantLease(id: number, seconds: number, options?: CallOptions): Promise<void>;
-  /** Resolves with the seconds until the lease ends; 0: there is none of this id. */
+  /** Resolves with the seconds until the lease ends; 0: no lease has this id. */
   renewLease(id: number, options?: CallOptions): Promise<number>;
   /** Ends a lease, and removes its keys. */
   revokeLease(id: number, options?: CallOptions): Promise<void>;
   /**
-   * The events of a range from `revision` on, until `signal` aborts. Throws `CompactedError` when etcd no longer has
-   * them all, or is older than that, and `EtcdError` when the stream ended. The caller asks again after the last batch that it took.
+   * Yields the events of a range from `revision` on, until `signal` aborts. Throws `CompactedError` when etcd no longer
+   * has all of them, or is at an older revision, and `EtcdError` when the stream ended. The caller then asks again from
+   * the last batch that it took.
    */
   watch(
     range: { readonly key: string; readonly end: string; readonly revision: number },
     signal: AbortSignal,
   ): AsyncIterable<EventBatch>;
-  /** Forgets what was before `revision`. */
+  /** Forgets all revisions before `revision`. */
   compact(revision: number): Promise<void>;
-  /** Of the member that answers. */
+  /** The status of the member that answers. */
   status(): Promise<MemberStatus>;
   alarms(): Promise<readonly Alarm[]>;
-  /** Idempotent. Calls under way fail. */
+  /** Closes the connection; calls under way fail. Idempotent. */
   close(): void;
 }
 
-/** The first key after all keys that begin with `prefix`, which does not end in the last character. */
+/** The first key after all keys that begin with `prefix`. The last character of `prefix` must not be the highest. */
 export function endOfPrefix(prefix: string): string {
   return prefix.slice(0, -1) + String.fromCharCode(prefix.charCodeAt(prefix.length - 1) + 1);
 }

@@ -1,13 +1,13 @@
-/** Cuts a whole state into requests that etcd takes. */
+/** Cuts a whole state into requests of a size that etcd takes. */
 import { type Entry, MAX_OPERATIONS } from '../store.js';
 import type { KeyChange } from './etcd.js';
 import { encodeEntry } from './etcd-record.js';
 import type { StoreKeys } from './leader-key.js';
 
-/** Of several entries; etcd takes 1.5 MiB at once by default. */
+/** The most bytes of several entries in a request; etcd takes 1.5 MiB at once by default. */
 const REQUEST_BYTES = 512 * 1024;
 
-/** At least one, which may be empty. */
+/** The changes of each request. Yields at least one request, which may be empty. */
 export function* requestsFor(keys: StoreKeys, entries: readonly Entry[]): Generator<KeyChange[]> {
   let changes: KeyChange[] = [];
   let bytes = 0;

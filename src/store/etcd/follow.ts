@@ -1,25 +1,28 @@
 /**
- * Reads a range of keys, and follows it: first all entries at one revision, then every later event once and in order,
- * whatever becomes of connections meanwhile.
+ * Reads a range of keys and follows it: first all entries at one revision, then every later event once and in order,
+ * even when connections break in between.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { type Etcd, endOfPrefix, type KeyEvent, type KeyValue } from './etcd.js';
 import { CompactedError, EtcdError } from './etcd-error.js';
 
-/** Most records are a few hundred bytes, and some are 1 MiB: the size of a page follows that of the one before. */
+/**
+ * The first size of a page. Most records have a few hundred bytes and some 1 MiB, so a page's size depends on the bytes
+ * of the page before.
+ */
 const FIRST_PAGE_ENTRIES = 64;
 const MOST_PAGE_ENTRIES = 8192;
 const PAGE_BYTES = 1024 * 1024;
 const AGAIN_AFTER_MS = 200;
 
 export interface Snapshot {
-  /** In the order of their keys. */
+  /** The entries in the order of their keys. */
   readonly entries: readonly KeyValue[];
   readonly revision: number;
 }
 
-/** What a follower yields. A snapshot replaces everything before it. */
+/** An item that a follower yields. A snapshot replaces everything before it. */
 export type RangeNews =
   | ({ readonly kind: 'snapshot' } & Snapshot)
   | { readonly kind: 'events'; readonly events: readonly KeyEvent[]; readonly revision: number };
@@ -34,13 +37,13 @@ export interface FollowOptions {
 }
 
 /**
- * `after`: a revision that the caller knows the range at; the first snapshot is left out. Ends when `signal` aborts.
- * Throws what is no failure of etcd.
+ * Yields a snapshot, then events. `after`: a revision at which the caller has the range already; then the first
+ * snapshot is left out. Ends when `signal` aborts. Throws errors that are not etcd's.
  */
 export async function* followRange(options: FollowOptions, after?: number): AsyncGenerator<RangeNews> {
   const { etcd, prefix, signal } = options;
   const end = endOfPrefix(prefix);
-  // The revision that the consumer has, and none that etcd only announced.
+  // The revision that the consumer has taken, not a revision that etcd only announced.
   let revision = after;
   while (!signal.aborted) {
     if (revision === undefined) {
@@ -88,12 +91,12 @@ export async function readRange(etcd: Etcd, prefix: string): Promise<Snapshot> {
         : Math.max(1, limit >> Number(bytes > PAGE_BYTES));
     const last = page.entries.at(-1);
     if (!page.hasMore || last === undefined) return { entries, revision };
-    // No key of Drover's holds this character, so nothing lies between the two.
+    // Go on after the last key. No key of Drover holds NUL, so no key lies in between.
     key = `${last.key}\0`;
   }
 }
 
-/** Asks until etcd answers; undefined: `signal` aborted. Throws what is no failure of etcd. */
+/** Asks until etcd answers; undefined: `signal` aborted. Throws errors that are not etcd's. */
 export async function untilAnswered<T>(
   options: Omit<FollowOptions, 'prefix' | 'etcd'>,
   ask: () => Promise<T>,

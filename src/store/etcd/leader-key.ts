@@ -1,42 +1,42 @@
 /**
- * The keys by which masters know each other: one says who writes, and one of each master says that it is up. They go
- * with the lease of the master that wrote them.
+ * The keys by which masters know each other: a leader key that says who writes, and for each master a key that says
+ * that it is up. These keys end with the lease of the master that wrote them.
  */
 import { z } from 'zod';
 import type { KeyValue } from './etcd.js';
 
 const peerSchema = z.object({
   nodeId: z.string(),
-  /** `host:port` of its cluster port. */
+  /** The `host:port` of the master's cluster port. */
   clusterAddress: z.string(),
 });
 
-/** The value of a master's own key, JSON. */
+/** The value of a master's own key, as JSON. */
 export type MasterEntry = z.output<typeof peerSchema>;
 
 const holderSchema = peerSchema.extend({
-  /** Drawn for each term that a master stands for. */
+  /** An id chosen at random for each term that a master stands for. */
   session: z.string(),
   lease: z.int(),
-  /** Wall clock of the leader when it took the key. */
+  /** The leader's wall clock when it took the key. */
   since: z.number(),
 });
 
-/** The value of the leader key, JSON. */
+/** The value of the leader key, as JSON. */
 export type LeaderHolder = z.output<typeof holderSchema>;
 
-/** Where a store keeps what. */
+/** The names of a store's keys. */
 export interface StoreKeys {
   readonly prefix: string;
   readonly leader: string;
   readonly summary: string;
-  /** What the keys of masters begin with. */
+  /** The prefix of the keys of masters. */
   readonly masters: string;
-  /** What the keys of records begin with. */
+  /** The prefix of the keys of records. */
   readonly records: string;
 }
 
-/** `prefix` has no slash at its end. */
+/** The keys under `prefix`, which must not end with a slash. */
 export function storeKeys(prefix: string): StoreKeys {
   return {
     prefix: `${prefix}/`,
@@ -55,14 +55,14 @@ export function encodeHolder(holder: LeaderHolder): Buffer {
   return Buffer.from(JSON.stringify(holder));
 }
 
-/** Undefined: the key does not exist, or something else than Drover wrote it. */
+/** The holder in the leader key; undefined: the key does not exist, or something other than Drover wrote it. */
 export function holderOf(
   entry: { readonly value: Buffer | undefined } | undefined,
 ): LeaderHolder | undefined {
   return parsed(holderSchema, entry?.value);
 }
 
-/** As `holderOf`. */
+/** The master in a master's key; undefined as for `holderOf`. */
 export function masterOf(entry: Pick<KeyValue, 'value'>): MasterEntry | undefined {
   return parsed(peerSchema, entry.value);
 }

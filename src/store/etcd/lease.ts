@@ -1,6 +1,6 @@
 /**
- * The lease of one master in etcd, always renewed. It says by a key of its own that this master is up; the leader key
- * goes with it, too. A lease that is over is replaced by a new one.
+ * The lease of a master in etcd, constantly renewed. A key under it says that this master is up; the leader key ends
+ * with it too. An ended lease is replaced by a new one.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
@@ -14,7 +14,7 @@ const LEASE_SECONDS = 3;
 const RENEW_EVERY_MS = 1000;
 export const CALL_MS = 1000;
 const AGAIN_AFTER_MS = 100;
-/** How long after the sending of the last renewal that succeeded a leader decides and writes. Shorter than the lease. */
+/** How long a leader decides and writes after it sent the last successful renewal. Shorter than the lease. */
 const CURRENT_MS = 2000;
 
 export interface LeaseOptions {
@@ -28,7 +28,7 @@ export interface LeaseOptions {
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #stopping = new AbortController();
-  /** Undefined: none was granted, or it is over. */
+  /** The id of the lease; undefined: none was granted, or it has ended. */
   #id: number | undefined;
   #currentUntil = -Infinity;
   #onOver: (() => void) | undefined;
@@ -38,17 +38,17 @@ export class Lease {
     this.#options = options;
   }
 
-  /** Undefined: there is none at the moment. */
+  /** The id of the present lease; undefined: there is none at the moment. */
   get id(): number | undefined {
     return this.#id;
   }
 
-  /** Whether the lease is sure to hold still, and for a while. False while etcd is silent. */
+  /** True while the lease certainly holds, and will for a while. False while etcd is silent. */
   get isCurrent(): boolean {
     return this.#options.clock.monotonic() < this.#currentUntil;
   }
 
-  /** Sets the one listener. It hears that etcd has ended the lease. */
+  /** Sets the only listener, which is called when etcd has ended the lease. */
   onOver(listener: () => void): void {
     this.#onOver = listener;
   }
@@ -64,7 +64,10 @@ export class Lease {
     await this.giveUp();
   }
 
-  /** Ends the lease; a new one takes its place soon. Without an answer of etcd it ends by itself. Does not throw. */
+  /**
+   * Ends the lease; a new lease soon takes its place. When etcd does not answer the lease ends by itself. Does not
+   * throw.
+   */
   async giveUp(): Promise<void> {
     const id = this.#id;
     this.#id = undefined;

@@ -1,4 +1,4 @@
-/** The masters that are up, as their own keys in etcd say. Follows those keys, also while this master leads. */
+/** The masters that are up, read from their own keys in etcd. Follows those keys, even while this master leads. */
 import type { Clock } from '../../loop/clock.js';
 import type { Etcd } from './etcd.js';
 import { followRange } from './follow.js';
@@ -21,7 +21,7 @@ export class Masters {
     this.#options = options;
   }
 
-  /** By node id. */
+  /** The masters by node id. */
   list(): MasterEntry[] {
     return [...this.#entries.values()].toSorted((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
   }
@@ -37,7 +37,7 @@ export class Masters {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const { etcd, keys, clock, onChange } = this.#options;
-    // The election says what etcd lacks.
+    // Failures are ignored here, because the election reports them.
     const onFailure = (): void => undefined;
     for await (const news of followRange({ etcd, prefix: keys.masters, clock, signal, onFailure })) {
       if (news.kind === 'snapshot') this.#entries.clear();

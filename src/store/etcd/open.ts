@@ -1,6 +1,6 @@
 /**
  * Opens the store of a master on etcd: waits for etcd, reads everything, and follows it from then on. Its `election`
- * says when this master leads, and writes.
+ * says when this master leads and writes.
  */
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -21,35 +21,35 @@ import { type MasterEntry, storeKeys } from './leader-key.js';
 import { Lease } from './lease.js';
 
 export interface OpenEtcdStoreOptions {
-  /** Closed with the store, and when it cannot be opened. */
+  /** The client, which is closed with the store, and when the store cannot be opened. */
   readonly etcd: Etcd;
-  /** What all keys begin with, without a slash at the end. */
+  /** The prefix of all keys, without a slash at the end. */
   readonly prefix: string;
-  /** This master, as the others see it. */
+  /** This master, as the other masters see it. */
   readonly own: MasterEntry;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** Called with why the open waits, for a person. Default: the log says it. */
+  /** Called with the reason of a wait, as a line for a person. Default: the line goes to the log. */
   readonly onWait?: (line: string) => void;
-  /** Called with why the open still waits, again and again, beside `onWait` or the log. */
+  /** Called again and again with the reason while the wait goes on, besides `onWait` or the log. */
   readonly onDelay?: (line: string) => void;
   /** Ends the wait for etcd and for the leader. */
   readonly signal: AbortSignal;
-  /** Called at most once: the state on etcd cannot be followed any more. The process must end. */
+  /** Called at most once, when the state on etcd cannot be followed any more. The process must end. */
   readonly onLost?: (error: DroverError) => void;
   readonly onWrite?: WriteObserver;
-  /** How many changes are held for watchers. */
+  /** How many changes are kept for watchers. */
   readonly historyCapacity?: number;
 }
 
-/** The store of one master, and its part in the election. */
+/** The store of a master, and its part in the election. */
 export interface Elected {
   readonly store: EtcdStore;
   readonly election: Election;
 }
 
 /**
- * Resolves when this process has read the store; it follows it then, and stands for leader when it is told to. Throws
+ * Resolves when this process has read the store. It then follows the store, and stands for leader when told to. Throws
  * DRV_STORE_CLOSED when `signal` aborts, DRV_STORE_UNAVAILABLE when etcd refuses this user, and DRV_STORE_CORRUPT when
  * anything that was written is missing.
  */
@@ -63,7 +63,7 @@ export async function openElected(options: OpenEtcdStoreOptions): Promise<Electe
   }
 }
 
-/** Reads the whole state, whoever leads, and changes nothing. Throws as `openElected`. */
+/** Reads the whole state, whoever leads, and changes nothing. Throws like `openElected`. */
 export async function readEtcd(options: OpenEtcdStoreOptions): Promise<StoreState> {
   const { etcd } = options;
   try {
@@ -74,7 +74,7 @@ export async function readEtcd(options: OpenEtcdStoreOptions): Promise<StoreStat
   }
 }
 
-/** As `openElected`, and resolves when this process leads. */
+/** Opens the store like `openElected`, and resolves when this process leads. */
 export async function openEtcdStore(options: OpenEtcdStoreOptions): Promise<EtcdStore> {
   const { store, election } = await openElected(options);
   const giveUp = (): void => void election.stop();
@@ -92,8 +92,9 @@ export async function openEtcdStore(options: OpenEtcdStoreOptions): Promise<Etcd
 }
 
 /**
- * Writes a whole state, with its revisions, under a prefix that holds none, and leaves it to the next who opens it. Cut
- * short, it leaves a state that nobody opens. Throws as `openEtcdStore`, and DRV_STORE_CONFLICT when there is a state.
+ * Writes a whole state, with its revisions, under an empty prefix, for the next process that opens it. When it is
+ * interrupted, no process can open what it leaves. Throws like `openEtcdStore`, and DRV_STORE_CONFLICT when the prefix
+ * holds a state.
  */
 export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState): Promise<void> {
   const { etcd, clock, signal } = options;
@@ -174,7 +175,7 @@ function ended(): DroverError {
   );
 }
 
-/** Says what etcd lacks, not again and again; throws where waiting is of no use. */
+/** Makes a handler that reports failures of etcd without repeating itself. It throws when waiting is of no use. */
 function failureLog(
   options: OpenEtcdStoreOptions,
   problem = 'cannot be opened yet',

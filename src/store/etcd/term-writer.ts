@@ -1,7 +1,7 @@
 /**
  * Writes to etcd in the leader's term. Each write compares the leader key with this term and the summary with the last
- * write: one of an old leader fails in etcd itself, and one without an answer can be repeated until its outcome is
- * known. It writes one at a time.
+ * write. So a write of an old leader fails in etcd itself, and a write without an answer can be repeated until its
+ * outcome is known. Only one write at a time.
  */
 import type { Etcd, KeyChange, KeyValue } from './etcd.js';
 import { encodeSummary, type Summary, summaryOf } from './etcd-record.js';
@@ -10,11 +10,11 @@ import type { ElectedTerm } from './term.js';
 
 const WRITE_MS = 2000;
 
-/** A write, with its number: the same one may be committed again after no answer. */
+/** A write with its number, so that it may be committed again when no answer came. */
 export interface NumberedWrite {
   readonly number: number;
   readonly changes: readonly KeyChange[];
-  /** Of the store, after the write. */
+  /** The store's revision and number of entries after the write. */
   readonly revision: number;
   readonly entries: number;
 }
@@ -23,7 +23,7 @@ export interface TermWriterOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly term: ElectedTerm;
-  /** The mod revision of the summary that the store was read with; 0: there is none. */
+  /** The mod revision of the summary that was read with the store; 0: there is no summary. */
   readonly summaryRevision: number;
 }
 
@@ -37,7 +37,7 @@ export class TermWriter {
     this.#summaryRevision = options.summaryRevision;
   }
 
-  /** etcd's revision up to which this master knows all that was written. */
+  /** etcd's revision up to which this master knows all writes. */
   get revision(): number {
     return this.#summaryRevision;
   }
@@ -48,10 +48,9 @@ export class TermWriter {
   }
 
   /**
-   * Commits `write`, or finds that it was committed before. `earlier`: the number of a write whose outcome is not known
-   * and in whose place this one goes. Resolves with the number of the one that took effect; never do both, because both
-   * compare the same revision of the summary. Throws EtcdError: the outcome is not known unless it is a refusal. Throws
-   * DRV_NOT_LEADER.
+   * Commits `write`, or finds that it was committed before. `earlier`: the number of a write with unknown outcome that
+   * `write` replaces. Resolves with the number of the write that took effect. Both never do, because both compare the
+   * same revision of the summary. Throws EtcdError (unless it is a refusal the outcome is unknown) and DRV_NOT_LEADER.
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
     const { etcd, keys, term } = this.#options;
@@ -77,7 +76,10 @@ export class TermWriter {
     return this.#judge(answer.read, [number, earlier]);
   }
 
-  /** Nothing was written now: says what stands there instead. */
+  /**
+   * Explains a commit that changed nothing: returns the number of the write that took effect earlier, or throws the end
+   * of the term.
+   */
   #judge(read: readonly KeyValue[], numbers: readonly number[]): number {
     const { keys, term } = this.#options;
     const found = read.find(({ key }) => key === keys.summary);

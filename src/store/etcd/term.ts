@@ -1,5 +1,5 @@
 /**
- * The time in which one master holds the leader key. Its number is the create revision of the key, above the base of the
+ * The time in which a master holds the leader key. Its number is the key's create revision, added to the base of the
  * state (`epoch-base.ts`).
  */
 import { DroverError } from '../../model/errors.js';
@@ -7,11 +7,11 @@ import type { LeaderHolder } from './leader-key.js';
 import type { Lease } from './lease.js';
 
 export class ElectedTerm {
-  /** The number of the term: each later one has a larger one. */
+  /** The number of the term, larger for each later term. */
   readonly epoch: number;
-  /** Of the leader key, in this etcd. */
+  /** The leader key's create revision in this etcd. */
   readonly createRevision: number;
-  /** Names the term in what it writes. */
+  /** The name of the term in its writes. */
   readonly session: string;
   readonly #lease: Lease;
   readonly #leaseId: number;
@@ -35,17 +35,17 @@ export class ElectedTerm {
     return this.#ending.signal;
   }
 
-  /** Whether this master may decide and write now. False while etcd is silent, and for good after the end. */
+  /** True while this master may decide and write. False while etcd is silent, and for good after the end. */
   get isCurrent(): boolean {
     return !this.signal.aborted && this.#lease.id === this.#leaseId && this.#lease.isCurrent;
   }
 
-  /** Throws DRV_NOT_LEADER after the end. */
+  /** Throws DRV_NOT_LEADER after the term's end. */
   check(): void {
     if (this.#end !== undefined) throw this.#end;
   }
 
-  /** Ends the term, for good. Returns the error for this and all later writes. Repeatable: the first reason stands. */
+  /** Ends the term for good. Returns the error for this and all later writes. Repeatable: the first reason stands. */
   end(why: string): DroverError {
     if (this.#end === undefined) {
       this.#end = new DroverError('DRV_NOT_LEADER', `this master does not lead any more: ${why}`);

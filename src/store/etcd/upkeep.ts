@@ -1,6 +1,6 @@
 /**
- * What every master does for etcd, whether it leads or not: it has old revisions compacted every hour, and earlier when they
- * fill the database, and looks at the size of the database and at alarms for its `/metrics`.
+ * The upkeep of etcd by every master, leading or not. It compacts old revisions every hour, and earlier when they fill
+ * the database. For `/metrics` it looks at the database's size and at alarms.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -11,14 +11,17 @@ import type { Etcd } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 
 const LOOK_EVERY_MS = 15_000;
-/** Everybody who reads the history has followed it long before. */
+/** The pause between compactions. By then every reader has long followed the history. */
 const COMPACT_EVERY_MS = 3_600_000;
-/** Or when so much has come since the last time. Twice as much is kept, which the default quota of 2 GiB has room for. */
+/**
+ * The growth of the database that causes an earlier compaction. Twice as much is kept, for which the default quota of 2
+ * GiB has room.
+ */
 const COMPACT_FROM_BYTES = 256 * 1024 * 1024;
 
 export interface UpkeepOptions {
   readonly etcd: Etcd;
-  /** Any key of the store. */
+  /** The key to read, any key of the store. */
   readonly key: string;
   readonly clock: Clock;
   readonly logger?: Logger | undefined;
@@ -30,7 +33,7 @@ export class Upkeep {
   readonly #stopping = new AbortController();
   #figures: EtcdFigures | undefined;
   #bytesInUse = 0;
-  /** The least that was in use since the last compaction: etcd makes room over seconds. */
+  /** The fewest bytes in use since the last compaction: etcd frees them over several seconds. */
   #leastBytesInUse = Infinity;
   #running: Promise<void> | undefined;
 
@@ -40,7 +43,7 @@ export class Upkeep {
     this.#log = logger && new RepeatedLog(logger, () => clock.monotonic());
   }
 
-  /** As they were at the last look that etcd answered; undefined: there was none yet. */
+  /** The figures of the last answered look; undefined: no look was answered yet. */
   get figures(): EtcdFigures | undefined {
     return this.#figures;
   }
@@ -75,7 +78,7 @@ export class Upkeep {
       await work();
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
-      // The renewal of the lease says that etcd does not answer.
+      // A missing answer is reported by the renewal of the lease.
       if (error.isRefusal) this.#log?.warn(what, `etcd cannot be ${what}: ${error.message}`);
     }
   }
@@ -94,13 +97,13 @@ export class Upkeep {
     this.#figures = { databaseBytes, databaseBytesInUse, alarms };
   }
 
-  /** Forgets what was before the last time. Returns the revision of now. */
+  /** Compacts up to the revision `before`, unless it is 0. Returns the present revision. */
   async #compact(before: number): Promise<number> {
     const { etcd, key, logger } = this.#options;
     const { revision } = await etcd.range({ key });
     if (before > 0)
       await etcd.compact(before).catch((error: unknown) => {
-        // Somebody else has compacted further, such as etcd itself.
+        // Something else has compacted further, such as etcd itself.
         if (!(error instanceof EtcdError) || !error.isRefusal || error.isHopeless) throw error;
         logger?.debug(`etcd was not compacted: ${error.message}`);
       });

@@ -1,7 +1,7 @@
 /**
- * Checks an LMDB data file with plain reads before LMDB maps it into memory. A file that is cut off or overwritten
- * would end the process by a signal there, at the start or at a later write. The check follows both trees page by
- * page, and the lists of free pages; it does not judge the values.
+ * Checks an LMDB data file with plain reads before LMDB maps it into memory. There a truncated or overwritten file
+ * would end the process by a signal, at the start or at a later write. The check follows both trees page by page, and
+ * the lists of free pages. It does not judge the values.
  */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import {
@@ -18,12 +18,12 @@ import {
 } from './lmdb-pages.js';
 
 const MAX_MISSING_PAGES = 1024;
-/** Bytes of a page's number, of a transaction's number, and of each word of a list of free pages. */
+/** The bytes of a page's number, of a transaction's number, and of each word of a list of free pages. */
 const WORD = 8;
 
 /**
- * Returns what is wrong with the LMDB file, for a person; undefined when it is safe to open. Throws when it cannot
- * be read.
+ * Describes the damage of an LMDB file, for a person; undefined: it is safe to open. Throws when the file cannot be
+ * read.
  */
 export function findDamage(file: string): string | undefined {
   const fd = openSync(file, 'r');
@@ -41,12 +41,12 @@ export function findDamage(file: string): string | undefined {
   }
 }
 
-/** The pages of one file. Each has one use: in a tree, as part of a value, or free. */
+/** The pages of a file. Each page has a single use: in a tree, as part of a value, or free. */
 class Pages {
   readonly latest: Meta;
   readonly #fd: number;
   readonly #bytes: number;
-  /** 1 for each page whose use is known. */
+  /** For each page: 1 when its use is known. */
   readonly #used: Uint8Array;
 
   constructor(fd: number) {
@@ -56,7 +56,7 @@ class Pages {
     const second = readMeta(this.read(first.pageSize, META_BYTES), 1);
     this.latest = first.transaction > second.transaction ? first : second;
     const apart = Math.abs(first.transaction - second.transaction);
-    // Transaction n writes meta page n % 2, and the other page keeps n - 1. Before the first one both hold 0.
+    // Transaction n writes meta page n % 2; the other page keeps n - 1. Before the first transaction both hold 0.
     const inPlace = second.transaction % 2 === 1 && first.transaction % 2 === 0 && apart === 1;
     if (!inPlace && this.latest.transaction !== 0)
       throw new Damage(
@@ -70,7 +70,7 @@ class Pages {
     this.#used = new Uint8Array(this.latest.lastPage + 1);
   }
 
-  /** Notes the use of `count` pages from `page` on. A second use of one page is damage. */
+  /** Notes the use of `count` pages from `page` on. A second use of a page is damage. */
   claim(page: number, count: number): void {
     if (page < 2 || count < 1 || page + count - 1 > this.latest.lastPage)
       throw new Damage(`it refers to page ${page}, which does not exist`);
@@ -80,7 +80,7 @@ class Pages {
     }
   }
 
-  /** Claims the pages, which must have been written, and reads the first `bytes` of them. */
+  /** Claims the pages, which must have been written, and reads their first `bytes`. */
   claimWritten(page: number, count: number, bytes: number): Buffer {
     this.claim(page, count);
     const end = page + count;
@@ -97,7 +97,9 @@ class Pages {
   }
 }
 
-/** Visits the entries of the pages below `page` in their order; a branch's entry comes before what is below it. */
+/**
+ * Visits the entries of the pages below `page` in their order. An entry of a branch comes before the entries below it.
+ */
 function walk(
   pages: Pages,
   page: number,
@@ -116,7 +118,7 @@ function checkValue(pages: Pages, { onPages }: TreeNode): void {
   if (onPages !== undefined) readOnPages(pages, onPages, HEADER_BYTES);
 }
 
-/** The first `bytes` of the pages of a value that lies outside of its tree. */
+/** The first `bytes` of a value that lies on pages outside of its tree. */
 function readOnPages(pages: Pages, value: OnPages, bytes: number): Buffer {
   const read = pages.claimWritten(value.page, value.count, bytes);
   checkOverflow(read, value, pages.latest);
@@ -124,18 +126,18 @@ function readOnPages(pages: Pages, value: OnPages, bytes: number): Buffer {
 }
 
 /**
- * Makes the check of the entries of the tree of free pages. LMDB gives these pages to later writes: one that is in use
- * or does not exist ends the process then.
+ * Makes the check for the entries of the tree of free pages. LMDB gives these pages to later writes. When a page is in
+ * use or does not exist, that write ends the process.
  */
 function freeListCheck(pages: Pages): (node: TreeNode, index: number) => void {
   let last = 0;
   return (node, index) => {
-    // The first entry of a branch stands for all keys before the second one.
+    // The first entry of a branch stands for all keys before the second entry.
     if (node.child !== undefined && index === 0) return;
     const transaction = node.key.length === WORD ? Number(node.key.readBigUInt64LE(0)) : 0;
     if (transaction <= last || transaction > pages.latest.transaction)
       throw new Damage('the lists of its free pages are out of order');
-    // The key of a branch's entry is no greater than the first one below it.
+    // The key of a branch's entry is not greater than the first key below it.
     last = node.child === undefined ? transaction : transaction - 1;
     if (node.child === undefined) claimFree(pages, listOf(pages, node));
   };
@@ -147,7 +149,10 @@ function listOf(pages: Pages, { value, onPages }: TreeNode): Buffer {
   return readOnPages(pages, onPages, most).subarray(HEADER_BYTES);
 }
 
-/** Claims the pages of a list: the number of words, then these: a page, 0 for nothing, or -count and the first page. */
+/**
+ * Claims the pages of a list. A list is a count and so many words: a page, 0 for nothing, or -count and then the first
+ * page.
+ */
 function claimFree(pages: Pages, list: Buffer): void {
   const words = list.length / WORD;
   const count = words >= 1 ? Number(list.readBigUInt64LE(0)) : words;

@@ -1,6 +1,6 @@
 /**
- * The form of the pages of an LMDB file, as the `lmdb` package's own liblmdb writes it, and what LMDB takes for granted
- * in each of them. Where that does not hold, LMDB ends the process by an assertion, or reads and writes past the page.
+ * The form of the pages of an LMDB file, as the `lmdb` package's own liblmdb writes it, and the properties that LMDB
+ * takes for granted. When a page lacks them, LMDB ends the process by an assertion, or reads and writes past the page.
  */
 
 const MAGIC = 0xbeefc0de;
@@ -10,43 +10,43 @@ export const META_BYTES = 168;
 const NODE_HEADER_BYTES = 8;
 const OVERFLOW_REFERENCE_BYTES = 24;
 const NO_PAGE = 0xffff_ffff_ffff_ffffn;
-/** Page flags of mdb.c. */
+/** The page flags of mdb.c. */
 const FLAG = { branch: 0x01, leaf: 0x02, overflow: 0x04, meta: 0x08 } as const;
-/** The value lies on overflow pages. */
+/** The flag of an entry whose value lies on overflow pages. */
 const NODE_BIG_DATA = 0x01;
 
-/** The message says what is wrong with the file. */
+/** Thrown for a damaged file; the message names the damage. */
 export class Damage extends Error {}
 
 export interface Tree {
-  /** Undefined: the tree is empty. */
+  /** The number of the root page; undefined: the tree is empty. */
   readonly root: number | undefined;
-  /** How many pages lie on the way from the root to an entry. */
+  /** How many pages lie on the way from the root to an entry, including the root. */
   readonly depth: number;
 }
 
 export interface Meta {
   readonly pageSize: number;
-  /** The lists of free pages, each under the number of the transaction that freed them. */
+  /** The tree of the lists of free pages, each under the number of the transaction that freed them. */
   readonly free: Tree;
   readonly main: Tree;
   readonly lastPage: number;
   readonly transaction: number;
-  /** Page size and flags of both trees: the same for the life of a file. */
+  /** Page size and flags of both trees, which stay the same for the life of a file. */
   readonly kind: string;
 }
 
-/** One entry of a page of a tree. */
+/** An entry on a page of a tree. */
 export interface TreeNode {
   readonly key: Buffer;
-  /** The page below; of branches only. */
+  /** The page below; only in branches. */
   readonly child?: number;
-  /** The value, if it is not `onPages`; of leaves only. */
+  /** The value, unless it is `onPages`; only in leaves. */
   readonly value?: Buffer;
   readonly onPages?: OnPages;
 }
 
-/** A value of `bytes` on the `count` pages from `page` on. */
+/** A value of `bytes` bytes on `count` pages from `page` on. */
 export interface OnPages {
   readonly page: number;
   readonly count: number;
@@ -78,7 +78,7 @@ function readTree(bytes: Buffer): Tree {
   return { root: root === NO_PAGE ? undefined : Number(root), depth: bytes.readUInt16LE(6) };
 }
 
-/** Checks the header of a page that `meta` holds: a newer page would be taken for one that is not yet written. */
+/** Checks the header of a page that `meta` knows. LMDB would take a newer page for one that is not yet written. */
 export function checkHeader(header: Buffer, page: number, meta: Meta): void {
   checkNumber(header, page);
   if (header.readBigUInt64LE(8) > meta.transaction) throw new Damage(`page ${page} is newer than the file`);
@@ -98,7 +98,7 @@ export function readNodes(bytes: Buffer, page: number, kind: 'branch' | 'leaf'):
   const lower = bytes.readUInt16LE(20);
   const upper = bytes.readUInt16LE(22);
   const end = bytes.length - HEADER_BYTES;
-  // A branch of one child is what LMDB asserts never to meet.
+  // A branch with a single child would fail an assertion of LMDB.
   const fewest = kind === 'branch' ? 2 : 1;
   if (lower % 2 !== 0 || lower < 2 * fewest || lower > upper || upper > end)
     throw new Damage(`the bounds of page ${page} are impossible`);
@@ -118,7 +118,7 @@ export function readNodes(bytes: Buffer, page: number, kind: 'branch' | 'leaf'):
   return nodes;
 }
 
-/** Reads the entry at the start of `bytes`; `size` tells how much it claims to have. */
+/** Reads the entry at the start of `bytes`; `size`: the size that it claims. */
 function readNode(bytes: Buffer, kind: 'branch' | 'leaf'): { node: TreeNode; size: number } {
   const length = bytes.readUInt32LE(0);
   const flags = bytes.readUInt16LE(4);
@@ -138,7 +138,7 @@ function readNode(bytes: Buffer, kind: 'branch' | 'leaf'): { node: TreeNode; siz
   return { node: { key, onPages }, size };
 }
 
-/** LMDB's limit: a page has room for two entries. */
+/** The longest key: LMDB wants room for two entries on a page. */
 function longestKey(pageSize: number): number {
   return (((pageSize - HEADER_BYTES) / 2) & -2) - 58;
 }

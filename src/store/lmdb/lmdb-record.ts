@@ -1,7 +1,7 @@
 /**
- * The form of an entry in the LMDB file: CRC-32 of the key and all that follows (4 bytes), revision (8 bytes, a
- * double), JSON text. One more record, under the key 0, sums up the whole file. A store checks both when it opens.
- * In the summary, the writer's number stands in place of the revision.
+ * The form of an entry in the LMDB file: CRC-32 of the key and the rest (4 bytes), revision (8 bytes, a double), JSON
+ * text. Another record, under the key 0, sums up the whole file. A store checks both when it opens. In the summary, the
+ * writer's number stands in place of the revision.
  */
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -11,22 +11,25 @@ import type { Entry } from '../store.js';
 const CHECKSUM_BYTES = 4;
 const HEADER_BYTES = 12;
 
-/** Key of the summary. The keys of entries are strings, so it never meets one of them. */
+/** The key of the summary. The keys of entries are strings, so they never equal it. */
 export const SUMMARY_KEY = 0;
 
 const summarySchema = z.object({
   format: z.literal(1),
   revision: z.int().min(0),
   entries: z.int().min(0),
-  /** Grows by one with each process that opens the file. Version 0.1.0 omits it. */
+  /** The number of the writer, which grows by one with each process that opens the file. Version 0.1.0 omits it. */
   writer: z.int().min(0).default(0),
 });
 
-/** Makes the first 8 bytes of a summary an ordinary double between 1 and 2. Some others, such as NaN, equal nothing. */
+/**
+ * The exponent that makes the first 8 bytes of a summary an ordinary double between 1 and 2. Other doubles, such as
+ * NaN, may equal nothing.
+ */
 const STAMP_EXPONENT = 0x3ff0_0000;
 const STAMP_FRACTION = 0x000f_ffff;
 
-/** The state that the file holds; written with every group. */
+/** The summary of the file, written with every group of transactions. */
 export type Summary = z.output<typeof summarySchema>;
 
 export function encodeEntry(key: string, revision: number, json: string): Buffer {
@@ -36,7 +39,7 @@ export function encodeEntry(key: string, revision: number, json: string): Buffer
   return withChecksum(key, record);
 }
 
-/** Throws DRV_STORE_CORRUPT when a bit of key or value is not as it was written. */
+/** Reads an entry. Throws DRV_STORE_CORRUPT when a bit of key or value has changed. */
 export function decodeEntry(key: string, record: Buffer): Entry {
   if (record.length <= HEADER_BYTES || record.readUInt32LE(0) !== checksum(key, record))
     throw new DroverError('DRV_STORE_CORRUPT', `the checksum of ${key} is wrong`);
@@ -53,14 +56,14 @@ export function encodeSummary(summary: Summary): Buffer {
 }
 
 /**
- * The first 8 bytes of a summary: its checksum and its writer. LMDB can compare them with what is in the file, in
- * the transaction that replaces the summary.
+ * The first 8 bytes of a summary: its checksum and its writer. LMDB can compare them with the file in the same
+ * transaction that replaces the summary.
  */
 export function stampOf(summary: Buffer): number {
   return summary.readDoubleLE(0);
 }
 
-/** Throws DRV_STORE_CORRUPT. */
+/** Reads the summary. Throws DRV_STORE_CORRUPT. */
 export function decodeSummary(record: Buffer): Summary {
   const parsed = summarySchema.safeParse(decodeEntry(String(SUMMARY_KEY), record).value);
   if (parsed.success) return parsed.data;

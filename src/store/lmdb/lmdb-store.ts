@@ -16,12 +16,12 @@ import { type FenceOptions, WriterFence } from './writer-fence.js';
 
 export type EntryDatabase = RootDatabase<Buffer, string | number>;
 
-/** Opens an LMDB file with full durability; makes it when it is missing. */
+/** Opens an LMDB file with full durability, and creates it when missing. */
 export function openDatabase(file: string): EntryDatabase {
   return open({
     path: file,
     encoding: 'binary',
-    // A commit is reported when it is on disk, and one that failed leaves nothing behind.
+    // Report a commit only when it is on disk; a failed commit then leaves nothing behind.
     overlappingSync: false,
     // EmbeddedStore makes the groups; waiting for more in the same turn would only add latency.
     eventTurnBatching: false,
@@ -46,7 +46,7 @@ export class LmdbStore extends EmbeddedStore {
   readonly #writer: number;
   readonly #fence: WriterFence;
   #isWriting = false;
-  /** Undefined after a failed commit, until the next one opens it again. */
+  /** The open database; undefined after a failed commit, until the next commit opens it again. */
   #database: EntryDatabase | undefined;
 
   constructor(options: LmdbStoreOptions) {

@@ -1,6 +1,6 @@
 /**
- * Opens the embedded store of a directory, or refuses. A file that lost anything must never look like an empty or
- * older state, because minimum-service would act on it.
+ * Opens the embedded store of a directory, or refuses. A file that lost data must never look like an empty or older
+ * state, because minimum-service would act on it.
  */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -24,30 +24,32 @@ import { type EntryDatabase, LmdbStore, openDatabase } from './lmdb-store.js';
 import type { FenceOptions } from './writer-fence.js';
 
 const DATA_FILE = 'store.mdb';
-/** Marks that a store was made here. Without it a lost data file would look like a new node. */
+/** The file that marks that a store was made here. If it were missing, a lost data file would look like a new node. */
 const MARKER_FILE = 'store-created';
-/** A file that another process writes to can look damaged to plain reads, once. */
+/** How many checks may fail: a file that another process is writing can look damaged to plain reads for a moment. */
 const MOST_CHECKS = 3;
 
-/** Whether a store was made in the directory. */
+/** True when a store was made in the directory. */
 export function wasStoreMade(directory: string): boolean {
   return existsSync(join(directory, MARKER_FILE));
 }
 
 export interface OpenStoreOptions {
-  /** Made with mode 0700 when missing. A process that had it open is refused every write. */
+  /**
+   * The directory, made with mode 0700 when missing. A process that has its store open is refused every further write.
+   */
   readonly directory: string;
-  /** Without it a process that lost the store hears of it by its next write alone. */
+  /** Watches for the loss of the store. Absent: a process that lost the store learns it only from its next write. */
   readonly fence?: FenceOptions;
   readonly onWrite?: WriteObserver;
   readonly logger?: Logger;
-  /** How many changes are held for watchers. */
+  /** How many changes are kept for watchers. */
   readonly historyCapacity?: number;
 }
 
 /**
  * Opens or makes the store, and takes it from every other process. Throws DRV_STORE_CORRUPT when anything that was
- * written is missing or changed, DRV_NODE_ROOT_UNUSABLE when the directory cannot be used, and
+ * written is missing or changed. Throws DRV_NODE_ROOT_UNUSABLE when the directory cannot be used, and
  * DRV_STORE_WRITE_FAILED when the disk takes no write.
  */
 export async function openStore(options: OpenStoreOptions): Promise<Store> {
@@ -71,8 +73,8 @@ export async function openStore(options: OpenStoreOptions): Promise<Store> {
 }
 
 /**
- * Makes the store of a directory that has none, with a whole state and its revisions. Cut short, it leaves no store.
- * Throws as `openStore`, and DRV_STORE_CONFLICT when a store is there.
+ * Makes the store of a directory that has none, from a whole state with its revisions. When it is interrupted, it
+ * leaves no store. Throws like `openStore`, and DRV_STORE_CONFLICT when the directory has a store.
  */
 export async function fillStore(directory: string, { entries, revision }: StoreState): Promise<void> {
   const file = join(directory, DATA_FILE);
@@ -103,7 +105,7 @@ interface Content {
   readonly database: EntryDatabase;
   readonly entries: Map<string, Entry>;
   readonly summary: Summary;
-  /** The summary as this process has written it. */
+  /** The summary that this process wrote. */
   readonly record: Buffer;
 }
 
@@ -146,7 +148,7 @@ function prepareFiles(file: string): void {
 }
 
 /**
- * Makes the store at the first start, or after a start that ended before the marker was written. Nothing was
+ * Makes the store at the first start, or after a start that ended before the marker was written. No write was
  * acknowledged before.
  */
 async function makeNew(database: EntryDatabase, directory: string): Promise<void> {
@@ -169,8 +171,8 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
   for (const key of database.getKeys({})) {
     if (key === SUMMARY_KEY) continue;
     if (typeof key !== 'string') throw corrupt('it holds a key that Drover never writes');
-    // A search, not the walk over the leaves: a damaged branch page can hide an entry from a search.
-    // A buffer of its own: getBinaryFast returns a larger one, and newer versions of Node.js see all of it.
+    // Search for the key, instead of walking over the leaves: a damaged branch page can hide an entry from a search.
+    // Take a buffer of its own: getBinaryFast returns a larger buffer, and newer versions of Node.js see all of it.
     const bytes = database.getBinary(key);
     if (bytes === undefined) throw corrupt(`${key} cannot be found by its key`);
     const entry = decodeEntry(key, bytes);
@@ -183,9 +185,9 @@ function readAll(database: EntryDatabase): { entries: Map<string, Entry>; summar
 }
 
 /**
- * Reads everything, and makes this process the writer: every other one that has the store open is refused from here
- * on. One transaction, so that nothing is written between the two. A write transaction reads without a place in
- * LMDB's table of readers, which two containers' processes of the same pid cannot share.
+ * Reads everything, and makes this process the writer: from here on every other process with the store open is refused.
+ * A single transaction, so that nothing is written in between. A write transaction reads without a place in LMDB's
+ * table of readers, which processes with the same pid in two containers cannot share.
  */
 function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
   let content: Omit<Content, 'database'> | undefined;
@@ -203,7 +205,9 @@ function takeOver(database: EntryDatabase): Omit<Content, 'database'> {
   }
 }
 
-/** LMDB's own errors speak of the file's content, all but the one of a full map; the disk's are the system's. */
+/**
+ * True for LMDB's own errors, which concern the file's content, except a full map. Errors of the disk are the system's.
+ */
 function isDamage(error: unknown): boolean {
   return /^MDB_(?!MAP_FULL)/.test(messageOf(error));
 }

@@ -1,19 +1,19 @@
 /**
- * Keeps two processes from writing one store. Each process that opens it gets the next writer's number, and each write
- * expects the summary that this process wrote last. The root's lock is the first guard; this one holds where that
- * lock does not reach.
+ * Keeps two processes from writing the same store. Each process that opens it gets the next writer's number, and each
+ * write expects the summary that this process wrote last. The root's lock is the first guard; this fence holds where
+ * that lock does not reach.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import { stampOf } from './lmdb-record.js';
 
-/** How soon a process that writes nothing hears of another one. */
+/** How soon a process that writes nothing learns of another writer. */
 const LOOK_EVERY_MS = 1000;
 
-/** What a process does about the loss of its store. */
+/** How a process learns of the loss of its store. */
 export interface FenceOptions {
   readonly clock: Clock;
-  /** Called at most once. The process must end: another one acts for this node. */
+  /** Called at most once. The process must end, because another process acts for this node. */
   readonly onFenced: (error: DroverError) => void;
 }
 
@@ -21,7 +21,7 @@ export interface WriterFenceOptions extends Partial<FenceOptions> {
   readonly file: string;
   /** The summary that this process wrote when it opened the store. */
   readonly summary: Buffer;
-  /** Whether the summary on the disk has this stamp. True also while a write is under way, which finds out itself. */
+  /** True when the summary on disk has this stamp, and while a write is under way, which compares it itself. */
   readonly isOurs: (stamp: number) => Promise<boolean>;
 }
 
@@ -43,12 +43,12 @@ export class WriterFence {
     return this.#stamp;
   }
 
-  /** This process has written another summary. */
+  /** Notes another summary that this process has written. */
   moveTo(summary: Buffer): void {
     this.#stamp = stampOf(summary);
   }
 
-  /** Another process has written: returns the error for this and all later writes. */
+  /** Called when another process has written. Returns the error for this and all later writes. */
   lose(): DroverError {
     if (this.#loss !== undefined) return this.#loss;
     this.stop();
@@ -60,7 +60,7 @@ export class WriterFence {
     return this.#loss;
   }
 
-  /** Ends the looks. Idempotent. */
+  /** Stops watching. Idempotent. */
   stop(): void {
     this.#timer?.cancel();
     this.#timer = undefined;
@@ -72,7 +72,7 @@ export class WriterFence {
 
   async #look(): Promise<void> {
     const stamp = this.#stamp;
-    // A disk that fails is the next write's affair.
+    // A failing disk is left to the next write, which reports it.
     const isOurs = await this.#options.isOurs(stamp).catch(() => true);
     if (this.#timer === undefined) return;
     if (isOurs || stamp !== this.#stamp) this.#schedule();

@@ -117,7 +117,7 @@ describe('a runtime of an extension', () => {
     const exits: unknown[] = [];
     runtime.onExit((run) => exits.push(run));
     expect(exits).toEqual([]);
-    expect(world.status('a')?.error).toMatch(/^it told of an exit that is none/);
+    expect(world.status('a')?.error).toMatch(/^it reported an invalid exit/);
   });
 
   it("passes Drover's error codes on, and calls others a failed start", async () => {

@@ -1,6 +1,6 @@
 /**
- * Bytes for a session's program: bounded, in order, one write at a time. Waiting bytes of one kind are sent together:
- * those that Drover sends, and those that somebody types.
+ * Bytes for a session's program: bounded, in order, one write at a time. There are two kinds: bytes that Drover sends,
+ * and bytes that people type. Waiting bytes of the same kind are sent together.
  */
 import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import { InputFull } from '../session-tool.js';
@@ -23,8 +23,8 @@ export class InputQueue {
   }
 
   /**
-   * Resolves with true when the bytes are sent, with false when too many wait already, here or at the tool. Throws
-   * other failures.
+   * Resolves with true when the bytes are sent, with false when too many bytes wait already, here or at the tool.
+   * Throws other failures.
    */
   async push(bytes: Buffer, isTyped = false): Promise<boolean> {
     if (this.#waitingBytes + bytes.length > STDIN_QUEUE_BYTES) return false;

@@ -1,7 +1,7 @@
 /**
  * Gives bytes to a session's program exactly as they are, on a terminal on which people type too. The terminal edits
- * lines, echoes them and turns keys into signals. For what Drover sends, it passes on every byte as it is until the
- * program has read it:
+ * lines, echoes them and turns keys into signals. For bytes from Drover it is made literal, and passes on every byte as
+ * it is until the program has read them:
  *
  * ```
  * lines --- a half-typed line is taken away ---> literal --- all was read, or waits in the terminal ---> lines
@@ -11,29 +11,29 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { InputFull, type SessionRun, type SessionTool } from '../session-tool.js';
 import type { SessionTerminal } from './session-terminal.js';
 
-/** Takes away what is typed of a line (Ctrl-U). */
+/** Deletes the half-typed line (Ctrl-U). */
 const KILL_LINE = Buffer.from([0x15]);
-/** A terminal keeps so much that nobody has read. What is in it stays as it came. */
+/** How many unread bytes a terminal keeps. They stay as they came. */
 const TERMINAL_BYTES = 4095;
-/** The time of a reading program for what it was given: in all about a second. */
+/** The pauses between looks whether the program has read its input; about a second in all. */
 const PATIENCE_MS = [5, 10, 20, 40, 80, 160, 320, 400];
 const FIRST_LOOK_MS = 2000;
 const LONGEST_LOOK_MS = 60_000;
 
-/** What is asked of the session's terminal. */
+/** The operations on the session's terminal that are needed here. */
 export type InputTerminal = Pick<SessionTerminal, 'mode' | 'setLiteral' | 'isUnread'>;
 
 export interface LiteralInputOptions {
   readonly tool: Pick<SessionTool, 'write' | 'flush' | 'mostUnreadBytes'>;
   readonly run: SessionRun;
-  /** Undefined: the session has none yet. */
+  /** The session's terminal; undefined: it has none yet. */
   readonly terminal: () => InputTerminal | undefined;
 }
 
 export class LiteralInput {
   readonly #options: LiteralInputOptions;
   #isLiteral = false;
-  /** Bytes that were sent since the program was last seen to have read everything. */
+  /** How many bytes were sent since the program was last seen to have read everything. */
   #sentBytes = 0;
   #returning: Promise<void> | undefined;
   #waiting = new AbortController();
@@ -44,7 +44,7 @@ export class LiteralInput {
     this.#options = options;
   }
 
-  /** One call at a time. Throws InputFull, and what `SessionTool.write` throws. */
+  /** Sends bytes unchanged. Only one call at a time. Throws InputFull, and the errors of `SessionTool.write`. */
   async send(bytes: Buffer): Promise<void> {
     const { tool, run } = this.#options;
     this.#waiting.abort();
@@ -63,8 +63,8 @@ export class LiteralInput {
   }
 
   /**
-   * Gives what somebody types to the terminal, which edits lines, echoes and interrupts as its program wants. One call
-   * at a time, and none beside `send`. Throws like `send`.
+   * Passes typed bytes to the terminal, which edits lines, echoes and interrupts as its program wants. Only one call at
+   * a time, and not beside `send`. Throws like `send`.
    */
   async type(bytes: Buffer): Promise<void> {
     const { tool, run } = this.#options;
@@ -75,7 +75,7 @@ export class LiteralInput {
     await tool.write(run, bytes);
   }
 
-  /** Called every 2 s. Gives the terminal back to people once a program that reads late has read. */
+  /** Called every 2 s. Gives the terminal back to people when a slow program has read its input at last. */
   look(): void {
     const terminal = this.#isLiteral ? this.#options.terminal() : undefined;
     const now = performance.now();
@@ -85,31 +85,31 @@ export class LiteralInput {
     this.#return(terminal, []);
   }
 
-  /** Gives a terminal back that an earlier owner left in literal mode. Resolves when the terminal was asked. */
+  /** Gives the terminal back when an earlier owner left it in literal mode. Resolves when its mode is known. */
   async takeUp(): Promise<void> {
     const terminal = this.#options.terminal();
     if (this.#isLiteral || terminal === undefined || (await terminal.mode()) !== 'literal') return;
     this.#isLiteral = true;
-    // Nobody knows how much waits there.
+    // Nobody knows how many bytes wait in the terminal: assume more than it keeps.
     this.#sentBytes = TERMINAL_BYTES + 1;
     this.#return(terminal, PATIENCE_MS);
   }
 
-  /** Throws InputFull when the tool holds much, and the program does not read it. */
+  /** Throws InputFull when the tool holds much input that the program does not read. */
   async #refuseTooMuch(terminal: InputTerminal, bytes: number): Promise<void> {
     if (this.#sentBytes + bytes <= this.#options.tool.mostUnreadBytes) return;
     if (!(await this.#isRead(terminal, PATIENCE_MS, new AbortController().signal))) throw new InputFull();
     this.#sentBytes = 0;
   }
 
-  /** False where the program rules its terminal itself. */
+  /** Puts the terminal into literal mode. False: the program rules its terminal itself. */
   async #becomeLiteral(terminal: InputTerminal): Promise<boolean> {
     if (this.#isLiteral) return true;
     const mode = await terminal.mode();
     if (mode === 'own') return false;
     if (mode === 'lines') {
       await this.#options.tool.write(this.#options.run, KILL_LINE);
-      // What people typed before and the program has read does not wait any more.
+      // Input that the program has read no longer counts as waiting.
       if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) this.#sentBytes = 0;
       await terminal.setLiteral(true);
     }
@@ -136,10 +136,11 @@ export class LiteralInput {
     if (isRead) this.#sentBytes = 0;
   }
 
-  /** True when the program has read everything. Looks again after each wait of `patience`, until `signal` aborts. */
+  /** True when the program has read everything. Looks again after each pause of `patience`, until `signal` aborts. */
   async #isRead(terminal: InputTerminal, patience: readonly number[], signal: AbortSignal): Promise<boolean> {
     for (const waitMs of [...patience, undefined]) {
-      // Twice: what the tool kept for want of space came when the program had read the rest.
+      // Look twice: while the program read the first part, the tool passed on a part that it had kept for lack of
+      // space.
       if ((await this.#arrive(terminal)) && (await this.#arrive(terminal))) return true;
       if (waitMs !== undefined) await pause(waitMs, undefined, { signal }).catch(() => undefined);
       if (signal.aborted) return false;
@@ -147,9 +148,9 @@ export class LiteralInput {
     return false;
   }
 
-  /** Resolves when what was sent is in the terminal, as far as it has space. True: the program has read it. */
+  /** Resolves when the sent bytes are in the terminal, as far as it has space. True: the program has read them. */
   async #arrive(terminal: InputTerminal): Promise<boolean> {
-    // A program that ends by what it reads takes its session along.
+    // A program that ends on its input takes its session along.
     await this.#options.tool.flush(this.#options.run).catch(() => undefined);
     return !(await terminal.isUnread());
   }

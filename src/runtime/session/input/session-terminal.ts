@@ -1,6 +1,6 @@
 /**
- * The terminal of a session, as `stty` and `bash` see it from outside. Every call opens the terminal first and then
- * looks whether the session's shell still lives: so it never touches a terminal that got the number of an ended one.
+ * The terminal of a session, as `stty` and `bash` see it from outside. Every call first opens the terminal and then
+ * checks that the session's shell still lives. So it never touches a later terminal with the same number.
  */
 import { execFile } from 'node:child_process';
 import type { TerminalSize } from '../../../model/run/attachment.js';
@@ -8,29 +8,32 @@ import { findProgram } from '../find-program.js';
 import type { ProcessStamp, RunDirectory } from '../run-directory.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
-/** Parameters: terminal, pid and start time of the session's shell (fields 1 and 22 of its stat). */
+/**
+ * Opens the terminal and checks the shell. Parameters: terminal, and pid and start time of the session's shell (fields
+ * 1 and 22 of its stat).
+ */
 const OPEN =
   'exec <"$1" && read -r stat <"/proc/$2/stat" && start=$3 || exit 3; set -f; set -- ${stat##*) }; ' +
   '[ "$1" != Z ] && [ "${20}" = "$start" ] || exit 3; ';
 
 /**
- * Who treats what comes in: the kernel makes lines of it, echoes it and turns keys into signals (`lines`), or it
- * passes on every byte as it is (`literal`). `own`: the program rules its terminal itself, or has ended.
+ * The treatment of input. `lines`: the kernel edits lines, echoes them and turns keys into signals. `literal`: the
+ * kernel passes on every byte as it is. `own`: the program rules its terminal itself, or has ended.
  */
 export type TerminalMode = 'lines' | 'literal' | 'own';
 
 export interface SessionTerminalOptions {
-  /** `/dev/pts/<number>`. */
+  /** The path of the terminal, `/dev/pts/<number>`. */
   readonly device: string;
   readonly shell: ProcessStamp;
-  /** Where programs are searched. */
+  /** The directories in which programs are searched, as in PATH. */
   readonly path: string;
 }
 
 export class SessionTerminal {
   readonly #options: SessionTerminalOptions;
 
-  /** The terminal of a run of this boot. Undefined: it has not begun. */
+  /** The terminal of a run of this boot; undefined: the run has not begun. */
   static of({ terminal, processes }: RunDirectory, path: string): SessionTerminal | undefined {
     if (terminal === undefined || processes === undefined) return undefined;
     return new SessionTerminal({ device: terminal, shell: processes.shell, path });
@@ -46,30 +49,30 @@ export class SessionTerminal {
     return /(?:^|\s)extproc\b/m.test(said) ? 'literal' : 'lines';
   }
 
-  /** Undefined: it is gone. */
+  /** The terminal's size; undefined: the terminal is gone. */
   async size(): Promise<TerminalSize | undefined> {
     const [, rows, columns] = /^(\d+) (\d+)\s*$/.exec((await this.#run('sh', 'exec stty size')) ?? '') ?? [];
     return rows === undefined ? undefined : { columns: Number(columns), rows: Number(rows) };
   }
 
   /**
-   * Makes the kernel pass on bytes as they are, or treat them again. One flag (EXTPROC) says so; all others stay as
-   * the program wants them. Never waits for output that nobody reads. A terminal that is gone stays gone.
+   * Makes the kernel pass on bytes as they are, or edit lines again. It changes a single flag (EXTPROC); all others
+   * stay as the program wants them. Never waits for unread output. Does nothing to a terminal that is gone.
    */
   async setLiteral(isLiteral: boolean): Promise<void> {
     await this.#run('sh', `exec stty -drain ${isLiteral ? '' : '-'}extproc`);
   }
 
   /**
-   * True while the program has not read everything. What was on its way into the terminal has arrived then. bash
-   * can look without reading, Node cannot. Without bash everything counts as read. A look that a busy machine does not
-   * get done says nothing, so all counts as unread until the next one.
+   * True while the program has not read all input. By then all sent bytes have arrived in the terminal. bash can look
+   * without reading, Node cannot; where bash is missing everything counts as read. When a busy machine does not finish
+   * the look in time, the input counts as unread.
    */
   async isUnread(): Promise<boolean> {
     return (await this.#run('bash', 'read -t 0', '')) !== undefined;
   }
 
-  /** What the script said; undefined when it failed, `late` when it did not end in time. */
+  /** The output of the script; undefined when the script failed, `late` when it did not end in time. */
   #run(shell: 'sh' | 'bash', script: string, late?: string): Promise<string | undefined> {
     const { device, path } = this.#options;
     const { pid, startTime } = this.#options.shell;

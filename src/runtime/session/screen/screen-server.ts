@@ -1,7 +1,8 @@
 /**
- * The screen servers of a root. Each session has one, with a socket `<pid>.<name>` in the root's own directory. A
- * server is known by pid and start time, as noted in its run's directory; where an owner was killed before it noted
- * them, by its socket and its command line. So neither a stale socket nor a reused pid is taken for a server.
+ * The screen servers of a root. Each session has its own server, with a socket `<pid>.<name>` in the root's own
+ * directory. A server is known by pid and start time, which are noted in its run's directory. When an owner was killed
+ * before the note, socket and command line tell the server. So neither a stale socket nor a reused pid is taken for a
+ * server.
  */
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -32,14 +33,14 @@ export class ScreenServers {
     writeFileSync(join(run.directory, NOTE), `${pid} ${startTime} ${readBootId()}`, { mode: 0o600 });
   }
 
-  /** The live server of this run's session. Reads one file while the server is known. */
+  /** The live server of this run's session. Reads only one file when the server is known. */
   find(run: SessionRun): ScreenServer | undefined {
     if (!this.#known.has(run.name)) this.#learn(run);
     const server = this.#known.get(run.name);
     return server !== undefined && isAlive(server) ? server : undefined;
   }
 
-  /** Names of all sessions that have a live server and a socket. */
+  /** The names of all sessions that have a live server and a socket. */
   names(): ReadonlySet<string> {
     return new Set(this.#sockets().map(({ name }) => name));
   }
@@ -48,14 +49,14 @@ export class ScreenServers {
     return join(this.#directory, `${pid}.${name}`);
   }
 
-  /** Forgets the server of an ended session, and removes the sockets that it left. */
+  /** Forgets the server of an ended session, and removes the sockets that the server left. */
   forget(run: SessionRun): void {
     const known = this.#known.get(run.name);
     this.#known.delete(run.name);
     if (known !== undefined) this.clear(run, known);
   }
 
-  /** Removes the sockets of a server that has ended: its own, and those of callers that still waited for an answer. */
+  /** Removes the sockets of an ended server: its own, and those of callers that still waited for an answer. */
   clear(run: SessionRun, server: ScreenServer): void {
     if (isAlive(server)) return;
     const own = this.socketOf(run, server);

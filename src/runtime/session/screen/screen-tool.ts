@@ -1,7 +1,7 @@
 /**
- * GNU screen as the sessions' owner needs it: one server with one window for each run, started in the run's
- * directory, where screen logs everything that the window shows. Commands reach screen in files that it reads
- * itself, so nothing of an instance ever stands in a command line of ours.
+ * GNU screen for the sessions' owner: for each run a server with one window, started in the run's directory, where
+ * screen logs all output of the window. Commands reach screen in files that it reads itself, so that nothing of an
+ * instance ever stands in a command line of ours.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -27,9 +27,9 @@ import { isAlive, type ScreenServer, ScreenServers } from './screen-server.js';
 import { pasteCommands, splitClosingWords } from './screen-words.js';
 
 /**
- * Output is written as it comes (flush 0). A window whose program is dead stays until it is removed (zombie), so
- * that nothing of its end is lost. Neither an operator's terminal that hangs (defnonblock) nor a message on it
- * (msgwait) may hold up the program: screen reads no output while it shows one.
+ * The settings. Output is written as it comes (flush 0). The window of a dead program stays until it is removed
+ * (zombie), so that its last output is not lost. Neither a hanging terminal of an operator (defnonblock) nor a message
+ * on it (msgwait) may hold up the program: screen reads no output while it shows a message.
  */
 const SETTINGS = `deflog on
 logfile ${spoolName(0)}
@@ -44,9 +44,9 @@ defnonblock 1
 msgwait 0
 msgminwait 0
 `;
-/** What screen passes on to a program in one turn. */
+/** How many bytes screen passes on to a program in one turn. */
 const TURN_BYTES = 4096;
-/** Shorter than a daemon's wait for the owner. */
+/** Shorter than a daemon waits for the owner. */
 const ANSWER_TIMEOUT_MS = 5000;
 const PATIENCE_MS = 2000;
 const LOOK_MS = 20;
@@ -55,7 +55,7 @@ export class ScreenTool implements SessionTool {
   readonly key = 'screen';
   readonly variables: readonly string[] =
     'TERM TERMCAP STY WINDOW SCREENDIR SYSSCREENRC SHELL COLUMNS LINES'.split(' ');
-  /** screen drops what is too much. */
+  /** No bound is needed, because screen drops excess input itself. */
   readonly mostUnreadBytes = Number.POSITIVE_INFINITY;
   readonly #place: ToolPlace;
   readonly #servers: ScreenServers;
@@ -91,9 +91,8 @@ export class ScreenTool implements SessionTool {
   }
 
   /**
-   * The next paste replaces the rest of this one. Where the program reads, there is no rest: screen answers in a
-   * turn of its own, and passes on what it holds before it listens again. screen cannot tell when a program does
-   * not read.
+   * Pastes the bytes. The next paste would replace an unread rest, so it waits until screen has passed on everything:
+   * screen answers only after its turn of passing on. screen cannot tell when a program does not read.
    */
   async write(run: SessionRun, bytes: Buffer): Promise<void> {
     const file = this.#writeCommands(run, 'stdin', pasteCommands(bytes));
@@ -106,24 +105,24 @@ export class ScreenTool implements SessionTool {
   }
 
   /**
-   * Waits until the given bytes are taken. A program that ends by them takes its session along, which then does not
+   * Waits until the bytes are passed on. A program that ends on them takes its session along, which then does not
    * answer.
    */
   async #untilPassed(run: SessionRun, bytes: number): Promise<void> {
     try {
       for (let passed = 0; passed < bytes; passed += TURN_BYTES) await this.flush(run);
     } catch {
-      // Waiting is all that is done here.
+      // This method only waits; a session that is gone is no failure.
     }
   }
 
   async flush(run: SessionRun): Promise<void> {
     const server = this.#servers.find(run);
     try {
-      // An empty answer: screen shows any other one to an operator who is attached.
+      // The empty text, because screen would show another text to an attached operator.
       await this.#call(run, ['-Q', 'echo', '']);
     } finally {
-      // A caller whose server ends before it answers leaves the socket for the answer.
+      // When the server ends before it answers, the caller leaves behind the socket for the answer.
       if (server !== undefined) this.#servers.clear(run, server);
     }
   }
@@ -143,7 +142,7 @@ export class ScreenTool implements SessionTool {
   }
 
   async rotate(run: SessionRun, next: number): Promise<void> {
-    // screen runs a whole file in one turn: no output comes between the two.
+    // screen runs a whole file in one turn, so that no output comes between the two commands.
     const file = this.#writeCommands(run, 'rotate', `logfile ${spoolName(next)}\nlog off\nlog on\n`);
     await this.#call(run, ['-X', 'source', file]);
   }
@@ -158,7 +157,7 @@ export class ScreenTool implements SessionTool {
 
   async remove(run: SessionRun): Promise<void> {
     const server = this.#servers.find(run);
-    // It takes its socket along. An unread command is not worth waiting for: the program is dead.
+    // The server removes its socket when it ends. Unread commands do not matter, because the program is dead.
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
       if (server === undefined || !isAlive(server)) break;
       process.kill(server.pid, signal);
@@ -171,7 +170,7 @@ export class ScreenTool implements SessionTool {
   #spawn(start: SessionStart): ChildProcess {
     const { name, directory, file, parameters, environment } = start;
     const settings = join(this.#place.directory, 'screen.conf');
-    // An earlier version may have left other ones.
+    // Write the settings again: an earlier version may have left others.
     if (!this.#hasSettings || !existsSync(settings)) replaceFileSync(settings, SETTINGS);
     this.#hasSettings = true;
     const said = openSync(join(directory, 'screen.log'), 'a', 0o600);
@@ -182,7 +181,7 @@ export class ScreenTool implements SessionTool {
         {
           detached: true,
           cwd: directory,
-          // The system's own settings may turn off what we rely on.
+          // Ignore the system's settings, which may turn off what Drover relies on.
           env: { ...environment, SCREENDIR: this.#place.socketDirectory, SYSSCREENRC: '/dev/null' },
           stdio: ['ignore', said, said],
         },
@@ -198,7 +197,7 @@ export class ScreenTool implements SessionTool {
     return file;
   }
 
-  /** Names the server by its pid: a name alone means all sessions whose names begin with it. */
+  /** Names the server by its pid, because a name alone means all sessions whose names begin with it. */
   async #call(run: SessionRun, words: readonly string[]): Promise<void> {
     const { name, directory } = run;
     const server = await this.#reach(run);
@@ -224,7 +223,7 @@ export class ScreenTool implements SessionTool {
     return { SCREENDIR: this.#place.socketDirectory, PATH: this.#place.path };
   }
 
-  /** Has a server restore its socket, which somebody removed (a cleaner of temporary files). */
+  /** Makes a server restore its socket when somebody removed it (a cleaner of temporary files). */
   async #callBack(socket: string, pid: number): Promise<void> {
     if (existsSync(socket)) return;
     mkdirSync(this.#place.socketDirectory, { recursive: true, mode: 0o700 });
@@ -240,7 +239,7 @@ export class ScreenTool implements SessionTool {
   }
 }
 
-/** What a client printed says more than how it ended. */
+/** The client's own words, which say more than its exit; the error's message when it printed nothing. */
 function wordsOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const said = 'stdout' in error && typeof error.stdout === 'string' ? error.stdout.trim() : '';

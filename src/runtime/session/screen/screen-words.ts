@@ -1,9 +1,11 @@
-/** The text that screen reads and writes: bytes to be pasted into a window, and the words with which a window ends. */
+/**
+ * The texts that screen reads and writes: commands that paste bytes into a window, and the closing words of a window.
+ */
 import type { SpoolEnd } from '../session-tool.js';
 
-/** screen reads at most 2 KB of a line; each byte takes four characters. */
+/** The most bytes per register: screen reads at most 2 KB of a line, and each byte takes four characters. */
 const BYTES_PER_REGISTER = 400;
-/** Names of registers of one character, without the copy buffer's (a dot) and the empty register's. */
+/** Registers have names of one character. The names of the copy buffer (a dot) and the empty register are left out. */
 const LAST_REGISTER = 0o376;
 const COPY_BUFFER = 0o056;
 const EMPTY_REGISTER = octal(0o377);
@@ -14,9 +16,9 @@ const CLOSING =
 const LONGEST_CLOSING_BYTES = 160;
 
 /**
- * A file of commands that gives up to 64 KiB to the window unchanged, each byte as its octal number. It
- * pastes, because `stuff` loops for ever once the program has not read 4 KB. The empty register makes screen paste
- * a copy: of a single register it pastes the very memory that the next input replaces.
+ * The commands that paste up to 64 KiB into the window unchanged, each byte as its octal number. `paste`, because
+ * `stuff` loops for ever once the program has not read 4 KB. The empty register makes screen paste a copy: from a
+ * single register it pastes the very memory that the next input replaces.
  */
 export function pasteCommands(bytes: Buffer): string {
   let commands = `register ${EMPTY_REGISTER} ""\n`;
@@ -32,7 +34,7 @@ export function pasteCommands(bytes: Buffer): string {
   return `${commands}paste "${names}${EMPTY_REGISTER}"\n`;
 }
 
-/** Splits off the words at the very end of `bytes`, and a possible beginning of them. */
+/** Splits off the closing words at the very end of `bytes`, and a possible beginning of them. */
 export function splitClosingWords(bytes: Buffer): SpoolEnd {
   const from = Math.max(0, bytes.length - LONGEST_CLOSING_BYTES);
   const found = bytes.lastIndexOf(OPENING);
@@ -41,11 +43,11 @@ export function splitClosingWords(bytes: Buffer): SpoolEnd {
   const words = CLOSING.exec(bytes.toString('latin1', at));
   if (words === null) return { outputBytes: at, exit: undefined };
   const [, code, signal] = words;
-  // A window whose terminal screen saw close before the end: screen does not say how it ended.
+  // Neither code nor signal: screen saw the terminal close before the program's end, and does not say how it ended.
   return { outputBytes: at, exit: { code: numberOr(code), signal: numberOr(signal) } };
 }
 
-/** Where the bytes end in a part of the opening words; -1: nowhere. */
+/** The place at which the end of the bytes may begin the opening words; -1: none. */
 function partialOpening(bytes: Buffer): number {
   for (let length = Math.min(OPENING.length - 1, bytes.length); length > 0; length--)
     if (bytes.subarray(bytes.length - length).equals(OPENING.subarray(0, length)))

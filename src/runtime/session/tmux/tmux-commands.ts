@@ -1,25 +1,25 @@
 /**
- * What tmux is told, as text of its own configuration language: how a session starts, how bytes reach its program,
- * how it ends. Pure; every value is written so that tmux takes it literally.
+ * The commands for tmux in its own configuration language: how a session starts, how bytes reach its program, how it
+ * ends. Pure; every value is written so that tmux takes it literally.
  */
 import { basename } from 'node:path';
 import type { SessionStart } from '../session-tool.js';
 
 /**
- * The program finds at least this size, so that nothing wraps its lines. An operator's small window changes
- * nothing.
+ * The least size of the program's terminal, so that nothing wraps its lines. An operator's small window does not change
+ * it.
  */
 const COLUMNS = 512;
 const ROWS = 50;
 const SPOOL_FILE_BYTES = '2M';
-/** The name of a session's pipe while the shell still has a part in its end; see `died` in session-tool.ts. */
+/** The file in which tmux saves the exit status; it becomes `died` (see session-tool.ts) when the spool is complete. */
 export const STATUS_FILE = 'tmux.status';
 
 /**
- * tmux ends a terminal when its child has ended and nothing can be read from it right now, though the kernel may
- * hold more. So the session's shell only closes the terminal, which tmux cannot miss, and ends when tmux, having
- * read all, hangs it up. When a process left behind holds the terminal, the shell ends at last by itself. (It also
- * waits for libutempter, which tmux calls in between and which throws away the signal of an exit.)
+ * The last lines of the session's shell. tmux closes a terminal when its child has ended and nothing can be read right
+ * now, though the kernel may hold more output. So the shell only closes the terminal, which tmux notices, and ends when
+ * tmux has read everything and hangs up. When a surviving process holds the terminal, the shell ends by itself after 5
+ * s. (The shell also waits for libutempter, which tmux calls in between and which swallows the signal of an exit.)
  */
 export const BEFORE_END = `trap 'kill $! 2>/dev/null; exit 0' HUP
 exec </dev/null >/dev/null 2>&1 3>&-
@@ -27,7 +27,7 @@ PATH=/usr/bin:/bin sleep 5 &
 wait $!
 `;
 
-/** Bytes that mean nothing to tmux inside double quotes. */
+/** The characters that mean nothing to tmux inside double quotes. */
 const PLAIN = /^[A-Za-z0-9_/.,:=@ -]$/;
 
 /** `text` as one literal word of tmux's language. */
@@ -41,8 +41,8 @@ export function quote(text: string): string {
 }
 
 /**
- * Settings of a server that all sessions share. The server stays without a session until the first one says
- * otherwise (see startCommands), else it would leave before that session comes.
+ * The settings of the server that all sessions share. It must stay while it has no session, or it would leave before
+ * the first session comes; startCommands then lets it leave with its last session.
  */
 export const SERVER_SETTINGS = `set-option -s exit-empty off
 set-option -s set-clipboard off
@@ -61,17 +61,17 @@ bind-key ] if-shell -F "#{pane_dead}" "" "paste-buffer -p"
 `;
 
 /**
- * Starts a session and prints `<pane> <server's pid>`. tmux runs all of it in one turn: the pipe is
- * there before the first byte of output is read, the hook before an exit can be seen. It is one line, because tmux
- * gives up the rest of a line whose command fails: where the name is taken, the holder's pane stays as it is. A pane
- * keeps the run's name, whatever an operator makes of the session's.
+ * Starts a session and prints `<pane> <server's pid>`. tmux runs all of it in one turn: the pipe exists before the
+ * first output is read, and the hook before an exit can be seen. It is one line, because tmux skips the rest of a line
+ * after a failed command. So when the name is taken, the holder's pane stays as it is. A pane keeps the run's name,
+ * even when an operator renames the session.
  */
 export function startCommands(start: SessionStart): string {
   const pane = quote(`=${start.name}:`);
   const environment = Object.entries(start.environment).map(
     ([name, value]) => `-e ${quote(`${name}=${value}`)}`,
   );
-  // The directory alone is subject to formats of tmux.
+  // Escape `#` in the directory, the only value in which tmux expands formats.
   const directory = quote(start.workingDirectory.replaceAll('#', '##'));
   const command = [start.file, ...start.parameters].map(quote).join(' ');
   return [
@@ -79,7 +79,7 @@ export function startCommands(start: SessionStart): string {
     `set-option -p -t ${pane} @run ${quote(start.name)}`,
     `set-option -p -t ${pane} remain-on-exit on`,
     `set-hook -p -t ${pane} pane-died ${quote(`run-shell -bC ${quote(endCommands(start))}`)}`,
-    // Not for all windows at once: with that 3.3 fails at the next session.
+    // Set it per window: as a global option it makes tmux 3.3 fail at the next session.
     `set-option -w -t ${pane} window-size manual`,
     `pipe-pane -O -t ${pane} ${quote(spoolCommand(start))}`,
     'set-option -s exit-empty on',
@@ -88,9 +88,9 @@ export function startCommands(start: SessionStart): string {
 }
 
 /**
- * The effect of a pane's death: the status goes into a file, and then the pane goes, and with it the pipe. tmux
- * calls a pane dead when all its output is in the pipe. It runs in the background (-b): a hook that waits makes
- * tmux forget the hooks of panes that die meanwhile.
+ * The hook for a pane's death: saves the status into a file, and then kills the pane, which ends the pipe. tmux calls a
+ * pane dead when all its output is in the pipe. The hook runs in the background (-b): while it waits, tmux would forget
+ * the hooks of panes that die meanwhile.
  */
 function endCommands({ name, directory }: SessionStart): string {
   const buffer = quote(`died.${name}`);
@@ -103,8 +103,8 @@ function endCommands({ name, directory }: SessionStart): string {
 }
 
 /**
- * The reader of a pane's output. HOME of the server is the directory of all runs (see tmux-server.ts). On a full
- * disk split ends: output of the following second is lost, and a new reader goes on with a new file.
+ * The reader of a pane's output. The server's HOME is the directory of all runs (see tmux-server.ts). On a full disk
+ * split ends: the output of the following second is lost, and a new reader goes on with a new file.
  */
 function spoolCommand({ directory }: SessionStart): string {
   const split = `split -b ${SPOOL_FILE_BYTES} -a $((n > 999999 ? 7 : 6)) --numeric-suffixes=$n - spool.`;
@@ -112,13 +112,13 @@ function spoolCommand({ directory }: SessionStart): string {
   const goOn = `timeout 1 cat >/dev/null && break; for last in spool.*; do :; done; ${next}`;
   const mark = `mv ${STATUS_FILE} died || : >died`;
   const script = `cd ~/${basename(directory)} || exit; n=0; until ${split}; do ${goOn}; done; ${mark}`;
-  // `#` and `%` mean something to tmux here.
+  // Escape `#` and `%`, which tmux expands here.
   return script.replaceAll('#', '##').replaceAll('%', '%%');
 }
 
 /**
- * Parameters of a tmux client that pastes its standard input into a pane, byte by byte. It prints `gone` when the
- * pane is not the run's any more, or when the program is dead.
+ * Parameters of a tmux client that pastes its standard input into a pane, byte by byte. It prints `gone` when the pane
+ * belongs to another run by now, or when the program is dead.
  */
 export function pasteParameters(name: string, pane: string): string[] {
   const buffer = `in.${name}`;
@@ -130,12 +130,12 @@ export function pasteParameters(name: string, pane: string): string[] {
   ];
 }
 
-/** Parameters of a tmux client that shows a pane to one who only looks. */
+/** Parameters of a tmux client that shows a pane read-only. */
 export function viewParameters(pane: string): string[] {
   return ['attach-session', '-r', '-t', pane];
 }
 
-/** Parameters of a tmux client that ends a run's pane, and no other pane that got its number. */
+/** Parameters of a tmux client that kills a run's pane, but no later pane with the same number. */
 export function killParameters(name: string, pane: string): string[] {
   return ['if-shell', '-F', '-t', pane, isRun(name), `kill-pane -t ${pane}`];
 }

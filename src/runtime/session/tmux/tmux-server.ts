@@ -1,7 +1,7 @@
 /**
- * A root's own tmux server, reached by tmux clients. It is started when a session needs it and leaves with its last
- * one; it is told to restore a removed socket; it is known by pid and start time. The user's own servers have other
- * sockets and are never spoken to.
+ * A root's own tmux server, reached through tmux clients. It is started when a session needs it and ends with its last
+ * session. It restores its socket when told to, and is known by pid and start time. The user's own servers have other
+ * sockets and are never contacted.
  */
 import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,15 +16,15 @@ import { SERVER_SETTINGS } from './tmux-commands.js';
 const ANSWER_TIMEOUT_MS = 10_000;
 const LONGEST_ANSWER_BYTES = 16 * 1024 * 1024;
 const LOOK_HOLDS_MS = 10;
-/** A server restores its socket, or ends, within milliseconds: in all a second. */
+/** How many times to look whether a server restored its socket or ended, which takes milliseconds; a second in all. */
 const LOOKS = 50;
 const LOOK_MS = 20;
-/** How a client says that no server answered, or that it left before it carried out the command. */
+/** The messages of a client when no server answered, or when the server left before it ran the command. */
 const NO_SERVER = /^(no server running|error connecting to|server exited|lost server)/m;
-/** Without a UTF-8 locale tmux refuses to run. */
+/** tmux refuses to run when the locale is not UTF-8. */
 const LOCALE = { LC_ALL: 'C.UTF-8' };
 
-/** A server, in terms that tell it from a later one with the same pid. */
+/** A server, told from a later server with the same pid. */
 export interface ServerIdentity {
   readonly pid: number;
   readonly startTime: number;
@@ -36,10 +36,10 @@ interface Look {
   readonly isServing: boolean;
 }
 
-/** No server answers; the sessions of an earlier one are gone with it. */
+/** Thrown when no server answers; the sessions of an earlier server are gone with it. */
 export class NoServer extends Error {}
 
-/** Where the root's server listens. */
+/** The path of the socket on which the root's server listens. */
 export function tmuxSocket(socketDirectory: string): string {
   return join(socketDirectory, 'tmux-server');
 }
@@ -62,7 +62,7 @@ export class TmuxServer {
     return { file: this.#program(), parameters: ['-S', this.#socket, ...parameters], environment: LOCALE };
   }
 
-  /** The output of a tmux client. Throws NoServer, or an Error with tmux's words. */
+  /** Runs a tmux client and returns its output. Throws NoServer, or an Error with tmux's message. */
   async call(parameters: readonly string[], input?: Buffer | string): Promise<string> {
     try {
       return await this.#run(parameters, input);
@@ -72,7 +72,7 @@ export class TmuxServer {
     }
   }
 
-  /** Like `call`, but starts a server when there is none. */
+  /** Like `call`, but starts the server when none answers. */
   async callStarting(parameters: readonly string[], input?: Buffer | string): Promise<string> {
     try {
       return await this.call(parameters, input);
@@ -86,7 +86,9 @@ export class TmuxServer {
     }
   }
 
-  /** Remembers the server with this pid, so that it is found again without its socket. Undefined: it is gone. */
+  /**
+   * Remembers the server with this pid, so that it is found again without its socket. Undefined: the server is gone.
+   */
   remember(pid: number): ServerIdentity | undefined {
     const server = readProcess(pid);
     if (server === undefined || server.isZombie) return undefined;
@@ -97,7 +99,7 @@ export class TmuxServer {
     return identity;
   }
 
-  /** Removes the socket that tmux leaves behind, once the server has ended and if `isLast` holds then too. */
+  /** Removes the socket that tmux leaves behind, when the server has ended and `isLast` still holds. */
   async clear(isLast: () => boolean): Promise<void> {
     const known = this.#remembered ?? this.#read();
     for (let look = 0; look < LOOKS && known !== undefined && this.isServing(known); look++)
@@ -106,7 +108,10 @@ export class TmuxServer {
     if (isGone && isLast()) rmSync(this.#socket, { force: true });
   }
 
-  /** Looks at /proc once for all calls within some milliseconds: each of hundreds of sessions asks. */
+  /**
+   * True while the server lives. Reads /proc once for all calls within some milliseconds, because hundreds of sessions
+   * ask.
+   */
   isServing(server: ServerIdentity): boolean {
     const now = performance.now();
     const { pid, startTime } = server;
@@ -119,8 +124,8 @@ export class TmuxServer {
   }
 
   /**
-   * The server's own environment serves the programs that read output (PATH) and paths: tmux takes relative ones
-   * from HOME, so none has to be written in its language.
+   * Starts the server. Its PATH serves the programs that read output. Its HOME serves relative paths, so that no path
+   * has to be written in tmux's language.
    */
   async #start(): Promise<void> {
     const settings = join(this.#place.directory, 'tmux.conf');
@@ -134,7 +139,10 @@ export class TmuxServer {
     this.remember(Number(said));
   }
 
-  /** One at a time: a socket that is restored twice loses the client that waits at the first. */
+  /**
+   * Runs `#callBack` only once at a time: a socket that is restored twice loses the client that waits at the first
+   * socket.
+   */
   #calledBack(): Promise<boolean> {
     this.#calling ??= this.#callBack().finally(() => {
       this.#calling = undefined;
@@ -142,7 +150,7 @@ export class TmuxServer {
     return this.#calling;
   }
 
-  /** True when the server lives and has restored its socket. */
+  /** Has the server restore its socket. True: the server lives and answers. */
   async #callBack(): Promise<boolean> {
     const known = this.#remembered ?? this.#read();
     if (known === undefined || !this.isServing(known)) return false;
@@ -164,7 +172,7 @@ export class TmuxServer {
     }
   }
 
-  /** Without PATH: a client's own would replace the one that a session is given. */
+  /** Runs a client in an environment without PATH: a client's PATH would replace the PATH of the session. */
   #run(
     parameters: readonly string[],
     input?: Buffer | string,
@@ -180,7 +188,7 @@ export class TmuxServer {
         (error, stdout, stderr) =>
           error === null && stderr === '' ? resolve(stdout) : reject(failure(stderr, error?.killed === true)),
       );
-      // The client may have ended before it read everything; its exit says why.
+      // The client may end before it reads all input; its exit gives the reason.
       client.stdin?.on('error', () => undefined).end(input);
     });
   }
@@ -214,5 +222,5 @@ function failure(stderr: string, isLate: boolean): Error {
   if (isLate) return new Error(`tmux did not answer within ${ANSWER_TIMEOUT_MS / 1000} s`);
   const said = stderr.trim();
   if (NO_SERVER.test(said)) return new NoServer(said);
-  return new Error(`tmux: ${said === '' ? 'failed without a word' : said}`);
+  return new Error(`tmux: ${said === '' ? 'failed without a message' : said}`);
 }

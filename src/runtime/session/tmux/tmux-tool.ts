@@ -1,7 +1,6 @@
 /**
- * tmux as the sessions' owner needs it: one server for each root, one session with one pane for each run. A pane's
- * output goes through a pipe to `split`, which numbers the spool by itself. A hook of the pane writes down how its
- * program ended.
+ * tmux for the sessions' owner: one server for each root, and for each run a session with one pane. A pane's output
+ * goes through a pipe to `split`, which numbers the spool files. A hook of the pane records the exit of its program.
  */
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
@@ -28,18 +27,18 @@ import {
 } from './tmux-commands.js';
 import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
 
-/** Names stand in tmux's targets and formats, where other characters have a meaning. */
+/** The names that can stand in tmux's targets and formats, where other characters have a meaning. */
 const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/;
 /**
- * From the death of a pane or a server until the last output is in the spool. After more time the pipe's reader was
- * ended too.
+ * The longest time from the death of a pane or a server until the last output is in the spool. After that the pipe's
+ * reader must have been ended too.
  */
 const LONGEST_END_MS = 5_000;
-/** The most that Linux takes for one string of an environment, and (with the usual stack) for all together. */
+/** The most that Linux takes for one string of an environment, and (with the usual stack) for the whole environment. */
 const LONGEST_VARIABLE_BYTES = 128 * 1024 - 1;
 const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 
-/** Where a run's program is. */
+/** The pane that holds a run's program, and its server. */
 interface Pane {
   readonly id: string;
   readonly server: ServerIdentity;
@@ -48,13 +47,13 @@ interface Pane {
 export class TmuxTool implements SessionTool {
   readonly key = 'tmux';
   readonly beforeEnd = BEFORE_END;
-  /** tmux takes everything and does not say how much is left. */
+  /** The bound is ours, because tmux takes everything and does not tell how much is unread. */
   readonly mostUnreadBytes = STDIN_QUEUE_BYTES;
   readonly variables = ['TMUX', 'TMUX_PANE', 'TERM', 'TERM_PROGRAM', 'TERM_PROGRAM_VERSION', 'SHELL'];
   readonly #server: TmuxServer;
   readonly #panes = new Map<string, Pane>();
   readonly #starting = new Set<string>();
-  /** When a run's end was first seen, by a clock that does not jump. */
+  /** When each run's end was first seen, in milliseconds of a clock that does not jump. */
   readonly #endings = new Map<string, number>();
   #isListed = false;
 
@@ -70,7 +69,7 @@ export class TmuxTool implements SessionTool {
     try {
       this.#take(name, await this.#server.callStarting(['source-file', '-'], startCommands(start)));
     } catch (error) {
-      // What tmux made before it failed must not run unseen.
+      // Remove what tmux made before it failed, so that nothing runs unseen.
       await this.remove(start).catch(() => undefined);
       throw error;
     } finally {
@@ -83,7 +82,7 @@ export class TmuxTool implements SessionTool {
     const found = new Set<string>();
     for (const line of (await this.#call(LIST_PARAMETERS)).split('\n')) {
       const space = line.indexOf(' ');
-      // Panes that an operator opened have no name of ours.
+      // A pane that an operator opened has no name of ours.
       if (space > 0 && this.#take(line.slice(0, space), line.slice(space + 1)))
         found.add(line.slice(0, space));
     }
@@ -97,7 +96,7 @@ export class TmuxTool implements SessionTool {
     if (pane === undefined && !this.#isListed) return true;
     if (this.#starting.has(run.name) || (pane !== undefined && this.#server.isServing(pane.server)))
       return true;
-    // The server leaves with its last session while the last output of that session is still on its way.
+    // The server may leave with its last session while that session's last output is still on its way.
     return readText(run, 'died') === undefined && this.#isEnding(run);
   }
 
@@ -108,14 +107,15 @@ export class TmuxTool implements SessionTool {
     if (said !== '') throw noSession(run);
   }
 
-  /** What one client had written is written before the next one is heard. */
+  /**
+   * Resolves when the earlier input is written: tmux hears a client only after it has written the input of the client
+   * before.
+   */
   async flush(): Promise<void> {
     await this.#server.call(['display-message', '-p', '']);
   }
 
-  /**
-   * By its pane: an operator may have given the session another name. Without a say in the size, which stays as it is.
-   */
+  /** Shows the pane, because an operator may have renamed the session. The viewer does not change the size. */
   async view(run: SessionRun): Promise<ViewCall> {
     const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
     if (pane === undefined) throw noSession(run);
@@ -123,10 +123,10 @@ export class TmuxTool implements SessionTool {
     return { file, parameters, environment: { ...environment, ...VIEW_ENVIRONMENT } };
   }
 
-  /** split numbers by itself. */
+  /** Does nothing: split numbers the files itself. */
   async rotate(): Promise<void> {}
 
-  /** The spool holds nothing but output. */
+  /** All bytes are output: tmux writes nothing else into the spool. */
   readEnd(bytes: Buffer): SpoolEnd {
     return { outputBytes: bytes.length, exit: undefined };
   }
@@ -149,7 +149,7 @@ export class TmuxTool implements SessionTool {
   async #end(run: SessionRun, pane: Pane | undefined): Promise<void> {
     this.#panes.delete(run.name);
     this.#endings.delete(run.name);
-    // The hook ends a pane before its run counts as died.
+    // When `died` exists, the hook has already killed the pane.
     if (pane === undefined || readText(run, 'died') !== undefined) return;
     try {
       await this.#call(killParameters(run.name, pane.id));
@@ -158,13 +158,15 @@ export class TmuxTool implements SessionTool {
     }
   }
 
-  /** Has tmux look for ended children: it may have missed one (see BEFORE_END) when the session's shell was killed. */
+  /**
+   * Makes tmux look for ended children. It may have missed the session's shell (see BEFORE_END) when that was killed.
+   */
   #wake({ name }: SessionRun): void {
     const server = this.#panes.get(name)?.server;
     if (server !== undefined && this.#server.isServing(server)) process.kill(server.pid, 'SIGCHLD');
   }
 
-  /** True for some seconds after the first call: the pipe's reader may still be about to mark the end. */
+  /** True for some seconds after the first call, while the pipe's reader may still be about to mark the end. */
   #isEnding({ name }: SessionRun): boolean {
     const now = performance.now();
     const since = this.#endings.get(name) ?? now;
@@ -177,7 +179,7 @@ export class TmuxTool implements SessionTool {
     return this.#panes.get(name);
   }
 
-  /** Notes `<pane> <server's pid>`, as tmux prints it. False when that server is gone meanwhile. */
+  /** Notes a pane and its server from tmux's answer `<pane> <server's pid>`. False: that server is gone meanwhile. */
   #take(name: string, said: string): boolean {
     const [, id, pid] = /^(%\d+) (\d+)\s*$/.exec(said) ?? [];
     if (id === undefined) throw new Error(`tmux answered "${said.trim()}"`);
@@ -209,8 +211,8 @@ function readText(run: SessionRun, name: string): string | undefined {
 }
 
 /**
- * `<code> <signal>`, one of which is empty: a number, or a name without SIG. Both empty: tmux was not asked, or did
- * not know.
+ * Reads `<code> <signal>`, of which only the first or the second is there: a number, or a signal's name without SIG.
+ * Both missing: tmux did not know.
  */
 function readStatus(text: string): SessionExit {
   const [code = '', signal = ''] = text.trim() === '' ? [] : text.split(' ');
@@ -232,7 +234,7 @@ function refuseLarge(environment: Readonly<Record<string, string>>): void {
   let total = 0;
   for (const [name, value] of Object.entries(environment)) {
     const bytes = Buffer.byteLength(name) + Buffer.byteLength(value) + 1;
-    // With its closing NUL and the pointer to it.
+    // Plus the closing NUL and the pointer to the string.
     total += bytes + 9;
     if (bytes > LONGEST_VARIABLE_BYTES)
       throw new Error(

@@ -1,6 +1,6 @@
 /**
- * One view of a session: a client of its tool on a terminal of the owner's own. It is only looked at, so nothing is ever
- * written to that terminal. Knows nothing of runs.
+ * One view of a session: a client of its tool on a terminal of the owner's own. The view is only shown; nothing is ever
+ * written to that terminal. It knows nothing of runs.
  */
 import { ReadStream } from 'node:tty';
 import type { TerminalSize } from '../../../model/run/attachment.js';
@@ -8,7 +8,7 @@ import { loadNativePty, type NativePty } from '../../process/native-pty.js';
 import type { ViewCall } from '../session-tool.js';
 import { TerminalQuestions } from './terminal-questions.js';
 
-/** What every tool's client needs: a terminal that all know, and UTF-8. */
+/** The environment of every tool's client: a terminal type that all know, and UTF-8. */
 export const VIEW_ENVIRONMENT = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8' } as const;
 const KILL_AFTER_MS = 2000;
 
@@ -16,13 +16,13 @@ export interface SessionViewOptions {
   readonly call: ViewCall;
   readonly size: TerminalSize;
   readonly onOutput: (bytes: Uint8Array) => void;
-  /** The client has ended by itself. Called at most once, never after `close`. */
+  /** Called at most once, when the client has ended by itself; never after `close`. */
   readonly onEnd: () => void;
 }
 
 export class SessionView {
   readonly #options: SessionViewOptions;
-  /** Loaded with the first view: most owners never show anything. */
+  /** node-pty, loaded with the first view, because most owners never show anything. */
   readonly #native: NativePty = loadNativePty();
   readonly #questions = new TerminalQuestions();
   readonly #pid: number;
@@ -32,7 +32,7 @@ export class SessionView {
   #hasExited = false;
   #isClosed = false;
 
-  /** Throws what the system refused. */
+  /** Starts the client. Throws the system's refusal. */
   constructor(options: SessionViewOptions) {
     this.#options = options;
     const { call, size } = options;
@@ -48,7 +48,7 @@ export class SessionView {
     this.#master = fd;
     this.#stream = new ReadStream(fd);
     this.#stream.on('data', (bytes: Buffer) => this.#show(bytes));
-    // EIO: hung up. The exit tells the rest.
+    // EIO: the terminal was hung up. The client's exit follows.
     this.#stream.on('error', () => this.#stream.destroy());
   }
 
@@ -57,7 +57,7 @@ export class SessionView {
     try {
       this.#native.resize(this.#master, columns, rows);
     } catch {
-      // Hung up meanwhile.
+      // The terminal was hung up meanwhile.
     }
   }
 
@@ -66,7 +66,7 @@ export class SessionView {
     if (this.#isClosed) return;
     this.#isClosed = true;
     if (!this.#hasExited) {
-      // Told, not only hung up: another child of ours may have inherited the terminal.
+      // Send SIGHUP as well: another child of ours may have inherited the terminal and keep it open.
       this.#signal('SIGHUP');
       this.#timer = setTimeout(() => this.#signal('SIGKILL'), KILL_AFTER_MS);
     }
@@ -77,7 +77,7 @@ export class SessionView {
     try {
       process.kill(this.#pid, signal);
     } catch {
-      // It has ended, and its exit is on the way.
+      // The client has ended, and its exit is on its way.
     }
   }
 

@@ -1,7 +1,7 @@
 /**
- * Those who look at one session by Drover. The session's tool draws it for each anew. What somebody types goes to the
- * program's terminal past the tool, whose keys could start other programs. Where the tool's window takes the size of who
- * looks at it, the smallest of them decides, and with the last one the window has its old size again.
+ * The viewers of one session through Drover. The session's tool draws the session for each viewer anew. Typed bytes go
+ * to the program's terminal and bypass the tool, whose keys could start other programs. For a tool whose window takes
+ * the size of its viewers, the smallest viewer decides. When the last viewer leaves, the window gets its old size back.
  */
 import { smallestOf, type TerminalSize } from '../../../model/run/attachment.js';
 import type { View, Viewer } from '../../owner/held-run.js';
@@ -9,15 +9,15 @@ import type { SessionTerminal } from '../input/session-terminal.js';
 import type { SessionRun, SessionTool } from '../session-tool.js';
 import { SessionView } from './session-view.js';
 
-/** Several changes of size in a row, as of a window that is being dragged, count once. */
+/** Several changes of size in a row, as when a window is dragged, count as one. */
 const FIT_AFTER_MS = 50;
 
 export interface SessionViewsOptions {
   readonly tool: Pick<SessionTool, 'view' | 'resize'>;
   readonly run: SessionRun;
-  /** Undefined: the session has none yet. */
+  /** The session's terminal; undefined: it has none yet. */
   readonly terminal: () => Pick<SessionTerminal, 'size'> | undefined;
-  /** Resolves with false when too much waits already. */
+  /** Passes on typed bytes. Resolves with false when too many bytes wait already. */
   readonly type: (bytes: Buffer) => Promise<boolean>;
 }
 
@@ -26,14 +26,14 @@ export class SessionViews {
   readonly #sizes = new Map<SessionView, TerminalSize>();
   #timer: NodeJS.Timeout | undefined;
   #opening = 0;
-  /** The size of the window before the first view, where views change it. */
+  /** The size of the window before the first view; undefined when views do not change it. */
   #sizeBefore: Promise<TerminalSize | undefined> | undefined;
 
   constructor(options: SessionViewsOptions) {
     this.#options = options;
   }
 
-  /** Throws an Error for the operator. */
+  /** Opens a view. Throws an Error for the operator. */
   async open({ size, onOutput, onEnd }: Viewer): Promise<View> {
     const { tool, run, type } = this.#options;
     this.#opening++;
@@ -78,7 +78,7 @@ export class SessionViews {
     this.#timer = setTimeout(() => void this.#fit(), FIT_AFTER_MS);
   }
 
-  /** The tool itself follows a single view, and none where there are several. */
+  /** Gives the window the size of the smallest viewer. The tool itself follows only a single view. */
   async #fit(): Promise<void> {
     const sizes = [...this.#sizes.values()];
     if (sizes.length > 0) await this.#resize(smallestOf(sizes));
@@ -88,14 +88,14 @@ export class SessionViews {
     return await this.#options.terminal()?.size();
   }
 
-  /** Gives the window its size back, before the last view goes: screen sets no size where nobody looks. */
+  /** Gives the window its old size back before the last view closes, because screen sets no size when nobody looks. */
   async #restoreSize(): Promise<void> {
     clearTimeout(this.#timer);
     const before = this.#sizeBefore;
     this.#sizeBefore = undefined;
     const size = await before;
     if (size !== undefined && this.#sizeBefore === undefined) await this.#resize(size);
-    // Somebody came meanwhile.
+    // A viewer may have come meanwhile.
     this.#fitLater();
   }
 

@@ -1,6 +1,6 @@
 /**
- * `Etcd` over gRPC, spoken on Node's own HTTP/2. It keeps one connection, and goes on to the next endpoint after a call
- * that got no answer. It gets a token for its user, and a new one when etcd has forgotten it.
+ * `Etcd` over gRPC, spoken on Node's own HTTP/2. It keeps a single connection, and takes the next endpoint after a call
+ * without an answer. It gets a token for its user, and a new token when etcd has forgotten the old one.
  */
 import { readFile } from 'node:fs/promises';
 import type { SecureContextOptions } from 'node:tls';
@@ -36,17 +36,20 @@ import { MessageWriter } from './protobuf.js';
 import { watchEvents } from './watch-stream.js';
 
 const DEADLINE_MS = 5000;
-/** A member that has lost the others refuses at once, or ends the watch, instead of keeping silent. */
+/**
+ * The header that makes a member without contact to the others refuse at once, or end the watch, instead of keeping
+ * silent.
+ */
 const NEEDS_LEADER = { hasleader: 'true' };
 
 export interface EtcdUser {
   readonly name: string;
-  /** Read each time a token is asked for, so that it may change. */
+  /** The file with the password, read for each new token, so that the password may change. */
   readonly passwordFile: string;
 }
 
 export interface EtcdClientOptions {
-  /** At least one, `http://host:port` or `https://host:port`. */
+  /** The endpoints, at least one: `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
   readonly user?: EtcdUser | undefined;
@@ -78,7 +81,7 @@ export class EtcdClient implements Etcd {
   }
 
   renewLease(id: number, options?: CallOptions): Promise<number> {
-    // A stream of which one question and one answer are used: a renewal then has a deadline like any other call.
+    // The call is a stream, used for one question and one answer, so that a renewal has a deadline like any other call.
     return this.#call('Lease/LeaseKeepAlive', encodeNumber(id), decodeLeaseSeconds, options);
   }
 
@@ -143,7 +146,7 @@ export class EtcdClient implements Etcd {
     }
   }
 
-  /** Draws the consequences of an error. True: the token was over, and the call may be tried with a new one. */
+  /** Handles an error of a call. True: the token has expired, and the call may be tried with a new token. */
   #judge(connection: Connection, error: unknown): boolean {
     if (error instanceof EtcdError && error.isTokenOver && connection.token !== undefined) {
       connection.token = undefined;
@@ -166,7 +169,7 @@ export class EtcdClient implements Etcd {
     return this.#connection;
   }
 
-  /** All calls share one question for a token, and each waits for it as long as it has itself. */
+  /** The headers of a call. All calls share the request for a token; each waits for it at most its own time. */
   async #headers(connection: Connection, limitMs: number): Promise<Record<string, string>> {
     const { user, clock } = this.#options;
     if (user === undefined) return NEEDS_LEADER;

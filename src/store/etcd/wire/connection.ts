@@ -1,6 +1,6 @@
 /**
- * One HTTP/2 connection to one endpoint of etcd. It ends by itself when the endpoint does not take the connection, or
- * does not answer pings: a peer that accepts TCP and never speaks would hold a call for ever.
+ * A single HTTP/2 connection to an endpoint of etcd. It ends by itself when the endpoint does not take the connection,
+ * or does not answer pings. A peer that accepts TCP and never answers would hold a call for ever.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { SecureContextOptions } from 'node:tls';
@@ -11,11 +11,11 @@ import { type GrpcCall, GrpcStream } from './grpc-stream.js';
 const CONNECT_MS = 2000;
 const PING_EVERY_MS = 1000;
 const PING_ANSWER_MS = 2000;
-/** So that a large answer does not wait for the peer to be told of free space. */
+/** The size of the receive window, so large that a big answer need not wait until the peer hears of free space. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
 export interface ConnectionOptions {
-  /** `http://host:port` or `https://host:port` */
+  /** The endpoint, `http://host:port` or `https://host:port`. */
   readonly endpoint: string;
   readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
   readonly clock: Clock;
@@ -23,7 +23,7 @@ export interface ConnectionOptions {
 
 export class Connection {
   readonly endpoint: string;
-  /** Of the user, for the calls of this connection; undefined: not asked for yet. */
+  /** The user's token for the calls of this connection; undefined: not requested yet. */
   token: Promise<string> | undefined;
   readonly #clock: Clock;
   readonly #session: ClientHttp2Session;
@@ -47,12 +47,12 @@ export class Connection {
     });
   }
 
-  /** Whether new calls may go over it. */
+  /** True when new calls may go over the connection. */
   get isUsable(): boolean {
     return this.#end === undefined && !this.#isRetired && !this.#session.closed;
   }
 
-  /** Asks for one answer. Throws EtcdError, also when there is none within `deadlineMs`. */
+  /** Asks for a single answer. Throws EtcdError, also when no answer comes within `deadlineMs`. */
   async call(call: GrpcCall, message: Buffer, deadlineMs: number): Promise<Buffer> {
     const headers = { ...call.headers, 'grpc-timeout': `${deadlineMs}m` };
     const stream = this.#open({ ...call, headers }, this.#calls);
@@ -80,12 +80,12 @@ export class Connection {
     return this.#open(call, this.#streams);
   }
 
-  /** A stream of `open` is over. */
+  /** Called when a stream of `open` is over. */
   forget(stream: GrpcStream): void {
     this.#streams.delete(stream);
   }
 
-  /** Takes no new calls; those under way go on to their deadlines. Streams end, to go on at another member. */
+  /** Takes no new calls; calls under way go on to their deadlines. Streams end, to go on at another member. */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
@@ -140,7 +140,7 @@ export class Connection {
   }
 }
 
-/** Node gives an error without a text when every address of a host refused. */
+/** The error's text. Node gives an error without a text when every address of a host refused. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
   return error instanceof Error ? error.message : String(error);

@@ -1,4 +1,4 @@
-/** One call of gRPC on an HTTP/2 stream: messages with their length before them, and a status at the end. */
+/** A call of gRPC on an HTTP/2 stream: messages with their length before them, and a status at the end. */
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -8,11 +8,11 @@ import {
 import { EtcdError } from '../etcd-error.js';
 
 const PREFIX_BYTES = 5;
-/** No answer of etcd is larger: Drover asks in pages. */
+/** The largest accepted answer. Drover asks in pages, so no answer of etcd is larger. */
 const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 
 export interface GrpcCall {
-  /** `/<service>/<method>` */
+  /** The path, `/<service>/<method>`. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
 }
@@ -21,7 +21,7 @@ export class GrpcStream {
   readonly #stream: ClientHttp2Stream;
   #status: { readonly code: number; readonly message: string } | undefined;
 
-  /** Throws EtcdError when the session takes no stream any more. */
+  /** Opens the stream. Throws EtcdError when the session takes no stream any more. */
   constructor(session: ClientHttp2Session, { path, headers }: GrpcCall) {
     try {
       this.#stream = session.request({
@@ -36,7 +36,7 @@ export class GrpcStream {
     }
     this.#stream.on('response', (received) => this.#takeStatus(received));
     this.#stream.on('trailers', (received) => this.#takeStatus(received));
-    // `messages` throws it.
+    // Ignored here, because `messages` throws the error.
     this.#stream.on('error', () => undefined);
   }
 
@@ -50,14 +50,14 @@ export class GrpcStream {
     else this.#stream.write(frame);
   }
 
-  /** Ends the call in the next turn: `messages` throws `error`. Idempotent. */
+  /** Ends the call in the next turn; `messages` then throws `error`. Idempotent. */
   end(error: EtcdError): void {
     // An answer may have led here, and then Node is still reading the frame. A reset now can free the stream of that
     // frame, and Node would write into the freed memory (nodejs/node#64113).
     setImmediate(() => this.#stream.destroy(error));
   }
 
-  /** The answers. Ends when the status is 0; throws EtcdError for any other one, or when there was none. */
+  /** Yields the answers. Ends when the status is 0. Throws EtcdError for another status, or when none came. */
   async *messages(): AsyncGenerator<Buffer> {
     // A caller that leaves early calls `end`: the iterator itself would reset the stream at once.
     const chunks: AsyncIterable<Buffer> = this.#stream.iterator({ destroyOnReturn: false });
@@ -71,7 +71,7 @@ export class GrpcStream {
         if (have < needed) continue;
         let rest = parts.length === 1 ? chunk : Buffer.concat(parts);
         for (needed = neededFor(rest); rest.length >= needed; needed = neededFor(rest)) {
-          // The prefix alone is a message without fields.
+          // A prefix with length 0 is a message without fields.
           yield rest.subarray(PREFIX_BYTES, needed);
           rest = rest.subarray(needed);
         }
@@ -102,7 +102,7 @@ export class GrpcStream {
   }
 }
 
-/** The bytes that the first message needs, as far as that is known yet. */
+/** How many bytes the first message needs, as far as is known yet. */
 function neededFor(bytes: Buffer): number {
   if (bytes.length < PREFIX_BYTES) return PREFIX_BYTES;
   const length = bytes.readUInt32BE(1);

@@ -39,7 +39,7 @@ export function encodeLeaseGrant(id: number, seconds: number): MessageWriter {
   return new MessageWriter().number(1, seconds).number(2, id);
 }
 
-/** A request that names a lease, or a revision: both are field 1. */
+/** A request whose only field, number 1, is the id of a lease, or a revision. */
 export function encodeNumber(value: number): MessageWriter {
   return new MessageWriter().number(1, value);
 }
@@ -48,14 +48,14 @@ export function encodeAuthenticate(user: string, password: string): MessageWrite
   return new MessageWriter().text(1, user).text(2, password);
 }
 
-/** Begins a watch. Large revisions come in fragments, because one answer has a greatest size. */
+/** A request that begins a watch. Large revisions come in fragments, because an answer has a greatest size. */
 export function encodeWatch(range: { key: string; end: string; revision: number }): MessageWriter {
   const { key, end, revision } = range;
   const create = new MessageWriter().text(1, key).text(2, end).number(3, revision).number(8, true);
   return new MessageWriter().message(1, create);
 }
 
-/** Asks for a sign of life of a watch. */
+/** A request for a sign of life of the watch. */
 export function encodeProgressRequest(): MessageWriter {
   return new MessageWriter().message(3, new MessageWriter());
 }
@@ -86,7 +86,7 @@ export function decodeTransaction(message: Buffer): TransactionAnswer {
   return { isDone, revision, read };
 }
 
-/** The seconds that a renewed lease has. */
+/** The seconds left of a renewed lease. */
 export function decodeLeaseSeconds(message: Buffer): number {
   return numberIn(message, 3);
 }
@@ -111,14 +111,14 @@ export function decodeAlarms(message: Buffer): Alarm[] {
 }
 
 export interface WatchAnswer {
-  /** Of the member that answers. */
+  /** The revision of the member that answers. */
   readonly revision: number;
   readonly isCreated: boolean;
   readonly isCanceled: boolean;
   readonly cancelReason: string;
-  /** Not 0: what was asked for is compacted up to there. */
+  /** The revision up to which the requested events are compacted; 0: they are not. */
   readonly compactRevision: number;
-  /** The rest of the revision comes with the next answer. */
+  /** True when the rest of the revision comes with the next answer. */
   readonly isFragment: boolean;
   readonly events: readonly KeyEvent[];
 }
@@ -169,7 +169,7 @@ function decodeKeyValue(message: Buffer): KeyValue {
     if (number === 1) key = bytes.toString('latin1');
     else if (number === 2) createRevision = value;
     else if (number === 3) modRevision = value;
-    // A copy: a view would keep the whole answer in memory.
+    // Copy the value: a view would keep the whole answer in memory.
     else if (number === 5) content = Buffer.from(bytes);
   }
   return { key, value: content, createRevision, modRevision };

@@ -1,27 +1,27 @@
-/** Protobuf's wire format, as much of it as etcd's messages use: varints and fields with a length. */
+/** Protobuf's wire format, as far as etcd's messages use it: varints and fields with a length. */
 
 const VARINT = 0;
 const LENGTH = 2;
 const FIXED_64 = 1;
 const FIXED_32 = 5;
 
-/** One field of a message that was read. */
+/** A field that was read from a message. */
 export interface Field {
   readonly number: number;
-  /** Of a varint. Exact up to 2^53; larger ones, such as ids of members, are rounded. */
+  /** The value of a varint. Exact up to 2^53; larger values, such as ids of members, are rounded. */
   readonly value: number;
-  /** Of a field with a length: a view of the message. */
+  /** The bytes of a field with a length, as a view of the message. */
   readonly bytes: Buffer;
 }
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Writes one message. A field that has its default is left out by the caller. */
+/** Writes a message. The caller leaves out fields with default values. */
 export class MessageWriter {
   #bytes = Buffer.allocUnsafe(256);
   #length = 0;
 
-  /** A whole number from 0 to 2^53, or a boolean. */
+  /** Writes a whole number from 0 to 2^53, or a boolean. */
   number(field: number, value: number | boolean): this {
     this.#varint(field * 8 + VARINT);
     this.#varint(Number(value));
@@ -45,7 +45,7 @@ export class MessageWriter {
     return this.bytes(field, message.finish());
   }
 
-  /** The message so far: a view that the next write may change. */
+  /** The message so far, as a view that the next write may change. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }

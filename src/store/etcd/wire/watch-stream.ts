@@ -1,4 +1,7 @@
-/** One watch of etcd on one stream, until that breaks. It joins fragments, and asks a silent watch for a sign of life. */
+/**
+ * A watch of etcd on a single stream, until the stream breaks. It joins fragments, and asks a silent watch for a sign
+ * of life.
+ */
 import type { Clock, TimerHandle } from '../../../loop/clock.js';
 import type { EventBatch, KeyEvent } from '../etcd.js';
 import { CompactedError, EtcdError } from '../etcd-error.js';
@@ -6,7 +9,7 @@ import type { Connection } from './connection.js';
 import { decodeWatch, encodeProgressRequest, encodeWatch, type WatchAnswer } from './messages.js';
 
 const PATH = '/etcdserverpb.Watch/Watch';
-/** After this silence a watch is asked for a sign of life; after twice as much it is given up. */
+/** After this silence the watch is asked for a sign of life. After twice as much it is given up. */
 const SILENCE_MS = 3000;
 
 export interface WatchOptions {
@@ -16,7 +19,7 @@ export interface WatchOptions {
   readonly signal: AbortSignal;
 }
 
-/** See `Etcd.watch`. */
+/** The events of a watch: see `Etcd.watch`. */
 export async function* watchEvents(
   connection: Connection,
   { headers, range, clock, signal }: WatchOptions,
@@ -33,7 +36,7 @@ export async function* watchEvents(
     stream.send(encodeWatch(range).finish());
     let events: KeyEvent[] = [];
     for await (const message of stream.messages()) {
-      // While the caller takes a batch, nothing is read: that is no silence of etcd.
+      // While the caller takes a batch nothing is read, which is no silence of etcd.
       silence.stop();
       const answer = decodeWatch(message);
       refuseCanceled(answer);
@@ -62,7 +65,7 @@ function refuseCanceled({ isCanceled, compactRevision, cancelReason }: WatchAnsw
   if (isCanceled) throw new EtcdError(`etcd ended the watch: ${cancelReason || 'no reason given'}`);
 }
 
-/** An etcd that was set back to a backup would keep silent until it is where it had been. */
+/** Throws when etcd was set back to a backup: the watch would keep silent until etcd is past its earlier revision. */
 function refuseOlder({ isCreated, revision }: WatchAnswer, asked: number): void {
   if (isCreated && revision < asked - 1)
     throw new CompactedError(`etcd is at revision ${revision}, older than what was read of it`);
