@@ -38,7 +38,7 @@ export interface PromptOptions {
 /** What the prompt runs, once the node is up. */
 export interface PromptNode {
   readonly commands: PromptCommands;
-  /** What SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
+  /** Describes what SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
   readonly describeInterrupt: () => string;
 }
 

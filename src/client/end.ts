@@ -6,7 +6,7 @@ import { DroverError } from '../model/errors.js';
 
 export interface End {
   readonly exitCode: number;
-  /** Without `drover: ` before it; '': the help that was printed says enough. Undefined: a fault of Drover. */
+  /** The line without `drover: ` before it; '': the help that was printed says enough. */
   readonly message: string | undefined;
 }
 

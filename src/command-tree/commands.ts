@@ -13,7 +13,7 @@ import { TEMPLATE_COMMANDS } from './groups/templates.js';
 import { TOKEN_COMMANDS } from './groups/tokens.js';
 import type { Asker } from './selection/act.js';
 
-/** What the first words of commands stand for. */
+/** The meaning of the first words of commands, for the help. */
 export const GROUPS: Readonly<Record<string, string>> = {
   instance: 'instances: the processes that run',
   config: 'configurations: what should run',

@@ -39,8 +39,8 @@ export class Commands implements CommandRunner {
   }
 
   /**
-   * Runs one line. Never throws: an error is printed as one line `error: ...`, or as `{"error"}` with `-o json`.
-   * Output is cut at 4 MiB, and the wait ends after 55 s. What the command has begun may go on after that.
+   * Runs one line. Never throws: an error is printed as one line `error: ...`, or as `{"error"}` with `-o json`. Output
+   * is cut at 4 MiB, and the wait ends after 55 s. The work that the command has begun may go on after that.
    */
   async run(line: string | readonly string[], session: CommandSession): Promise<{ readonly isOk: boolean }> {
     const isTooLong = charsOf(line) > MAX_LINE_CHARS;

@@ -1,4 +1,4 @@
-/** The calls that one line makes: the API of this process answers them, with the rights of who typed the line. */
+/** The calls of one typed line: the API of this process answers them, with the rights of who typed it. */
 import type { Access } from '../access/access.js';
 import type { Method } from '../api/http/route.js';
 import type { OwnAnswer, OwnRequest } from '../api/server.js';

@@ -17,10 +17,7 @@ export function addGlobalOptions(program: Command): void {
     });
 }
 
-/**
- * Gives the command the options that stand before it, behind the group or the program. What a group has by default gives
- * way to what the command has: the parser would prefer the group. Throws a ClientError.
- */
+/** The defaults of a group give way to those of the command: the parser would prefer the group. */
 function settle(command: Command, group: Command): void {
   for (const option of group.options) {
     const name = option.attributeName();

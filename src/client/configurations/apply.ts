@@ -65,7 +65,7 @@ export async function applyAll(
   return { applied, exitCode };
 }
 
-/** What would be done. */
+/** Plans the changes without making them. */
 export function planAll(all: readonly Compared[], removed: readonly Removed[] = []): AppliedAll {
   return { applied: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
 }

@@ -13,7 +13,7 @@ import type { Target } from './target.js';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MOST_CHARS = 1000;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
-/** What a master with TLS says to a request without it. */
+/** The code with which a master with TLS answers a request without it. */
 const TLS_REQUIRED: ErrorCode = 'DRV_TLS_REQUIRED';
 const LONGEST_WAIT_S = 10;
 
@@ -84,8 +84,8 @@ export async function readAnswer(target: Place, response: IncomingMessage): Prom
 }
 
 /**
- * What to throw for an answer that is no success: the server's own sentence, and the exit code of its status. Undefined
- * for a status below 400.
+ * Returns the error to throw for an answer that is no success: the server's own sentence, and the exit code of its
+ * status. Undefined for a status below 400.
  */
 export function refusalOf(
   target: Place,

@@ -22,7 +22,7 @@ const CONNECT_MS = 10_000;
 const ANSWER_MS = 60_000;
 
 export interface HttpConnectionOptions {
-  /** Of this program, for the master's log. */
+  /** The version of this program, for the master's log. */
   readonly version: string;
   /** For a connection with its handshake. Default: 10 s. */
   readonly connectMs?: number;

@@ -7,10 +7,7 @@ import { reasonOf } from './private-text.js';
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024;
 
-/**
- * What the command prints. It may ask at the terminal: its standard input and its errors are those of this process.
- * Throws a ClientError that holds nothing of the output.
- */
+/** Returns what the command prints. */
 export function runKeyCommand(words: readonly string[]): Promise<string> {
   const [program = '', ...parameters] = words;
   return new Promise((resolve, reject) => {

@@ -110,7 +110,7 @@ async function refuseOthers(path: string): Promise<void> {
     );
 }
 
-/** What is thrown where a place for contexts is needed and there is none. */
+/** The error to throw where a place for contexts is needed and there is none. */
 export function homeless(): ClientError {
   return new ClientError(
     EXIT.usage,

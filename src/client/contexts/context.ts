@@ -20,7 +20,7 @@ export function checkContextName(name: string): void {
   );
 }
 
-/** What the entry means. Throws a ClientError that names the context and the field. */
+/** Returns the context that the entry describes. */
 export function targetOfContext(name: string, entry: unknown): Target {
   const fail = (problem: string): ClientError =>
     new ClientError(

@@ -25,7 +25,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a template may hold. The master is trusted with its size. */
+/** The kinds of entries that a template may hold. */
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
   maxBytes: Number.MAX_SAFE_INTEGER,

@@ -31,7 +31,7 @@ export interface LogFollowerOptions {
   /** Only this one; undefined: all instances of the configuration, also those to come. */
   readonly instance: string | undefined;
   readonly timestamps: boolean;
-  /** Of the instances that are there at first. Those to come begin with their first line. */
+  /** Where the logs of the instances begin that are there at first. A later instance begins with its first line. */
   readonly starts: ReadonlyMap<string, LogStart>;
 }
 

@@ -18,7 +18,7 @@ interface LogsOf {
   readonly configuration: string;
   /** Undefined: all of the configuration. */
   readonly instance: string | undefined;
-  /** Those that are there, the oldest first. */
+  /** The instances that are there, the oldest first. */
   readonly ids: readonly string[];
 }
 

@@ -10,7 +10,7 @@ export interface EntryChanges {
 export class WatchedEntries<T> {
   readonly #keyOf: (entry: T) => string;
   readonly #entries = new Map<string, T>();
-  /** What a snapshot that is under way has not named yet. */
+  /** The keys that a snapshot under way has not named yet. */
   #unnamed = new Set<string>();
   #isWhole = false;
 
@@ -31,7 +31,7 @@ export class WatchedEntries<T> {
     return [...this.#entries.values()];
   }
 
-  /** What a snapshot does not name any more is gone at its end, so that the view is never half of one. */
+  /** An entry that a snapshot does not name any more goes at its end, so that the view is never half of one. */
   take(message: EntryMessage): EntryChanges {
     if (message.type === 'snapshot' && message.isFirst) this.#unnamed = new Set(this.#entries.keys());
     const changed = message.put.map((value) => {

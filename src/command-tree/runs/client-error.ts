@@ -58,7 +58,7 @@ export function isTransient(error: unknown): error is ClientError {
   );
 }
 
-/** What an error answer of the API says; undefined: the body is something else. */
+/** Reads the error answer of the API; undefined: the body is something else. */
 export function apiFailureOf(
   body: unknown,
 ): { readonly error: string; readonly code: string | undefined } | undefined {
