@@ -301,6 +301,20 @@ describe('instance execute', () => {
     expect(world.stdin.filter(({ text }) => text !== 'hi\n')).toEqual([]);
   });
 
+  it('has one entry in the audit trail, also where it makes several calls that write', async () => {
+    await world.configure('lobby');
+    await world.run('instance create lobby 3');
+    expect(world.audit).toEqual([
+      {
+        key: 'tester',
+        action: 'command',
+        subject: 'instance create lobby 3',
+        address: '127.0.0.1',
+        result: 'ok',
+      },
+    ]);
+  });
+
   it('leaves what was typed out of the audit trail', async () => {
     const id = await oneInstance();
     await world.run(`instance execute ${id} login hunter2`);
