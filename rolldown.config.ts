@@ -1,26 +1,21 @@
 /**
  * Bundles the program. `dist/` gets the executable, the two programs that it starts detached, those of its threads, and
- * a chunk for each thing that loads when it is first used. `npm run build` calls it after the type check.
+ * a chunk for each thing that loads when it is first used. `bundle.mjs` calls it.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defineConfig, type Plugin } from 'rolldown';
+import { defineConfig, type OutputBundle, type Plugin } from 'rolldown';
 
 /** Native code, and the files of the API page: installed beside the program. */
 const INSTALLED = ['lmdb', 'node-pty', 'swagger-ui-dist'];
 
 /**
  * Left out, because Drover never calls them:
- * - the first four: the container engine's client needs them for SSH and for builds;
- * - the next two: the HTTP server needs them for JSON schemas, which its routes do not have;
+ * - the first two: the HTTP server needs them for JSON schemas, which its routes do not have;
  * - `@opentelemetry/api`: metrics need it for exemplars, which are off;
  * - `duplexify`: the WebSocket plugin needs it to inject handshakes in tests.
  */
 const NEVER_ASKED = [
-  'ssh2',
-  '@grpc/grpc-js',
-  '@grpc/proto-loader',
-  'protobufjs',
   '@fastify/ajv-compiler',
   '@fastify/fast-json-stringify-compiler',
   '@opentelemetry/api',
@@ -47,11 +42,9 @@ export default defineConfig({
   platform: 'node',
   external: [...INSTALLED, /^swagger-ui-dist\//],
   resolve: { alias: Object.fromEntries(NEVER_ASKED.map((name) => [name, false as const])) },
-  plugins: [licences(), withoutPrograms()],
+  plugins: [licences(), billOfMaterials(), withoutPrograms()],
   output: {
     dir: 'dist',
-    // A daemon that runs from this checkout loads its chunks when it first needs them, so only `prepack` empties dist/.
-    cleanDir: false,
     format: 'esm',
     // A pure ASCII file takes one byte a character in memory; a single dash would double that.
     charset: 'ascii',
@@ -85,12 +78,11 @@ export function licences(): Plugin {
   return {
     name: 'licences',
     generateBundle(_options, bundle) {
-      const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
-      const folders = modules.flatMap((id) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
       const sharing = new Map<string, string[]>();
-      for (const folder of new Set(folders)) {
+      for (const folder of packagesIn(bundle)) {
+        const { name, version, license } = packageIn(folder);
         const text = licenceOf(folder);
-        sharing.set(text, [...(sharing.get(text) ?? []), titleOf(folder)]);
+        sharing.set(text, [...(sharing.get(text) ?? []), `${name} ${version} (${license})`]);
       }
       const source = [...sharing]
         .map(([text, titles]) => `${titles.toSorted().join('\n')}\n\n${text}\n`)
@@ -100,9 +92,48 @@ export function licences(): Plugin {
   };
 }
 
-function titleOf(folder: string): string {
-  const { name, version, license } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
-  return `${name} ${version} (${license})`;
+/** Writes the list of all packages in the bundle for auditors, in the form of CycloneDX; `bundle.mjs` joins both lists. */
+export function billOfMaterials(): Plugin {
+  return {
+    name: 'bill-of-materials',
+    generateBundle(_options, bundle) {
+      const own = packageIn('.');
+      const list = {
+        bomFormat: 'CycloneDX',
+        specVersion: '1.6',
+        version: 1,
+        metadata: { component: { type: 'application', ...componentOf(own) } },
+        components: packagesIn(bundle).map((folder) => ({
+          type: 'library',
+          ...componentOf(packageIn(folder)),
+        })),
+      };
+      this.emitFile({ type: 'asset', fileName: 'bom.cdx.json', source: JSON.stringify(list) });
+    },
+  };
+}
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  /** An SPDX expression. */
+  readonly license: string;
+}
+
+function componentOf({ name, version, license }: Package) {
+  const purl = `pkg:npm/${name.replace('@', '%40')}@${version}`;
+  return { 'bom-ref': purl, name, version, purl, licenses: [{ expression: license }] };
+}
+
+/** The folders of the packages that have a module in the bundle. */
+function packagesIn(bundle: OutputBundle): string[] {
+  const modules = Object.values(bundle).flatMap((file) => (file.type === 'chunk' ? file.moduleIds : []));
+  const folders = modules.flatMap((id) => /^\/.*\/node_modules\/(?:@[^/]+\/)?[^/]+/.exec(id)?.[0] ?? []);
+  return [...new Set(folders)];
+}
+
+function packageIn(folder: string): Package {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Package;
 }
 
 function licenceOf(folder: string): string {

@@ -1,14 +1,14 @@
 /**
  * Builds the dashboard: `src/dashboard/` becomes `dist/dashboard/`, files with hashed names that the API server keeps in
- * memory. `npm run build` calls it after the type check.
+ * memory. `bundle.mjs` calls it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
-import { licences } from './rolldown.config.js';
+import { billOfMaterials, licences } from './rolldown.config.js';
 
-const COMPRESSIBLE = /\.(?:css|js|json|svg|txt)$/;
+const COMPRESSIBLE = /(?<!\.cdx)\.(?:css|js|json|svg|txt)$/;
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY } };
 
 export default defineConfig({
@@ -16,7 +16,7 @@ export default defineConfig({
   // Relative: the page also works behind a proxy that puts it below a path.
   base: './',
   publicDir: false,
-  plugins: [licences(), compressed()],
+  plugins: [licences(), billOfMaterials(), compressed()],
   build: {
     outDir: '../../dist/dashboard',
     emptyOutDir: true,
@@ -25,6 +25,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    rolldownOptions: { checks: { pluginTimings: false } },
   },
 });
 

@@ -16,7 +16,7 @@ import { type TreeServer, templateServices } from './channel/services/template-r
 import type { ConfigurationSource } from './configuration-files/source.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Clock } from './loop/clock.js';
-import type { Configuration } from './model/configuration.js';
+import { type Configuration, isBroughtBy } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import type { InstanceWriter } from './state/instance-writes.js';
 import type { MasterState } from './state/master-state.js';
@@ -49,6 +49,8 @@ export interface TermOptions {
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly random: () => number;
+  /** Makes ids of instances. Default: random ones. */
+  readonly newInstanceId?: () => string;
   /** Whether controllers look at everything again over time, in case a change did not wake them. Default true. */
   readonly isResynced?: boolean;
   readonly logger: Logger;
@@ -96,6 +98,10 @@ export class MasterTerm {
     this.controllers = buildMasterControllers({
       ...options,
       ...lasting,
+      isInForce: async (record) =>
+        !isBroughtBy(record, options.address.nodeId) ||
+        record.removalWaits === true ||
+        options.configurationSource.isAsRead(record.sourceFile),
       ending: this.#ending.signal,
       placement: {
         ledger,

@@ -21,13 +21,13 @@ import type { Explainer } from './explain/explanation.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
-import { isBroughtBy } from './model/configuration.js';
 import { DroverError } from './model/errors.js';
 import type { DrainProgress } from './model/node-drain.js';
 import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
 import type { KeptDirectory } from './model/run/left-directory.js';
 import type { TreeResult } from './model/template.js';
 import type { Forecaster } from './operations/plan/forecast.js';
+import type { Writes } from './operations/writes.js';
 import { InstanceWriter } from './state/instance-writes.js';
 import { MasterState } from './state/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './state/node-writes.js';
@@ -42,8 +42,6 @@ export interface MasterOptions extends TermOptions {
   readonly store: Store;
   /** Revokes a node's credential when the node is forgotten. Absent: nodes have none. */
   readonly revokeNode?: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
-  /** Makes ids of instances. Default: random ones. */
-  readonly newInstanceId?: () => string;
 }
 
 export class Master implements Part {
@@ -54,6 +52,14 @@ export class Master implements Part {
   readonly rolloutWriter: RolloutWriter;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
+  readonly creations: Writes['creations'] = {
+    create: (name) => this.#led().controllers.creations.create(name),
+    adopt: (name, directory) => this.#led().controllers.creations.adopt(name, directory),
+  };
+  readonly updates: Writes['updates'] = {
+    update: (id) => this.#led().controllers.updates.update(id),
+    updateWhenEmpty: (id) => this.#led().controllers.updates.updateWhenEmpty(id),
+  };
   readonly #options: MasterOptions;
   readonly #usage = new UsageBook();
   readonly #holdings: Holdings;
@@ -61,7 +67,7 @@ export class Master implements Part {
   #term: MasterTerm | undefined;
 
   constructor(options: MasterOptions) {
-    const { store, clock, logger, newInstanceId } = options;
+    const { store, clock, logger } = options;
     this.#options = options;
     this.state = new MasterState(store, logger);
     this.#holdings = new Holdings(this.state.instances);
@@ -69,13 +75,6 @@ export class Master implements Part {
     this.writer = new InstanceWriter({
       ...this.state,
       clock,
-      isInForce: async (record) =>
-        !isBroughtBy(record, options.address.nodeId) ||
-        record.removalWaits === true ||
-        options.configurationSource.isAsRead(record.sourceFile),
-      placeNew: (record) => this.#led().controllers.placeNew(record),
-      placeAgain: (update) => this.#led().controllers.placeAgain(update),
-      ...(newInstanceId !== undefined && { newInstanceId }),
     });
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });

@@ -3,8 +3,10 @@
  * runtimes that are handed in. The same wrapper runs in the daemon, in benchmarks and in simulations.
  */
 
+import type { NodeParts } from '../controllers/wrapper/parts.js';
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
+import { wrapperServices } from '../controllers/wrapper/services.js';
 import type { Service } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
@@ -13,9 +15,10 @@ import type { Clock, TimerHandle } from './loop/clock.js';
 import type { Part } from './loop/lifecycle.js';
 import type { InstanceState } from './model/instance.js';
 import type { NodeCapacity, RuntimeOffer } from './model/node.js';
-import { DesiredCopy } from './node/desired-copy.js';
+import { DesiredCopy, type OlderMaster } from './node/desired-copy.js';
 import { FetchAhead } from './node/fetch-ahead.js';
-import { type Handle, HandleBook } from './node/handle-book.js';
+import { isAlive, processOf } from './node/handle.js';
+import { HandleBook } from './node/handle-book.js';
 import { LeftDirectories } from './node/left-directories.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
@@ -29,7 +32,6 @@ import type { Runtime } from './runtime/runtime.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
 import type { Metrics } from './telemetry/metrics.js';
-import { wrapperServices } from './wrapper-services.js';
 
 export interface WrapperOptions {
   readonly nodeId: string;
@@ -51,9 +53,9 @@ export interface WrapperOptions {
   readonly endRefused?: (reason: string) => void;
   /** Absent: a master whose store is older than what this node has seen is not taken. */
   readonly older?: OlderMaster;
-  /** Of a cluster that may have several masters. Absent: the master is in this process. */
+  /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
-  /** Further calls that it answers to the master. */
+  /** Further calls that the node answers to the master. */
   readonly services?: ReadonlyMap<string, Service>;
   /** The node's own store, not the master's. */
   readonly store: Store;
@@ -63,19 +65,14 @@ export interface WrapperOptions {
   readonly logger: Logger;
 }
 
-/** Whether the next master may have an older store than this node has seen. The first snapshot ends it. */
-export interface OlderMaster {
-  isAccepted: boolean;
-}
-
 /** How long a node that is being stopped waits until its last reports are recorded. */
 const LAST_REPORTS_MS = 2000;
 
 export interface WrapperStatus {
-  /** The master has welcomed this node, and the connection stands. */
+  /** True when the master has welcomed this node and the connection stands. */
   readonly isConnected: boolean;
   readonly offers: readonly RuntimeOffer[];
-  /** What the node should hold, by id. */
+  /** The instances that the node should hold, by id. */
   readonly instances: readonly {
     readonly id: string;
     readonly configurationName: string;
@@ -87,110 +84,72 @@ export interface WrapperStatus {
 export class Wrapper implements Part {
   readonly #options: WrapperOptions;
   readonly #disk: WriteBehind;
-  readonly #desired: DesiredCopy;
-  readonly #handles: HandleBook;
-  readonly #left: LeftDirectories;
-  readonly #outbox = new StatusOutbox();
-  readonly #offers: RuntimeOffers;
-  readonly #limits: ResourceLimits;
-  readonly #sampler: UsageSampler;
+  readonly #nodeStop = new AbortController();
+  readonly #parts: NodeParts;
   readonly #controllers: WrapperControllers;
   readonly #adoption: Adoption;
   readonly #link: Link;
-  readonly #prefetch: TemplatePrefetch;
   readonly #ahead: FetchAhead;
-  #resolveFed: () => void = () => undefined;
   /**
    * Resolves when the master first says what this node should hold. From then on the master counts the node as
    * connected.
    */
-  readonly whenFed = new Promise<void>((resolve) => {
-    this.#resolveFed = resolve;
-  });
-  #isNodeStopping = false;
+  readonly whenFed: Promise<void>;
   #isStopped = false;
 
   constructor(options: WrapperOptions) {
     this.#options = options;
     this.#disk = new WriteBehind(options);
-    this.#desired = new DesiredCopy(this.#disk);
-    this.#handles = new HandleBook(this.#disk);
-    this.#left = new LeftDirectories({
-      disk: this.#disk,
-      directories: () => options.installation.directories(),
-      sizes: (ids) => options.installation.directorySizes(ids),
-      isHeld: (id) =>
-        this.#desired.isConfirmed ? this.#desired.has(id) || this.#handles.get(id) !== undefined : undefined,
-    });
-    this.#offers = new RuntimeOffers({
-      ...options,
-      onChange: () => {
-        this.#link.sendOffer();
-        this.#controllers.wakeAll();
-      },
-    });
-    this.#limits = options.limits ?? advisoryLimits('nothing on this node holds them');
-    this.#sampler = this.#buildSampler();
-    this.#prefetch = new TemplatePrefetch({
-      isCached: (digest) => options.installation.isCached(digest),
-      fetch: (digest, signal) => options.installation.fetch(digest, this.#link.calls, signal),
-      onFetched: () => this.#controllers.wakeInstalls(),
-      logger: options.logger,
-    });
+    this.#parts = this.#buildParts();
+    this.#controllers = buildWrapperControllers(this.#parts, options.metrics.trace);
+    this.#adoption = new Adoption(this.#parts, this.#controllers.processSupervisor);
     this.#ahead = this.#buildFetchAhead();
     this.#link = this.#buildLink();
-    this.#controllers = this.#buildControllers();
-    this.#desired.onChange((id) => this.#ahead.changed(id));
-    this.#adoption = new Adoption({
-      ...options,
-      desired: this.#desired,
-      handles: this.#handles,
-      noteExit: (run, exit) => this.#controllers.processSupervisor.noteExit(run, exit),
-      logLineAt: (id, place) => options.installation.logLineAt(id, place),
-    });
+    this.whenFed = this.#wake();
+    options.metrics.addQueue('process-supervisor', () => this.#controllers.supervisor.gauge());
+    options.metrics.addQueue('template-installer', () => this.#controllers.installer.gauge());
   }
 
   /** Takes up what an earlier daemon left, then connects and starts to reconcile. */
   async start(): Promise<void> {
-    await this.#desired.load();
-    await this.#handles.load(this.#options.clock);
-    await this.#left.load();
-    let areAllAsked = true;
-    for (const runtime of this.#options.runtimes)
-      if (!(await this.#adoption.adopt(runtime))) areAllAsked = false;
-    await this.#takeUpLimits(areAllAsked);
-    await this.#offers.start();
+    const { desired, handles, left, runtimes, sampler } = this.#parts;
+    await desired.load();
+    await handles.load(this.#options.clock);
+    await left.load();
+    await this.#adoption.start();
+    await runtimes.start();
     await this.#controllers.supervisor.start();
     await this.#controllers.installer.start();
     this.#controllers.wakeAll();
     this.#link.start();
-    this.#sampler.start();
+    sampler.start();
   }
 
   /** Stops this daemon's part: instances live on for the next daemon. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#offers.stop();
+    const { runtimes, sampler, prefetch, limits } = this.#parts;
+    runtimes.stop();
     this.#adoption.stop();
-    await this.#sampler.stop();
+    await sampler.stop();
     await Promise.all([
       this.#controllers.supervisor.stop(),
       this.#controllers.installer.stop(),
       this.#controllers.templateInstaller.stop(),
-      this.#prefetch.stop(),
+      prefetch.stop(),
       this.#ahead.stop(),
     ]);
     await this.#controllers.processSupervisor.stop();
-    await this.#limits.stop();
+    await limits.stop();
     this.#link.stop(true);
-    for (const runtime of this.#options.runtimes) await runtime.release();
+    for (const runtime of runtimes.all) await runtime.release();
     await this.#disk.stop();
   }
 
   /** Ids of the instances that live here: what `stopInstances` would end. */
   aliveInstances(): readonly string[] {
-    return [...this.#handles.values()].filter(isAlive).map(({ id }) => id);
+    return [...this.#parts.handles.values()].filter(isAlive).map(({ id }) => id);
   }
 
   /**
@@ -198,7 +157,7 @@ export class Wrapper implements Part {
    * `signal` aborts. `onProgress` receives the ids that still live, whenever their number changes.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
-    this.#isNodeStopping = true;
+    this.#nodeStop.abort();
     this.#controllers.wakeAll();
     let told = -1;
     await new Promise<void>((resolve) => {
@@ -208,7 +167,7 @@ export class Wrapper implements Part {
         told = alive.length;
         if (alive.length === 0 || signal.aborted) resolve();
       };
-      this.#handles.onChange(look);
+      this.#parts.handles.onChange(look);
       signal.addEventListener('abort', look, { once: true });
       look();
     });
@@ -221,15 +180,16 @@ export class Wrapper implements Part {
     const isTooLate = new Promise<void>((resolve) => {
       timer = this.#options.clock.setTimer(LAST_REPORTS_MS, resolve);
     });
-    await Promise.race([this.whenIdle().then(() => this.#outbox.whenEmpty()), isTooLate]);
+    await Promise.race([this.whenIdle().then(() => this.#parts.outbox.whenEmpty()), isTooLate]);
     timer?.cancel();
   }
 
   /** The node's status, for a person on this machine. */
   status(): WrapperStatus {
-    const instances = [...this.#desired.ids()].sort().map((id) => {
-      const { assignment } = this.#desired.get(id) ?? {};
-      const report = this.#outbox.get(id);
+    const { desired, outbox, runtimes, calls } = this.#parts;
+    const instances = [...desired.ids()].sort().map((id) => {
+      const { assignment } = desired.get(id) ?? {};
+      const report = outbox.get(id);
       return {
         id,
         configurationName: assignment?.configurationName ?? '',
@@ -237,19 +197,20 @@ export class Wrapper implements Part {
         message: report?.message ?? null,
       };
     });
-    return { isConnected: this.#link.calls !== undefined, offers: this.#offers.list(), instances };
+    return { isConnected: calls() !== undefined, offers: runtimes.list(), instances };
   }
 
   /**
-   * What housekeeping must leave alone: instances that are or were held here, and the trees that they were last made
-   * from and will be made from.
+   * The instances and trees that housekeeping must leave alone: instances that are or were held here, and the trees
+   * that they were last made from and will be made from.
    */
   inUse(): { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> } {
-    const instanceIds = new Set([...this.#desired.ids(), ...[...this.#handles.values()].map(({ id }) => id)]);
+    const { desired, handles } = this.#parts;
+    const instanceIds = new Set([...desired.ids(), ...[...handles.values()].map(({ id }) => id)]);
     const digests = new Set<string>();
     for (const id of instanceIds) {
-      const wanted = this.#desired.get(id)?.assignment.templates ?? [];
-      const last = this.#handles.get(id)?.installed?.templates ?? [];
+      const wanted = desired.get(id)?.assignment.templates ?? [];
+      const last = handles.get(id)?.installed?.templates ?? [];
       for (const { digest } of [...wanted, ...last]) if (digest !== null) digests.add(digest);
     }
     return { instanceIds, digests };
@@ -261,151 +222,118 @@ export class Wrapper implements Part {
     await this.#controllers.installer.whenIdle();
   }
 
-  /**
-   * Opens the limits of running instances again, and removes those of ended ones. `areAllAsked`: what runs without a
-   * handle is known too, because each runtime said what it holds.
-   */
-  async #takeUpLimits(areAllAsked: boolean): Promise<void> {
-    // Live ones whose limits are not known: they may have those of any earlier run.
-    const unclear = new Set<string>();
-    for (const { id, run, process } of this.#handles.values()) {
-      const { ramMB = 0, cpu = 0 } = this.#desired.get(id)?.configuration ?? {};
-      if (process === null || !('pid' in process)) continue;
-      if (!(await this.#limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu }))) unclear.add(id);
-    }
-    await this.#limits.removeUnused(({ instanceId, run }) => {
-      const handle = this.#handles.get(instanceId);
-      if (handle === undefined) return areAllAsked;
-      if (unclear.has(instanceId)) return false;
-      return run < handle.run || (run === handle.run && !isAlive(handle));
-    });
-  }
-
-  #buildSampler(): UsageSampler {
-    const { processUsage, clock, logger } = this.#options;
-    return new UsageSampler({
-      runs: () => this.#sampledRuns(),
-      limits: this.#limits,
-      processes: processUsage ?? { read: async () => new Map() },
-      onSamples: (usages) => this.#link.sendUsage(usages),
+  #buildParts(): NodeParts {
+    const { installation, older, clock, random, logger, processUsage, ...options } = this.#options;
+    const desired = new DesiredCopy(this.#disk, older);
+    const handles = new HandleBook(this.#disk);
+    const limits = options.limits ?? advisoryLimits('nothing on this node holds them');
+    const calls: NodeParts['calls'] = () => this.#link.calls;
+    const runtimes = new RuntimeOffers({
+      runtimes: options.runtimes,
+      onChange: () => {
+        this.#link.sendOffer();
+        this.#controllers.wakeAll();
+      },
       clock,
       logger,
     });
-  }
-
-  *#sampledRuns(): Generator<SampledRun> {
-    for (const { id, run, process, runtime: key } of this.#handles.values()) {
-      const runtime = this.#offers.get(key);
-      if (process === null || runtime === undefined) continue;
-      yield { instanceId: id, run, runtime, pid: 'pid' in process ? process.pid : null };
-    }
-  }
-
-  #buildLink(): Link {
-    const { installation, older } = this.#options;
-    return new Link({
-      ...this.#options,
-      offers: () => [...this.#offers.list()],
-      advisoryLimits: this.#limits.advisory,
-      feed: {
-        applySnapshot: (snapshot) => {
-          const isFirst = !this.#desired.isConfirmed;
-          this.#desired.applySnapshot(snapshot);
-          if (older !== undefined) older.isAccepted = false;
-          // Looked at again: what waited for the snapshot, and what it does not name because it is no longer wanted
-          // here.
-          if (isFirst) this.#controllers.wakeAll();
-          // What waits for the connection goes on at once.
-          else this.#controllers.wakeInstalls();
-          this.#ahead.connected();
-          this.#resolveFed();
-        },
-        applyDelta: (delta) => this.#desired.applyDelta(delta),
-        held: () => this.#desired.held(),
-        seen: () => (older?.isAccepted === true ? undefined : this.#desired.seen),
-      },
-      reports: this.#outbox,
-      services: new Map([
-        ...(this.#options.services ?? []),
-        ...wrapperServices({
-          installation,
-          handles: this.#handles,
-          runtimes: this.#offers,
-          prefetch: this.#prefetch,
-          left: this.#left,
-          describe: (id) => this.#controllers.processSupervisor.describe(id),
-          clock: this.#options.clock,
-        }),
-      ]),
-      onWelcome: (master) => this.#desired.setMaster(master),
-      onRefused: (reason) => this.#endRefused(reason),
-    });
-  }
-
-  /** What runs here is looked after as long as it runs, even if its master does not want this node. */
-  #endRefused(reason: string): boolean {
-    const { endRefused } = this.#options;
-    const isIdle =
-      this.status().instances.every(({ state }) => state === 'STOPPED') &&
-      ![...this.#handles.values()].some(isAlive);
-    if (endRefused === undefined || this.#isNodeStopping || !isIdle) return false;
-    endRefused(reason);
-    return true;
-  }
-
-  #buildFetchAhead(): FetchAhead {
-    const { installation, clock, random } = this.#options;
-    return new FetchAhead({
-      desired: this.#desired,
-      isCached: (digest) => installation.isCached(digest),
-      isConnected: () => this.#link.calls !== undefined,
-      fetch: (digest) => this.#prefetch.fetchOne(digest),
-      clock,
-      random,
-    });
-  }
-
-  #buildControllers(): WrapperControllers {
-    const { installation, clock, random, logger, metrics } = this.#options;
-    const shared = {
-      desired: this.#desired,
-      handles: this.#handles,
-      isNodeStopping: () => this.#isNodeStopping,
+    return {
+      desired,
+      handles,
+      outbox: new StatusOutbox(),
+      left: new LeftDirectories({
+        disk: this.#disk,
+        directories: () => installation.directories(),
+        sizes: (ids) => installation.directorySizes(ids),
+        isHeld: (id) => (desired.isConfirmed ? desired.has(id) || handles.get(id) !== undefined : undefined),
+      }),
+      runtimes,
+      limits,
+      sampler: new UsageSampler({
+        runs: () => sampledRuns(handles, runtimes),
+        limits,
+        processes: processUsage ?? { read: async () => new Map() },
+        onSamples: (usages) => this.#link.sendUsage(usages),
+        clock,
+        logger,
+      }),
+      installation,
+      prefetch: new TemplatePrefetch({
+        isCached: (digest) => installation.isCached(digest),
+        fetch: (digest, signal) => installation.fetch(digest, calls(), signal),
+        onFetched: () => this.#controllers.wakeInstalls(),
+        logger,
+      }),
+      calls,
+      nodeStop: this.#nodeStop.signal,
       clock,
       random,
       logger,
     };
-    const controllers = buildWrapperControllers({
-      ...shared,
-      trace: metrics.trace,
-      installer: {
-        ...shared,
-        isCached: (digest) => installation.isCached(digest),
-        isMasterConnected: () => this.#link.calls !== undefined,
-        fetch: (digest, signal) =>
-          this.#prefetch.urgent(() => installation.fetch(digest, this.#link.calls, signal)),
-        install: (desired, signal) => installation.install(desired, this.#desired.master, signal),
-      },
-      supervisor: {
-        ...shared,
-        outbox: this.#outbox,
-        runtimes: this.#offers,
-        limits: this.#limits,
-        launchSpec: (desired, run) => installation.launchSpec(desired, run, this.#desired.master),
-        checkPort: (port) => installation.checkPort(port),
-        mostMemoryOf: (run) => this.#sampler.mostMemory(run),
-        removeWorkspace: (id) => installation.remove(id),
-        left: this.#left,
-        nextLogLine: (id) => installation.nextLogLine(id),
-        followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
-      },
+  }
+
+  #buildFetchAhead(): FetchAhead {
+    const { desired, installation, prefetch, calls, clock, random } = this.#parts;
+    return new FetchAhead({
+      desired,
+      isCached: (digest) => installation.isCached(digest),
+      isConnected: () => calls() !== undefined,
+      fetch: (digest) => prefetch.fetchOne(digest),
+      clock,
+      random,
     });
-    metrics.addQueue('process-supervisor', () => controllers.supervisor.gauge());
-    metrics.addQueue('template-installer', () => controllers.installer.gauge());
-    return controllers;
+  }
+
+  #buildLink(): Link {
+    const { desired, outbox, runtimes, limits } = this.#parts;
+    return new Link({
+      ...this.#options,
+      offers: () => runtimes.list(),
+      advisoryLimits: limits.advisory,
+      feed: desired,
+      reports: outbox,
+      services: new Map([
+        ...(this.#options.services ?? []),
+        ...wrapperServices(this.#parts, this.#controllers.processSupervisor),
+      ]),
+      onWelcome: (master) => desired.setMaster(master),
+      onRefused: (reason) => this.#endRefused(reason),
+    });
+  }
+
+  /** Says what wakes whom when the feed tells something. Resolves at the first snapshot. */
+  #wake(): Promise<void> {
+    const { desired } = this.#parts;
+    desired.onChange((id) => this.#ahead.changed(id));
+    return new Promise((resolve) => {
+      desired.onSnapshot((isFirst) => {
+        // The first snapshot concerns what waited for it, and what it does not name: that is no longer wanted here.
+        if (isFirst) this.#controllers.wakeAll();
+        // Instances that wait for the connection go on at once.
+        else this.#controllers.wakeInstalls();
+        this.#ahead.connected();
+        resolve();
+      });
+    });
+  }
+
+  /** Ends a node that its master refuses, unless something runs here: that is looked after as long as it runs. */
+  #endRefused(reason: string): boolean {
+    const { endRefused } = this.#options;
+    const isIdle =
+      this.status().instances.every(({ state }) => state === 'STOPPED') && this.aliveInstances().length === 0;
+    if (endRefused === undefined || this.#nodeStop.signal.aborted || !isIdle) return false;
+    endRefused(reason);
+    return true;
   }
 }
 
-function isAlive(handle: Handle): boolean {
-  return handle.process !== null || handle.isStarting || handle.hasRemains;
+/** The runs that are up now. */
+function* sampledRuns(handles: HandleBook, runtimes: RuntimeOffers): Generator<SampledRun> {
+  for (const handle of handles.values()) {
+    const process = processOf(handle);
+    const runtime = runtimes.get(handle.runtime);
+    if (process === null || runtime === undefined) continue;
+    yield { instanceId: handle.id, run: handle.run, runtime, pid: 'pid' in process ? process.pid : null };
+  }
 }

@@ -12,6 +12,7 @@ mount|mount|full disks: a small tmpfs is filled
 setsid|util-linux|process runtime: a grandchild that leaves its session is still ended
 chromium|chromium|reference page of the API: a browser shows it, and opens a console with its key as a subprotocol
 stty|coreutils|process runtime: input arrives byte for byte
+git|git|configuration files: which commit they come from
 screen|screen|screen runtime: all of it
 tmux|tmux|tmux runtime: all of it
 dockerd|docker.io|docker runtime: tests start an engine of their own, as root

@@ -2,13 +2,17 @@
  * Builds the master's reconcilers over its state, and the parts that they share. `register.ts` calls it and runs
  * them; it builds the configurations controller itself.
  */
+
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
+import type { ConfigurationRecord } from '../../src/model/configuration.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 import type { Metrics } from '../../src/telemetry/metrics.js';
+import { InstanceUpdates } from './content/instance-updates.js';
 import { Contents } from './content/reconciler.js';
+import { InstanceCreations } from './creation/instance-creations.js';
 import { Drains } from './drain/reconciler.js';
 import { ContentForecaster } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
@@ -25,6 +29,13 @@ import type { WakeFacts } from './wake/wake.js';
 export interface ReconcilersOptions {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
+  /**
+   * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
+   * change or to go, and only a client gets an instance of it.
+   */
+  readonly isInForce: (configuration: ConfigurationRecord) => Promise<boolean>;
+  /** Makes an id, which may be taken. Default: a random one. */
+  readonly newInstanceId?: (() => string) | undefined;
   readonly beats: BeatBook;
   readonly nodeTimeoutMs: number;
   readonly placement: Pick<
@@ -52,6 +63,9 @@ export interface Reconcilers {
   readonly forecaster: ContentForecaster;
   readonly contents: Contents;
   readonly rollouts: Rollouts;
+  /** No reconcilers: what they and clients make instances with, and give them another content. */
+  readonly creations: InstanceCreations;
+  readonly updates: InstanceUpdates;
 }
 
 export interface ReconcilerWakes {
@@ -78,7 +92,16 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     logger,
     ending,
   });
-  const minimumService = new MinimumService({ ...state, writer, clock, logger, ending });
+  const { newInstanceId, isInForce } = options;
+  const creations = new InstanceCreations({
+    ...state,
+    placement,
+    clock,
+    isInForce,
+    ...(newInstanceId !== undefined && { newInstanceId }),
+  });
+  const updates = new InstanceUpdates({ ...state, placement });
+  const minimumService = new MinimumService({ ...state, writer, creations, clock, logger, ending });
   const victims = new Victims({
     ...state,
     outlookOf: (hash, configuration) => placement.places.outlookOf(hash, configuration),
@@ -86,13 +109,14 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
   });
   const mover = new Mover({
     instances,
+    creations,
     writer,
     onCreated: (name, id) => minimumService.noteCreated(name, id),
     logger,
   });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
   const { templateDigest } = options;
-  const rollouts = new Rollouts({ ...state, victims, mover, writer, templateDigest, clock, logger });
+  const rollouts = new Rollouts({ ...state, victims, mover, writer, updates, templateDigest, clock, logger });
   return {
     minimumService,
     placement,
@@ -129,7 +153,9 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       clock,
       logger,
     }),
-    contents: new Contents({ ...state, writer, logger }),
+    creations,
+    updates,
+    contents: new Contents({ ...state, updates, logger }),
     rollouts,
   };
 }

@@ -3,21 +3,21 @@
  * controller is added to `reconcilers.ts`, to `ControllerName`, to `registerAll`, and to the rules of the records
  * that it reads.
  */
+
 import type { ConfigurationSource } from '../../src/configuration-files/source.js';
 import type { Decisions } from '../../src/explain/decisions.js';
 import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
-import type { InstanceRecord } from '../../src/model/instance.js';
 import type { Forecaster } from '../../src/operations/plan/forecast.js';
-import type { NewPlace } from '../../src/state/instance-creations.js';
-import type { PlaceAgain, PlacedUpdate } from '../../src/state/instance-updates.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
 import { ConfigurationFollower } from './configurations/follower.js';
 import { Configurations } from './configurations/reconciler.js';
+import type { InstanceUpdates } from './content/instance-updates.js';
+import type { InstanceCreations } from './creation/instance-creations.js';
 import type { Drains } from './drain/reconciler.js';
 import { leavingIn } from './minimum-service/leaving.js';
 import type { MinimumService } from './minimum-service/reconciler.js';
@@ -54,10 +54,8 @@ export interface MasterControllers extends Part {
   readonly decisions: Decisions;
   /** What they would do of changed contents, for plans. */
   readonly forecaster: Forecaster;
-  /** See `InstanceCreationsOptions`. */
-  placeNew(record: InstanceRecord): NewPlace;
-  /** See `InstanceUpdatesOptions`. */
-  placeAgain(update: PlacedUpdate): PlaceAgain;
+  readonly creations: InstanceCreations;
+  readonly updates: InstanceUpdates;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
   templatesChanged(): void;
   /** Looks at everything again now, as the resync does over time. */
@@ -111,8 +109,8 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       moveOf: (id) => drains.moveOf(id),
     },
     forecaster: reconcilers.forecaster,
-    placeNew: (record) => placement.placeNew(record),
-    placeAgain: (update) => placement.placeAgain(update),
+    creations: reconcilers.creations,
+    updates: reconcilers.updates,
     templatesChanged: () => wake(wakesOfTemplates(facts)),
     resyncNow,
     start: async () => {

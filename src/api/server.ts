@@ -2,23 +2,24 @@
  * The HTTP server of the master: its limits, the gate at its root, and all routes and sockets. It decides nothing;
  * the master passes in what it serves (`ApiDependencies`), builds it and starts it.
  */
+
 import { createServer } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
 import type { Access } from '../access/access.js';
 import { SignInCodes } from '../access/sign-in-codes.js';
-import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/settings/listen-error.js';
-import { UsageHistory, type UsageHistoryNeeds } from '../operations/usage-history.js';
-import { type AttachNeeds, attachSocket } from './attach/attach-socket.js';
-import { type DashboardNeeds, dashboardRoutes } from './dashboard/dashboard-routes.js';
+import { UsageHistory } from '../operations/usage-history.js';
+import { attachSocket } from './attach/attach-socket.js';
+import { dashboardRoutes } from './dashboard/dashboard-routes.js';
+import type { ApiDependencies } from './dependencies.js';
 import { Tunnels } from './forward/client-address.js';
 import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
 import { LEADER_GONE } from './forward/socket-relay.js';
 import { auditWrites } from './gate/audit.js';
-import { Gate, type GateNeeds, requireScope } from './gate/auth.js';
-import { type MeantNameNeeds, withMeantName } from './gate/meant-name.js';
+import { Gate, requireScope } from './gate/auth.js';
+import { withMeantName } from './gate/meant-name.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
@@ -27,27 +28,20 @@ import { type Endpoint, refuseUnknown } from './http/other-methods.js';
 import { BodyGuard } from './http/request-guard.js';
 import type { Method, Route } from './http/route.js';
 import { requestsEventOf, Upgrades } from './http/upgrades.js';
-import type { LiveLogNeeds } from './live-log/live-log.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
-import { apiRoutes, type RouteNeeds } from './routes/api-routes.js';
-import { type HistoryNeeds, historyRoutes } from './routes/history-routes.js';
-import { InstanceView, type InstanceViewOptions } from './routes/instances/instance-view.js';
+import { apiRoutes } from './routes/api-routes.js';
+import { historyRoutes } from './routes/history-routes.js';
+import { InstanceView } from './routes/instances/instance-view.js';
 import { signInRoutes } from './routes/sign-in-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
 import { registerSockets } from './sockets/socket-plugin.js';
 import { defineSocketRoute, type SocketRoute } from './sockets/socket-route.js';
-import {
-  MAX_HEADER_BYTES,
-  makeTransport,
-  type Transport,
-  type TransportLimits,
-  type TransportNeeds,
-} from './tls/transport.js';
-import { type TopicNeeds, topicSources } from './watch/topic-sources.js';
+import { MAX_HEADER_BYTES, makeTransport, type Transport, type TransportLimits } from './tls/transport.js';
+import { topicSources } from './watch/topic-sources.js';
 import { watchSocket } from './watch/watch-socket.js';
 import { Watchers } from './watch/watchers.js';
 
@@ -67,19 +61,6 @@ export interface ApiLimits extends TransportLimits {
   readonly uploadIdleMs: number;
   readonly sockets: Partial<SocketLimits>;
 }
-
-/** Everything that the gate, the routes and the sockets need of the master. Each part names its own needs. */
-export type ApiDependencies = AttachNeeds &
-  DashboardNeeds &
-  GateNeeds &
-  HistoryNeeds &
-  InstanceViewOptions &
-  LiveLogNeeds &
-  MeantNameNeeds &
-  RouteNeeds &
-  UsageHistoryNeeds &
-  TopicNeeds &
-  TransportNeeds & { readonly clock: Clock };
 
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;

@@ -24,7 +24,7 @@ import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { FileConflict, RecordFollower } from './record-follower.js';
 import type { ConfirmedRemovals, DirectorySource } from './source.js';
-import { DirectoryWatch } from './watch.js';
+import { ConfigurationWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
 /** The wait before the second look at a file that looks broken or gone. */
@@ -72,7 +72,7 @@ export class ConfigurationFiles implements Part {
   readonly #options: ConfigurationFilesOptions;
   readonly #source: DirectorySource;
   readonly #editor: ConfigurationEditor;
-  readonly #watch: DirectoryWatch;
+  readonly #watch: ConfigurationWatch;
   readonly #schedule: LookSchedule;
   readonly #stopping = new AbortController();
   /** Looks, puts and removes, one at a time. */
@@ -96,7 +96,7 @@ export class ConfigurationFiles implements Part {
     this.#editor = options.editor ?? new ConfigurationFileWriter(options.source, options.configurations);
     this.#schedule = new LookSchedule(options.clock, () => void this.#queue.add(() => this.#lookAtHints()));
     options.source.onDoubt((file) => this.#hint(file));
-    this.#watch = new DirectoryWatch({
+    this.#watch = new ConfigurationWatch({
       onHint: (file) => this.#hint(file),
       onFailure: (error) => this.#poll(error),
     });

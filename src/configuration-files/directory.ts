@@ -5,9 +5,10 @@
 import { type BigIntStats, constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
-import { fileReason, hasFileCode } from './file-reason.js';
+import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
 const FILES_AT_ONCE = 32;
@@ -153,7 +154,7 @@ export class DirectoryReader {
       if (known?.isFresh === false && known.reading.signature === signatureOf(status)) return known.reading;
       return await this.#readChanged(file, path);
     } catch (error) {
-      if (hasFileCode(error, 'ENOENT') && !(await hasEntry(path))) return undefined;
+      if (isMissing(error) && !(await hasEntry(path))) return undefined;
       return broken(file, 'unreadable', `cannot be read: ${fileReason(error)}`);
     }
   }

@@ -6,8 +6,3 @@ import { systemReason } from '../model/words.js';
 export function fileReason(error: unknown): string {
   return systemReason(error) ?? messageOf(error);
 }
-
-/** True when `error` is a system error with one of these codes, such as `ENOENT`. */
-export function hasFileCode(error: unknown, ...codes: readonly string[]): boolean {
-  return error instanceof Error && 'code' in error && codes.some((code) => code === error.code);
-}

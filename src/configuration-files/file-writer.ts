@@ -6,11 +6,12 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
+import { isMissing } from '../files/system-error.js';
 import { type ConfigurationRecord, isBroughtBy } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
-import { fileReason, hasFileCode } from './file-reason.js';
+import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
 import type { DirectorySource } from './source.js';
@@ -161,5 +162,5 @@ export function configurationFileText(name: string, input: unknown): string {
 }
 
 function ignoreMissing(error: unknown): void {
-  if (!hasFileCode(error, 'ENOENT')) throw error;
+  if (!isMissing(error)) throw error;
 }

@@ -89,7 +89,7 @@ export class DirectorySource implements ConfigurationSource {
     this.nodeId = options.nodeId;
     this.directory = options.directory;
     this.#options = options;
-    this.origins = new ContentOrigins(options.directory);
+    this.origins = new ContentOrigins(options.directory, options.logger);
     this.#reader = new DirectoryReader(options);
     this.#warningLog = new FileWarningLog(options.logger);
   }

@@ -10,19 +10,19 @@ import { type WatchPoint, type WatchPoints, watchPointsText } from './watch-poin
 
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
-export interface DirectoryWatchOptions {
+export interface ConfigurationWatchOptions {
   /** This file may have changed; null: anything may have. May be called often. */
   readonly onHint: (file: string | null) => void;
   /** Watching does not work, for example because no inotify watches are left. No hints come until the next `follow`. */
   readonly onFailure: (error: unknown) => void;
 }
 
-export class DirectoryWatch {
-  readonly #options: DirectoryWatchOptions;
+export class ConfigurationWatch {
+  readonly #options: ConfigurationWatchOptions;
   #watcher: FSWatcher | undefined;
   #following = '';
 
-  constructor(options: DirectoryWatchOptions) {
+  constructor(options: ConfigurationWatchOptions) {
     this.#options = options;
   }
 
@@ -44,7 +44,7 @@ export class DirectoryWatch {
     });
     this.#watcher = watcher;
     watcher.on('ready', () => this.#options.onHint(null));
-    // The raw events, because chokidar drops the second of two changes of a file within 50 ms.
+    // The raw events: `change` loses the second of two changes of a file within 50 ms, as configuration-watch.test.ts shows.
     watcher.on('raw', (_event, name, details) => {
       const { data } = rawDetailsSchema.safeParse(details);
       const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));

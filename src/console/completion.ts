@@ -1,22 +1,15 @@
 /** Completes a line that is being typed, with words of the tree, ids and names. */
 import type { Command } from 'commander';
 import { type WantedWord, wantedWord } from '../command-tree/help/wanted-word.js';
-import type { InstanceRecord } from '../model/instance.js';
 import { visibleInstances } from '../operations/instance-details.js';
-import type { MirrorReader } from '../store/mirror.js';
-import type { LocalTemplates } from '../templates/library/local-templates.js';
-
-type Names = Pick<MirrorReader<unknown>, 'entries'>;
+import type { Reads } from '../operations/reads.js';
+import type { Writes } from '../operations/writes.js';
 
 /** The records whose names complete a line. */
-export interface CompletionNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly configurations: Names;
-  readonly nodes: Names;
-  readonly keys: Names;
-  readonly sessions: Names;
-  readonly templates: Pick<LocalTemplates, 'groups'>;
-}
+export type CompletionNeeds = Pick<
+  Reads & Writes,
+  'instances' | 'configurations' | 'nodes' | 'keys' | 'sessions' | 'templates'
+>;
 
 /** A longer list helps no reader. */
 const MAX_CANDIDATES = 50;

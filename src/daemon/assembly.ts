@@ -8,12 +8,12 @@ import type { RunningParts } from '../loop/lifecycle.js';
 import type { SystemClock } from '../loop/system-clock.js';
 import type { DroverError } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
+import type { OlderMaster } from '../node/desired-copy.js';
 import type { RootPaths } from '../node/root.js';
 import { openStore } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
-import type { OlderMaster } from '../wrapper.js';
 
 /** What every part of a node gets. */
 export interface Shared {

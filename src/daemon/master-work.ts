@@ -21,6 +21,7 @@ export class MasterWork implements TermWork {
   readonly #nodeIsUp: Promise<void>;
   #tellNodeIsUp: () => void = () => undefined;
   #starting: Promise<void> | undefined;
+  #keyMade: Promise<unknown> | undefined;
   #isReady = false;
 
   constructor(options: MasterWorkOptions) {
@@ -52,11 +53,19 @@ export class MasterWork implements TermWork {
     return this.#starting;
   }
 
+  /** Called before the API answers where this master leads already, and in each term. Repeatable, also after a failure. */
+  ensureAdminKey(): Promise<unknown> {
+    this.#keyMade ??= this.#options.ensureAdminKey().catch((error: unknown) => {
+      this.#keyMade = undefined;
+      throw error;
+    });
+    return this.#keyMade;
+  }
+
   async begin(term: Term): Promise<void> {
-    const { master, ensureAdminKey } = this.#options;
-    master.beginTerm(term);
+    this.#options.master.beginTerm(term);
     // Clients wait: what does not need the other goes on beside it.
-    const ends = await Promise.allSettled([ensureAdminKey(), this.#startAll(term)]);
+    const ends = await Promise.allSettled([this.ensureAdminKey(), this.#startAll(term)]);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
     // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
     this.#isReady = !term.signal.aborted;

@@ -24,7 +24,7 @@ import type { MasterStore } from './open-master-store.js';
 
 const IN_CLEAR =
   'the state travels in clear: etcd is on another machine, and its endpoints begin with http://; give etcd certificates, ' +
-  'and name https:// endpoints with "ca" in config.json (docs/operations.md: The state on etcd)';
+  'and name https:// endpoints with "ca" in config.json (docs/several-masters.md: The state on etcd)';
 
 export interface OnEtcdOptions {
   readonly settings: EtcdSettings;
@@ -95,6 +95,6 @@ export async function refuseForeign(
   if (members.length > 0 && !isShared && !existsSync(join(paths.cluster, 'authority.pem')))
     throw new DroverError(
       'DRV_NODE_CONFIG_INVALID',
-      `the nodes of the cluster under ${prefix} trust the authority of another master: copy data/cluster/ of that one into ${paths.cluster} (docs/operations.md, "The state on etcd")`,
+      `the nodes of the cluster under ${prefix} trust the authority of another master: copy data/cluster/ of that one into ${paths.cluster} (docs/several-masters.md, "The state on etcd")`,
     );
 }

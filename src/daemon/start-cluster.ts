@@ -11,7 +11,7 @@ import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { Authority } from '../channel/trust/authority.js';
 import { CertificateThread } from '../channel/trust/certificate-thread.js';
 import { JoinTokens } from '../channel/trust/join-tokens.js';
-import { Members } from '../channel/trust/members.js';
+import { ClusterMembers } from '../channel/trust/members.js';
 import { Renewal } from '../channel/trust/renewal.js';
 import { SharedSecrets } from '../channel/trust/shared-secrets.js';
 import type { Leadership } from '../leadership/leadership.js';
@@ -37,7 +37,7 @@ export interface Cluster {
   readonly secrets: SharedSecrets;
   readonly tokens: JoinTokens;
   readonly admission: Admission;
-  readonly members: Members;
+  readonly members: ClusterMembers;
   readonly audit: Pick<AuditTrail, 'record'>;
 }
 
@@ -90,7 +90,7 @@ export async function openCluster(
       handover: () => readHandover({ paths, configuration, store: settings, secrets }),
     }),
   });
-  return { authority, secrets, tokens, admission, members: new Members(shares), audit };
+  return { authority, secrets, tokens, admission, members: new ClusterMembers(shares), audit };
 }
 
 /** What nodes and clients may call this master, each name once. */

@@ -7,7 +7,8 @@ import { SessionWriter } from '../access/session-writer.js';
 import { ensureTokenSecret } from '../access/token-secret.js';
 import { creationOfKept, InstanceTokens } from '../access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
-import { type ApiDependencies, ApiServer } from '../api/server.js';
+import type { ApiDependencies } from '../api/dependencies.js';
+import { ApiServer } from '../api/server.js';
 import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
@@ -108,8 +109,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
       },
     }),
   });
-  // The API listens first, so that a taken port is known before anything changes. It answers 503 while it is not ready.
   await before?.makeRoom();
+  // A script that waits for an answer of the API reads the key next.
+  if (candidate.isLeader()) await work.ensureAdminKey();
+  // The API listens before the rest, so that a taken port is known early. It answers 503 while it is not ready.
   await running.start(api);
   const door = await startClusterServer(assembly, cluster, {
     master: () => master,
@@ -262,16 +265,10 @@ function buildDependencies(
     leadership: candidate,
     version,
     dashboard,
-    instances: state.instances,
-    instanceRevisions: state.instanceRevisions,
-    configurations: state.configurations,
-    revisions: state.revisions,
-    histories: state.histories,
-    rollouts: state.rollouts,
-    nodes: state.nodes,
-    keys: state.keys,
-    sessions: state.sessions,
+    ...state,
     isReady,
+    creations: master.creations,
+    updates: master.updates,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
     rolloutWrites: master.rolloutWriter,

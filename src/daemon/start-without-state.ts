@@ -3,13 +3,15 @@
  * crashes, as a wrapper does without its master. So a node whose etcd is away at its start is no worse off than one
  * whose etcd went away later. Its API says what it waits for.
  */
-import { resolve } from 'node:path';
+import { existsSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { CertificateFiles } from '../api/tls/certificate-files.js';
 import { WaitingApi } from '../api/waiting-api.js';
 import { readServerPair } from '../channel/trust/authority.js';
 import type { KeyPair } from '../channel/trust/certificates.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { SecretDirectory } from '../node/secret-files.js';
+import { wasStoreMade } from '../store/lmdb/open.js';
 import type { Wrapper } from '../wrapper.js';
 import type { Assembly } from './assembly.js';
 import { type MasterConnection, startWrapper } from './start-wrapper.js';
@@ -53,9 +55,10 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
   };
 }
 
-/** Undefined: it has TLS, and no certificate yet. */
+/** Undefined: at a first start, before the operator's key is there; with TLS, before the certificate is there. */
 async function openWaitingApi(assembly: Assembly, reason: () => string): Promise<WaitingApi | undefined> {
-  const { configuration } = assembly;
+  const { configuration, paths } = assembly;
+  if (!existsSync(paths.adminKey) && !wasStoreMade(join(paths.store, 'node'))) return undefined;
   if (configuration.apiTls === undefined) return new WaitingApi({ configuration, pair: undefined, reason });
   const pair = await pairOf(assembly, configuration.apiTls);
   return pair && new WaitingApi({ configuration, pair, reason });

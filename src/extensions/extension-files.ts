@@ -6,8 +6,9 @@ import type { Stats } from 'node:fs';
 import { readdir, readFile, realpath, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
+import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { secretsIn } from './setting-secrets.js';
@@ -134,7 +135,7 @@ function entryOf(exports: unknown): string | undefined {
 
 async function statOf(file: string): Promise<Stats | undefined> {
   return await stat(file).catch((error: unknown) => {
-    if (hasFileCode(error, 'ENOENT')) return undefined;
+    if (isMissing(error)) return undefined;
     throw refused(`${file.slice(file.lastIndexOf('/') + 1)} cannot be read: ${fileReason(error)}`);
   });
 }

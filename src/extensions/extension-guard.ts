@@ -2,11 +2,11 @@
  * Stands between Drover and the code of an extension. Errors of that code come out without the secrets of its settings,
  * so that they may be shown. Uncaught errors are traced back to the extension.
  */
+import { isDiskError } from '../files/system-error.js';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
 import { withoutPaths } from '../model/public-message.js';
 import type { Logger } from '../telemetry/logger.js';
-import { isDiskError } from '../templates/tree/system-error.js';
 import type { ExtensionFaults, FaultOwner } from './extension-faults.js';
 import { hideSecretsIn, type SettingSecret, secretsIn } from './setting-secrets.js';
 

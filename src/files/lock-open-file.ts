@@ -3,6 +3,7 @@
  * also holds between containers and machines that share the file.
  */
 import { spawn } from 'node:child_process';
+import { isMissing } from './system-error.js';
 
 /**
  * Locks the open file. False: another process holds the lock, and still held it after `waitMs`. Node.js has no call for
@@ -22,8 +23,7 @@ export function lockOpenFile(file: number, waitMs = 0): Promise<boolean> {
       said += text;
     });
     child.once('error', (error) => {
-      const isMissing = 'code' in error && error.code === 'ENOENT';
-      reject(isMissing ? new Error('the program flock is missing; install util-linux') : error);
+      reject(isMissing(error) ? new Error('the program flock is missing; install util-linux') : error);
     });
     child.once('close', (code, signal) => {
       if (code === 0) resolve(true);

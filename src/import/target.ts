@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirectoryReader, type Reading } from '../configuration-files/directory.js';
-import { hasFileCode } from '../configuration-files/file-reason.js';
+import { hasFileCode } from '../files/system-error.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { messageOf } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';

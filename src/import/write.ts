@@ -2,8 +2,9 @@
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pino } from 'pino';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
+import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { prepareRoot } from '../node/root.js';
 import { TemplateDirectory } from '../templates/library/template-directory.js';
@@ -82,7 +83,7 @@ async function exists(path: string): Promise<boolean> {
     await lstat(path);
     return true;
   } catch (error) {
-    if (hasFileCode(error, 'ENOENT')) return false;
+    if (isMissing(error)) return false;
     throw error;
   }
 }

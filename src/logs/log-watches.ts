@@ -3,8 +3,9 @@
  * system's file notices, or looks every `pollMs` when the system has none left. While the directory does not exist it
  * watches the parent directory.
  */
-import { type FSWatcher, lstatSync, watch } from 'node:fs';
+import { type FSWatcher, lstatSync } from 'node:fs';
 import { basename, dirname } from 'node:path';
+import { type DirectoryChange, type SystemWatch, watchDirectory } from '../files/watch-directory.js';
 
 /**
  * The shortest time between two wakes of a busy log. A wake reads all output since the last wake. Output comes in
@@ -20,8 +21,8 @@ const POLL_MS = 60;
 const SAFETY_POLL_MS = 5000;
 
 export interface LogWatchOptions {
-  /** `fs.watch`, or a test's stand-in that gives no notices. */
-  readonly watch?: (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
+  /** A test's stand-in that gives no notices. */
+  readonly watch?: SystemWatch;
   readonly pollMs?: number;
   readonly safetyPollMs?: number;
 }
@@ -36,12 +37,14 @@ export interface LogWatch {
   close(): void;
 }
 
+type DirectoryOptions = LogWatchOptions & Required<Pick<LogWatchOptions, 'pollMs' | 'safetyPollMs'>>;
+
 export class LogWatches {
-  readonly #options: Required<LogWatchOptions>;
-  readonly #directories = new Map<string, DirectoryWatch>();
+  readonly #options: DirectoryOptions;
+  readonly #directories = new Map<string, LogDirectory>();
 
   constructor(options: LogWatchOptions = {}) {
-    this.#options = { watch: watchDirectory, pollMs: POLL_MS, safetyPollMs: SAFETY_POLL_MS, ...options };
+    this.#options = { pollMs: POLL_MS, safetyPollMs: SAFETY_POLL_MS, ...options };
   }
 
   /** The number of watched directories. */
@@ -52,7 +55,7 @@ export class LogWatches {
   /** Opens a watch. The first `changed` resolves at once. */
   open(directory: string): LogWatch {
     const known = this.#directories.get(directory);
-    const shared = known ?? new DirectoryWatch(directory, this.#options);
+    const shared = known ?? new LogDirectory(directory, this.#options);
     this.#directories.set(directory, shared);
     const watch = new Subscription(() => {
       shared.subscriptions.delete(watch);
@@ -107,10 +110,10 @@ class Subscription implements LogWatch {
   }
 }
 
-class DirectoryWatch {
+class LogDirectory {
   readonly subscriptions = new Set<Subscription>();
   readonly #directory: string;
-  readonly #options: Required<LogWatchOptions>;
+  readonly #options: DirectoryOptions;
   readonly #safetyTimer: NodeJS.Timeout;
   #own: FSWatcher | undefined;
   /** The watch on the parent directory while this directory does not exist. */
@@ -120,7 +123,7 @@ class DirectoryWatch {
   #cameInRest = false;
   #isListChanged = false;
 
-  constructor(directory: string, options: Required<LogWatchOptions>) {
+  constructor(directory: string, options: DirectoryOptions) {
     this.#directory = directory;
     this.#options = options;
     this.#arm();
@@ -140,7 +143,7 @@ class DirectoryWatch {
     this.#disarm();
     this.#own = this.#watchOwn();
     if (this.#own !== undefined) return;
-    this.#above = this.#tryWatch(dirname(this.#directory), (_event, name) => {
+    this.#above = this.#tryWatch(dirname(this.#directory), ({ name }) => {
       if (name !== null && name !== basename(this.#directory)) return;
       this.#arm();
       this.#notify(true);
@@ -162,18 +165,15 @@ class DirectoryWatch {
   #watchOwn(): FSWatcher | undefined {
     // A link in the directory's place is not followed. The watch on the parent tells when it is gone.
     if (!isDirectory(this.#directory)) return undefined;
-    return this.#tryWatch(this.#directory, (event, name) => {
-      // The directory's own name means that the directory was removed or moved away.
-      if (name === basename(this.#directory)) this.#arm();
-      this.#notify(event === 'rename');
+    return this.#tryWatch(this.#directory, ({ isRename, isSelf }) => {
+      if (isSelf) this.#arm();
+      this.#notify(isRename);
     });
   }
 
-  #tryWatch(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher | undefined {
+  #tryWatch(path: string, onChange: (change: DirectoryChange) => void): FSWatcher | undefined {
     try {
-      const watcher = this.#options.watch(path, onEvent);
-      watcher.on('error', () => this.#arm());
-      return watcher;
+      return watchDirectory(path, onChange, () => this.#arm(), this.#options.watch);
     } catch {
       // The directory is missing, or the system has no watch left: then the poll finds changes.
       return undefined;
@@ -194,10 +194,6 @@ class DirectoryWatch {
       if (this.#cameInRest) this.#notify(false);
     }, REST_MS).unref();
   }
-}
-
-function watchDirectory(path: string, onEvent: (event: string, name: string | null) => void): FSWatcher {
-  return watch(path, { persistent: false }, onEvent);
 }
 
 function isDirectory(path: string): boolean {

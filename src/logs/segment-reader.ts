@@ -4,12 +4,11 @@
  */
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
+import { hasFileCode } from '../files/system-error.js';
 import { type Segment, segmentsOf } from './segments.js';
 
 // O_NONBLOCK: a FIFO with this name does not block the open.
 const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
-/** The errors of a segment that is not there. ELOOP: a link stands in its place, which is not ours and is not read. */
-const GONE = new Set<unknown>(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
 export interface OpenSegment {
   readonly handle: FileHandle;
@@ -58,5 +57,6 @@ export async function inodeOf(segment: Segment): Promise<number | undefined> {
 }
 
 function isGone(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && GONE.has(error.code);
+  // ELOOP: a link stands in its place, which is not ours and is not read.
+  return hasFileCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP');
 }

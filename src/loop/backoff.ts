@@ -7,39 +7,49 @@ export interface BackoffOptions {
   readonly maxMs?: number;
 }
 
+/** The full delay, without jitter, of a failure that so many failures preceded. */
+export function backoffMs(failures: number, { baseMs, maxMs }: Required<BackoffOptions>): number {
+  return Math.min(baseMs * 2 ** failures, maxMs);
+}
+
+/** Counts the failures of keys, and gives delays with jitter. A success forgets the failures of its key. */
 export class Backoff {
   readonly #random: () => number;
   readonly #baseMs: number;
   readonly #maxMs: number;
-  /** The full delay after the next failure, by key. */
-  readonly #nextMs = new Map<string, number>();
+  /** How often each key failed since it was cleared. */
+  readonly #failures = new Map<string, number>();
 
   /** `random` returns a number in [0, 1). */
   constructor(random: () => number, { baseMs = 50, maxMs = 60_000 }: BackoffOptions = {}) {
     this.#random = random;
-    this.#baseMs = Math.min(baseMs, maxMs);
+    this.#baseMs = baseMs;
     this.#maxMs = maxMs;
   }
 
   /** How many keys failed and were not cleared since. */
   get size(): number {
-    return this.#nextMs.size;
+    return this.#failures.size;
   }
 
   /** True when `key` failed and was not cleared since. */
   has(key: string): boolean {
-    return this.#nextMs.has(key);
+    return this.#failures.has(key);
   }
 
-  /** Counts a failure of `key`. Returns the delay in ms, between half and all of the full delay. */
-  next(key: string): number {
-    const fullMs = this.#nextMs.get(key) ?? this.#baseMs;
-    this.#nextMs.set(key, Math.min(2 * fullMs, this.#maxMs));
+  /**
+   * Counts a failure of `key`; an owner of one key leaves it out. Returns the delay in ms, between half and all of the
+   * full delay.
+   */
+  next(key = ''): number {
+    const failures = this.#failures.get(key) ?? 0;
+    this.#failures.set(key, failures + 1);
+    const fullMs = backoffMs(failures, { baseMs: this.#baseMs, maxMs: this.#maxMs });
     return (fullMs / 2) * (1 + this.#random());
   }
 
   /** Forgets the failures of `key`. */
-  clear(key: string): void {
-    this.#nextMs.delete(key);
+  clear(key = ''): void {
+    this.#failures.delete(key);
   }
 }

@@ -1,4 +1,6 @@
-/** Says how much RAM and CPU a node has for placement to give out. What limits an instance is its configuration. */
+/**
+ * Says how much RAM and CPU a node has for placement to give out. The configuration of an instance limits the instance.
+ */
 import { availableParallelism, totalmem } from 'node:os';
 import type { NodeCapacity, NodeConfiguration } from '../model/node.js';
 
@@ -18,7 +20,8 @@ export function thisMachine(): Machine {
 
 /**
  * The capacity that the node offers. CPU is given out `cpuOvercommit` times, because few programs use their cores all
- * the time; RAM only once, because what has no RAM is ended. `maxCpu` and `maxRamMB` go before what the machine has.
+ * the time. RAM is given out once, because a process that finds no RAM is ended. `maxCpu` and `maxRamMB` go before what
+ * the machine has.
  */
 export function capacityOf(
   { maxRamMB, maxCpu, cpuOvercommit }: NodeConfiguration,

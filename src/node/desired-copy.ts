@@ -1,6 +1,6 @@
 /**
- * What this node should hold, as the master last said. It is kept on the node's own disk, so that the node goes on
- * without its master. The feed writes it; the wrapper's reconcilers read it.
+ * The desired state of this node, as the master last said it. The copy is kept on the node's own disk, so that the node
+ * goes on without its master. The feed writes the copy; the wrapper's reconcilers read it.
  */
 import { z } from 'zod';
 import {
@@ -10,7 +10,7 @@ import {
   type MessageOf,
   masterAddressSchema,
 } from '../channel/protocol/messages.js';
-import type { Seen } from '../channel/wrapper/link.js';
+import type { FeedSink, Seen } from '../channel/wrapper/link.js';
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import type { WriteBehind } from './write-behind.js';
 
@@ -25,20 +25,29 @@ export interface Desired {
   readonly configuration: Configuration;
 }
 
-export class DesiredCopy {
+/** Whether the next master may have an older store than this node has seen. The first snapshot ends it. */
+export interface OlderMaster {
+  isAccepted: boolean;
+}
+
+export class DesiredCopy implements FeedSink {
   readonly #disk: WriteBehind;
+  readonly #older: OlderMaster | undefined;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
-  /** Ids whose assignment cannot be read here, and those that the master named without it. */
+  /** Ids whose assignment cannot be read here, and ids that the master named without their assignment. */
   readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
   #seen: number | undefined;
   #line = 0;
   readonly #listeners: ((id: string) => void)[] = [];
+  readonly #snapshotListeners: ((isFirst: boolean) => void)[] = [];
 
-  constructor(disk: WriteBehind) {
+  /** `older` absent: a master whose store is older than what this node has seen is not taken. */
+  constructor(disk: WriteBehind, older?: OlderMaster) {
     this.#disk = disk;
+    this.#older = older;
   }
 
   /** Reads what an earlier run kept. Call once, before the feed starts. */
@@ -61,6 +70,11 @@ export class DesiredCopy {
     this.#listeners.push(listener);
   }
 
+  /** Adds a listener, which hears that a snapshot was applied, and whether it was the first in this run of the daemon. */
+  onSnapshot(listener: (isFirst: boolean) => void): void {
+    this.#snapshotListeners.push(listener);
+  }
+
   get(id: string): Desired | undefined {
     const assignment = this.#assignments.get(id);
     const configuration = assignment && this.#revisions.get(assignment.revision);
@@ -70,7 +84,7 @@ export class DesiredCopy {
   }
 
   /**
-   * Resolves when what is desired of `id` is on disk, or cannot be written now. Call it before a start: a daemon that
+   * Resolves when the desired state of `id` is on disk, or cannot be written now. Call it before a start: a daemon that
    * adopts the run must know how to stop it, and what shows that it is ready.
    */
   async keep(id: string): Promise<void> {
@@ -83,7 +97,7 @@ export class DesiredCopy {
     return this.#assignments.has(id) || this.#leftAlone.has(id);
   }
 
-  /** Of every instance that `has` knows. */
+  /** The id of every instance that `has` knows. */
   *ids(): Generator<string> {
     yield* this.#assignments.keys();
     yield* this.#leftAlone;
@@ -106,9 +120,13 @@ export class DesiredCopy {
     this.#disk.put(MASTER, master);
   }
 
-  /** The revision of the master's store that was applied last; undefined when no master has said one. */
-  get seen(): Seen | undefined {
-    return this.#seen === undefined ? undefined : { revision: this.#seen, line: this.#line };
+  /**
+   * The revision of the master's store that was applied last; undefined: no master has said any, or any revision is
+   * taken.
+   */
+  seen(): Seen | undefined {
+    if (this.#seen === undefined || this.#older?.isAccepted === true) return undefined;
+    return { revision: this.#seen, line: this.#line };
   }
 
   /** The assignments whose revision's content is here too. */
@@ -117,6 +135,7 @@ export class DesiredCopy {
   }
 
   applySnapshot(snapshot: MessageOf<'snapshot'>): void {
+    const isFirst = !this.#isConfirmed;
     const held = new Set([...snapshot.assignments.map(({ id }) => id), ...(snapshot.unchanged ?? [])]);
     const dropped = [...this.#assignments.keys(), ...this.#leftAlone].filter((id) => !held.has(id));
     this.#isConfirmed = true;
@@ -127,8 +146,10 @@ export class DesiredCopy {
     this.#line = line;
     this.#saw(snapshot.store);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
-    // Only here: within a connection the master sends the content of a revision once, and relies on it.
+    // Only after a snapshot: within a connection the master sends the content of a revision once, and relies on it.
     this.#collectRevisions();
+    if (this.#older !== undefined) this.#older.isAccepted = false;
+    for (const listener of this.#snapshotListeners) listener(isFirst);
   }
 
   applyDelta(delta: MessageOf<'delta'>): void {

@@ -1,19 +1,22 @@
 /**
- * Keeps the trees that this node's instances name in its cache, also of those that run: their next start must not need
- * the master. Called when the feed changes an instance, and when the connection to the master is back.
+ * Keeps the trees that this node's instances name in its cache, also for running instances: their next start must not
+ * need the master. Called when the feed changes an instance, and when the connection to the master is back.
  */
 import { Backoff } from '../loop/backoff.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { TreeResult } from '../model/template.js';
 import type { Desired } from './desired-copy.js';
 
-/** What an instance waits for begins within this time, and goes first. */
+/** The wait before a fetch ahead. A fetch that an instance waits for begins within this time, and goes first. */
 const BEGIN_AFTER_MS = 100;
 const FIRST_RETRY_MS = 1000;
-/** Each try may bring much of a large tree: a full disk must not cause a load for ever. */
+/**
+ * The longest wait between two tries. Each try may bring much of a large tree: a full disk must not cause a load for
+ * ever.
+ */
 const MAX_RETRY_MS = 300_000;
 
-export interface FetchAheadOptions {
+interface FetchAheadOptions {
   readonly desired: { ids(): Iterable<string>; get(id: string): Desired | undefined };
   readonly isCached: (digest: string) => boolean;
   readonly isConnected: () => boolean;
@@ -39,20 +42,20 @@ export class FetchAhead {
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RETRY_MS });
   }
 
-  /** What the node should hold for `id` has changed. Cheap. */
+  /** Called when the desired state of `id` has changed. Cheap. */
   changed(id: string): void {
     for (const digest of digestsOf(this.#options.desired.get(id)))
       if (!this.#options.isCached(digest) && !this.#failed.has(digest)) this.#due.add(digest);
     this.#beginSoon();
   }
 
-  /** The connection is back: everything that is missing is tried at once. */
+  /** Tries everything that is missing at once, because the connection is back. */
   connected(): void {
     for (const digest of [...this.#failed.keys()]) this.#forget(digest);
     for (const id of this.#options.desired.ids()) this.changed(id);
   }
 
-  /** Begins no other fetch. The one under way is ended by its owner, and awaited here. Idempotent. */
+  /** Begins no other fetch. The owner of the fetch under way ends it; `stop` waits for that. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#begin?.cancel();
@@ -60,7 +63,7 @@ export class FetchAhead {
     await this.#fetching;
   }
 
-  /** Without a connection the digests stay due: `connected` comes back to them. */
+  /** Begins the due fetches in a moment. While there is no connection the digests stay due, until `connected`. */
   #beginSoon(): void {
     const { clock, isConnected } = this.#options;
     if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || !isConnected()) return;
@@ -68,7 +71,7 @@ export class FetchAhead {
       this.#begin = undefined;
       this.#fetching = this.#fetchDue().finally(() => {
         this.#fetching = undefined;
-        // For what came when the last fetch had just ended.
+        // A digest may have come when the last fetch had just ended.
         this.#beginSoon();
       });
     });
@@ -88,7 +91,7 @@ export class FetchAhead {
 
   #retryLater(digest: string): void {
     if (this.#isStopped) return;
-    // It was perhaps named again while it was fetched.
+    // The digest may have been named again while it was fetched.
     this.#due.delete(digest);
     const timer = this.#options.clock.setTimer(this.#backoff.next(digest), () => {
       this.#failed.delete(digest);

@@ -1,6 +1,7 @@
 /**
- * Names of a root that other users of the machine could take before it does. One is of a directory under /tmp, others
- * are of sockets in the kernel's one table of abstract names. Chance makes them, and the root's private data keeps them.
+ * The names of a root that other users of the machine could take before the root does. They name a directory under
+ * /tmp, and sockets in the one table of abstract names of the kernel. The names are random, and the data of the root
+ * keeps them.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -16,8 +17,9 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
+import { hasFileCode, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
 /** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
@@ -34,9 +36,9 @@ export async function lockKeyOf(data: string): Promise<string> {
   const fresh = `${file}.${randomBytes(4).toString('hex')}`;
   try {
     await readFile(file).catch(async (error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
       await writeFile(fresh, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
-      // Unlike a rename it does not replace what another start has just made.
+      // Unlike a rename, a link does not replace what another start has just made.
       await link(fresh, file).catch(ignoreExisting);
     });
     const key = await readFile(file, 'utf8');
@@ -50,14 +52,14 @@ export async function lockKeyOf(data: string): Promise<string> {
 }
 
 /**
- * A directory with a short path for this user alone, the same at each call. `former` is the one of version 0.1.0, with
- * the sockets of what it left running. Throws DRV_NODE_ROOT_UNUSABLE.
+ * A directory with a short path for this user alone, the same at each call. `former`: the directory of version 0.1.0,
+ * with the sockets of what that version left running. Throws DRV_NODE_ROOT_UNUSABLE.
  */
 export async function shortDirectoryOf(data: string, former: string): Promise<string> {
   const pointer = join(data, 'short-sockets');
   try {
     const kept = await readlink(pointer).catch((error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
     });
     if (kept !== undefined && (await isTaken(kept))) return kept;
     const chosen =
@@ -77,10 +79,10 @@ async function isTaken(directory: string): Promise<boolean> {
   return isOurs(directory);
 }
 
-/** Not through a link, which anybody could have put there. */
+/** True when the path is a directory of this user, and not a link, which anybody could have put there. */
 async function isOurs(directory: string): Promise<boolean> {
   const status = await lstat(directory).catch((error: unknown) => {
-    if (!hasFileCode(error, 'ENOENT')) throw error;
+    if (!isMissing(error)) throw error;
   });
   return status?.isDirectory() === true && status.uid === ownUser().uid && (status.mode & 0o077) === 0;
 }

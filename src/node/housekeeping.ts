@@ -9,7 +9,7 @@ const EVERY_MS = 600_000;
 const CACHE_MAX_BYTES = 10 * 1024 ** 3;
 const CACHE_MAX_AGE_MS = 30 * 86_400_000;
 
-export interface HousekeepingOptions {
+interface HousekeepingOptions {
   readonly logsDirectory: string;
   readonly cache: TemplateCache;
   readonly inUse: () => { readonly instanceIds: ReadonlySet<string>; readonly digests: ReadonlySet<string> };
@@ -27,7 +27,9 @@ export class Housekeeping implements Part {
     this.#options = options;
   }
 
-  /** Cleans up for the first time after ten minutes: a node that has just started has other things to do. */
+  /**
+   * Starts the rounds. The first clean-up comes after ten minutes: a node that has just started has other things to do.
+   */
   start(): void {
     this.#later();
   }

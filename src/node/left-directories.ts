@@ -1,6 +1,6 @@
 /**
- * The working directories of static instances that this node holds no more. It notes whose they were when the supervisor
- * forgets the instance: the directory itself belongs to the program, and says nothing.
+ * The working directories of static instances that this node holds no more. The supervisor notes the configuration,
+ * port and time of an instance when it forgets it: the directory itself belongs to the program, and says nothing.
  */
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
@@ -12,15 +12,17 @@ const LEFT = 'left/';
 const noteSchema = keptDirectorySchema
   .pick({ configurationName: true, port: true })
   .extend({ configurationName: z.string(), leftAt: z.number() });
-export type LeftNote = z.output<typeof noteSchema>;
+type LeftNote = z.output<typeof noteSchema>;
 
-export interface LeftDirectoriesOptions {
+interface LeftDirectoriesOptions {
   readonly disk: WriteBehind;
   /** Ids of the instances that have a working directory. */
   readonly directories: () => Promise<readonly string[]>;
-  /** The bytes of the files in each directory; those that cannot be counted are left out. */
+  /** The bytes of the files in each directory; directories that cannot be counted are left out. */
   readonly sizes: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /** Whether the instance is still held here; undefined: the master has not said yet what this node should hold. */
+  /**
+   * True when this node still holds the instance; undefined: the master has not said yet what this node should hold.
+   */
   readonly isHeld: (id: string) => boolean | undefined;
 }
 
@@ -40,20 +42,20 @@ export class LeftDirectories {
     this.#notes = new Map(readable);
   }
 
-  /** A static instance is forgotten, and its directory stays. */
+  /** Notes that a static instance is forgotten and its directory stays. */
   note(id: string, note: LeftNote): void {
     this.#notes.set(id, note);
     this.#options.disk.put(LEFT + id, note);
   }
 
-  /** The directory is in use again, or gone. */
+  /** Ends the note of a directory that is in use again, or gone. */
   end(id: string): void {
     if (this.#notes.delete(id)) this.#options.disk.put(LEFT + id, undefined);
   }
 
   /**
-   * The directories that nothing uses, those that were left last first; with `id` that one alone, without its size. Throws
-   * DRV_NOT_READY before the master has said what this node should hold.
+   * The directories that nothing uses, the latest left first. With `id`: the directory of that instance alone, without
+   * its size. Throws DRV_NOT_READY before the master has said what this node should hold.
    */
   async list(id?: string): Promise<readonly KeptDirectory[]> {
     if (id !== undefined) return (await this.#left()).filter((directory) => directory.id === id);

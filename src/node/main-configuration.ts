@@ -1,17 +1,18 @@
 /** Loads the node's `config.json`. Writes it, with every default, when there is none. */
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../configuration-files/json-position.js';
 import { fieldName, type Problem, problemsOf } from '../configuration-files/problems.js';
 import { replaceFile } from '../files/replace-file.js';
+import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../model/node.js';
 
 const MAX_BYTES = 1024 * 1024;
 
 /**
- * Called once at start, before the root's lock is taken. Never changes a file that exists. Throws
+ * Loads the file. Called once at start, before the root's lock is taken. Never changes a file that exists. Throws
  * DRV_NODE_CONFIG_INVALID with one line per fault: file, place, field, what is wrong, what is accepted.
  */
 export async function loadMainConfiguration(file: string): Promise<NodeConfiguration> {
@@ -47,7 +48,7 @@ export function parseMainConfiguration(file: string, text: string): NodeConfigur
 
 /**
  * Writes `fields` over the file's content, or into a new file, with every default. The node reads the file once, at its
- * start, so do not call this while it runs. Throws like `loadMainConfiguration`.
+ * start, so do not call this while the node runs. Throws like `loadMainConfiguration`.
  */
 export async function changeMainConfiguration(
   file: string,
@@ -81,7 +82,7 @@ async function readText(file: string): Promise<string | undefined> {
     if (status.size > MAX_BYTES) throw invalid(`${file} is larger than ${MAX_BYTES / 1024} KiB`);
     return await readFile(file, 'utf8');
   } catch (error) {
-    if (hasFileCode(error, 'ENOENT')) return undefined;
+    if (isMissing(error)) return undefined;
     throw error instanceof DroverError ? error : invalid(`${file} cannot be read: ${fileReason(error)}`);
   }
 }
@@ -95,7 +96,7 @@ async function writeDefaults(file: string): Promise<NodeConfiguration> {
 async function writeConfiguration(file: string, fields: object): Promise<void> {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
-    // A join token is for this user only: the next start refuses one that others can read.
+    // A join token is for this user only: the next start refuses a file that others can read.
     await replaceFile(file, text, { keepMode: !('joinToken' in fields) });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);

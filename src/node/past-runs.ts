@@ -3,7 +3,7 @@ import { DroverError } from '../model/errors.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import type { OutputSpan, PastRun } from '../model/run/past-exit.js';
 
-export interface PastRunsOptions {
+interface PastRunsOptions {
   /** Wall clock, Unix milliseconds. */
   readonly now: number;
   readonly read: (
@@ -11,7 +11,10 @@ export interface PastRunsOptions {
   ) => Promise<{ readonly lines: readonly string[]; readonly isKept: boolean }>;
 }
 
-/** Newest first, as given. Lines that cannot be read count as gone: an end is worth telling without them. */
+/**
+ * Describes past runs in the order given, newest first. Lines that cannot be read count as gone: an end is worth
+ * telling without its lines.
+ */
 export function describePastRuns(
   runs: readonly PastRun[],
   { now, read }: PastRunsOptions,
@@ -27,8 +30,8 @@ export function describePastRuns(
 }
 
 /**
- * Where the output stands of the run before the present one; when none runs, of the one before the last. Throws
- * DRV_RUN_UNKNOWN.
+ * Where the output of the run before the present run stands. When no run is up, the last run counts as the present one.
+ * Throws DRV_RUN_UNKNOWN.
  */
 export function previousOutput(
   id: string,

@@ -1,18 +1,19 @@
 /** Refuses secrets that other users could read or could have planted. */
 import { lstat, stat } from 'node:fs/promises';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
+import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
 /**
  * Throws DRV_NODE_ROOT_UNUSABLE, with the command that mends it, when `path` belongs to another user or grants more
- * than `mode`. A link there must belong to this user too. A path that does not exist is fine.
+ * than `mode`. A link at `path` must belong to this user too. A path that does not exist is fine.
  */
 export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<void> {
   const { uid, username } = ownUser();
   for (const look of [lstat, stat]) {
     const status = await look(path).catch((error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw refusal(path, fileReason(error));
+      if (!isMissing(error)) throw refusal(path, fileReason(error));
     });
     if (status === undefined) return;
     if (status.uid !== uid)

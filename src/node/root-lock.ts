@@ -1,7 +1,7 @@
 /**
  * Allows one node per root, also across containers and machines that share the directory. The lock is the kernel's
- * (flock) on the open lock file, which no other process has: it ends with this process in any way. The file's text
- * only tells who holds it.
+ * (flock) on the open lock file. No other process has that file open, so the lock ends with this process in any way.
+ * The file's text only tells who holds it.
  */
 import { closeSync, constants, fstatSync, ftruncateSync, openSync, statSync, writeSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
@@ -23,7 +23,7 @@ type Holder = z.output<typeof holderSchema>;
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
 
-export interface RootLock {
+interface RootLock {
   /** Idempotent. */
   release(): void;
 }
@@ -48,7 +48,9 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   }
 }
 
-/** The file stays: removing it could free a lock that another process has just taken. */
+/**
+ * The holder of the lock. `release` leaves the file: removing it could free a lock that another process has just taken.
+ */
 function heldBy(file: number): RootLock {
   let isHeld = true;
   return {
@@ -61,10 +63,10 @@ function heldBy(file: number): RootLock {
   };
 }
 
-/** Returns the open lock file with the lock on it. A file that was removed meanwhile locks nothing. */
+/** Returns the open lock file, locked. A file that was removed meanwhile locks nothing. */
 async function openLocked(paths: RootPaths): Promise<number> {
   for (;;) {
-    // Not a FileHandle: the garbage collector closes those, and the lock would be gone.
+    // Not a FileHandle: the garbage collector closes a FileHandle, and the lock would be gone.
     const file = openSync(paths.lockFile, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     try {
       if (!(await lockOpenFile(file))) throw await locked(paths);
@@ -78,7 +80,7 @@ async function openLocked(paths: RootPaths): Promise<number> {
   }
 }
 
-/** Version 0.1.0 did not lock the file: a process of it is found by what it wrote there. */
+/** Refuses when a process of version 0.1.0 runs here, which did not lock the file: the file's text names it. */
 async function refuseUnlockedHolder(paths: RootPaths): Promise<void> {
   const holder = await readHolder(paths.lockFile);
   if (holder === undefined || holder.host !== undefined || holder.pid === process.pid) return;
@@ -89,7 +91,7 @@ async function readHolder(lockFile: string): Promise<Holder | undefined> {
   try {
     return holderSchema.safeParse(JSON.parse(await readFile(lockFile, 'utf8'))).data;
   } catch {
-    // Empty, or being written at this moment.
+    // The file is empty, or is being written at this moment.
     return undefined;
   }
 }
@@ -99,7 +101,7 @@ async function thisProcess(): Promise<Holder> {
   return { pid: process.pid, startTime, bootId: await bootId(), host: hostname() };
 }
 
-/** Whether the process runs, and can be seen from here. Other containers and machines cannot. */
+/** True when the process runs and can be seen from here. Processes of other containers and machines cannot. */
 async function isSeen({ pid, startTime, bootId: boot }: Holder): Promise<boolean> {
   return boot === (await bootId()) && startTime === (await startTimeOf(pid));
 }

@@ -1,16 +1,17 @@
 /**
  * The node's directory: all paths under the root (DESIGN §4). Missing directories are made; the root is refused when it
- * is unusable or open to others. The content of files is not known here.
+ * is unusable or open to others. This file knows no content of files.
  */
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
+import { hasFileCode } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { lockKeyOf, shortDirectoryOf } from './hidden-names.js';
 import { refuseIfOpen } from './private-path.js';
 
-/** Absolute real paths. */
+/** The absolute real paths of a root. */
 export interface RootPaths {
   readonly root: string;
   /** A short stable name of this root, part of every socket, session and label: `[0-9a-f]{12}`. */
@@ -24,9 +25,9 @@ export interface RootPaths {
   readonly instanceLogs: string;
   readonly droverLog: string;
   readonly auditLog: string;
-  /** 0700; only the daemon uses it. */
+  /** Mode 0700; only the daemon uses it. */
   readonly data: string;
-  /** 0700. Short enough for Unix sockets, so it may lie outside of the root. */
+  /** Mode 0700. The path is short enough for Unix sockets, so it may lie outside of the root. */
   readonly sockets: string;
   readonly store: string;
   readonly templateCache: string;
@@ -44,7 +45,7 @@ export interface RootPaths {
   /** The certificate of the cluster's authority, for clients of the API. No secret. */
   readonly apiAuthority: string;
   readonly lockFile: string;
-  /** No path: the part of the names of locks that nobody else can guess. */
+  /** The part of the names of locks that no other user can guess. No path. */
   readonly lockKey: string;
 }
 
@@ -54,8 +55,8 @@ const MAX_SOCKET_PATH_BYTES = 107;
 const SOCKET_NAME_BYTES = 40;
 
 /**
- * Makes missing directories under `root` and answers with all paths. Repeatable; of directories that exist it changes
- * the mode of `running/` alone. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
+ * Makes missing directories under `root` and answers with all paths. Repeatable. Among directories that exist, only
+ * `running/` gets another mode. Throws DRV_NODE_ROOT_UNUSABLE with one line: the path, what is wrong, what to do.
  */
 export async function prepareRoot(root: string): Promise<RootPaths> {
   const path = await usableRoot(resolve(root));
@@ -67,7 +68,7 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
     lockKey: await lockKeyOf(data),
   });
   const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
-  // What an operator writes may hold passwords; a group may be let in by hand.
+  // Files that an operator writes may hold passwords; a group may be let in by hand.
   for (const directory of [configurations, templates]) await provide(directory, { made: 0o750 });
   for (const directory of [extensions, logs, instanceLogs]) await provide(directory);
   await provide(running, { made: 0o700 });
@@ -128,7 +129,10 @@ async function usableRoot(root: string): Promise<string> {
   }
 }
 
-/** `made`: the mode of a new one. `demanded`: one that grants more is refused. */
+/**
+ * Makes a directory, or checks the present one. `made`: the mode of a new directory. `demanded`: a present directory
+ * that grants more is refused.
+ */
 async function provide(
   path: string,
   { made, demanded }: { readonly made?: number; readonly demanded?: 0o700 } = {},
@@ -142,18 +146,24 @@ async function provide(
   if (demanded !== undefined) await refuseIfOpen(path, demanded);
 }
 
-/** Nobody else lists or writes it. That others may pass through stays: instances have users of their own there. */
+/**
+ * Keeps other users from listing and writing `running/`. They may still pass through: instances have users of their own
+ * there.
+ */
 async function closeRunning(path: string): Promise<void> {
   const { mode } = await stat(path);
   if ((mode & 0o066) !== 0) await chmod(path, 0o700).catch(() => undefined);
 }
 
-/** Not `recursive`: that never ends in Node where the system answers ENOENT for a parent that exists, as in /proc. */
+/**
+ * Makes a directory. Not by `recursive`, which never ends in Node where the system answers ENOENT for a parent that
+ * exists, as in /proc.
+ */
 async function makeDirectory(path: string, mode?: number): Promise<void> {
   await mkdir(path, mode).catch((error: unknown) => {
     if (!hasFileCode(error, 'EEXIST')) throw error;
   });
-  // The slash makes it ENOTDIR for anything but a directory.
+  // The trailing slash makes the answer ENOTDIR for anything but a directory.
   await access(`${path}/`, constants.R_OK | constants.W_OK | constants.X_OK);
 }
 
@@ -168,7 +178,10 @@ function unusable(path: string, problem: string, cause?: unknown): DroverError {
   return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${path}: ${problem}`, { cause });
 }
 
-/** A new directory at the same path is another root: processes of the former one do not belong to it. */
+/**
+ * The identity of the root at this path. A new directory at the same path is another root: processes of the former root
+ * do not belong to it.
+ */
 async function rootIdOf(data: string): Promise<string> {
   const { dev, ino } = await stat(data, { bigint: true });
   return createHash('sha256').update(`${data}\0${dev}\0${ino}`).digest('hex').slice(0, 12);

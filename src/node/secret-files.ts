@@ -1,18 +1,19 @@
 /** Keeps secrets in a directory of their own under `data/`, one small file each: whole or missing, 0600 in 0700. */
 import { mkdir, open, readFile, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { fileReason, hasFileCode } from '../configuration-files/file-reason.js';
+import { fileReason } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
+import { hasFileCode, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 
-/** More than any secret has. */
+/** The most bytes that are read; no secret has as many. */
 const MAX_BYTES = 64 * 1024;
 
 export class SecretDirectory {
   readonly #path: string;
 
-  /** `path` is absolute; it is made when the first file is written. */
+  /** `path` is absolute; the directory is made when the first file is written. */
   constructor(path: string) {
     this.#path = path;
   }
@@ -22,13 +23,13 @@ export class SecretDirectory {
   }
 }
 
-/** A file of raw bytes, read and written as hexadecimal text. Its directory exists. */
+/** A file of raw bytes, read and written as hexadecimal text. The directory of the file must exist. */
 export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'write'> {
   return {
     name: path,
     read: () =>
       readFile(path, 'hex').catch((error: unknown) => {
-        if (hasFileCode(error, 'ENOENT')) return undefined;
+        if (isMissing(error)) return undefined;
         throw error;
       }),
     write: (hex) => replaceFile(path, Buffer.from(hex, 'hex')),
@@ -36,7 +37,7 @@ export function hexFile(path: string): Pick<SecretTextFile, 'name' | 'read' | 'w
 }
 
 class SecretTextFile {
-  /** For messages: relative to the node's root. */
+  /** The path relative to the node's root, for messages. */
   readonly name: string;
   readonly #directory: string;
   readonly #file: string;
@@ -47,13 +48,16 @@ class SecretTextFile {
     this.name = join('data', basename(directory), file);
   }
 
-  /** Answers undefined when the file does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when others can read it. */
+  /**
+   * The content; undefined when the file does not exist. Throws DRV_NODE_ROOT_UNUSABLE, also when other users can read
+   * the file.
+   */
   async read(): Promise<string | undefined> {
     const path = join(this.#directory, this.#file);
     await refuseIfOpen(this.#directory, 0o700);
     await refuseIfOpen(path, 0o600);
     const file = await open(path, 'r').catch((error: unknown) => {
-      if (hasFileCode(error, 'ENOENT')) return undefined;
+      if (isMissing(error)) return undefined;
       throw this.#unusable('read', error);
     });
     if (file === undefined) return undefined;

@@ -1,11 +1,13 @@
 /**
  * Keeps the latest report of each instance until the master has it on disk. A newer report replaces an older one, and a
- * new connection sends everything again. In memory only: after a restart the supervisor reports anew.
+ * new connection sends everything again. The reports are in memory only: after a restart the supervisor reports anew.
  */
 import { BOUNDS, type Report } from '../channel/protocol/messages.js';
 import { cutToBytes } from '../model/words.js';
 
-/** The most messages that wait for the master. Further reports wait here, where a newer one replaces an older. */
+/**
+ * The most messages that wait for the master. Further reports wait here, where a newer report replaces an older one.
+ */
 const MOST_UNACKNOWLEDGED = 32;
 
 export class StatusOutbox {
@@ -17,7 +19,7 @@ export class StatusOutbox {
   #isScheduled = false;
   #listener: (() => void) | undefined;
 
-  /** Sets the report of an instance. The same again is no news. */
+  /** Sets the report of an instance. A report that says the same as the last is not sent again. */
   set(said: Report): void {
     const report = withinBounds(said);
     const before = this.#latest.get(report.id);
@@ -94,7 +96,7 @@ export class StatusOutbox {
   }
 }
 
-/** A runtime's messages may be of any length. */
+/** Cuts the words of a report to the bounds of the protocol: a runtime's messages may be of any length. */
 function withinBounds(report: Report): Report {
   const { message, exitSignal } = report;
   if (message === null && exitSignal === null) return report;
@@ -105,7 +107,7 @@ function withinBounds(report: Report): Report {
   };
 }
 
-/** True when both say the same. */
+/** True when both reports say the same. */
 export function isSameReport(a: Report, b: Report): boolean {
   // A field that only `a` has, such as a warning that is over, is news too.
   if (Object.keys(a).length !== Object.keys(b).length) return false;

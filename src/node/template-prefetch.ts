@@ -1,12 +1,12 @@
 /**
- * Fetches template trees ahead of need, one after the other. None begins while a tree is fetched that an instance
- * waits for.
+ * Fetches template trees ahead of need, one after the other. No such fetch begins while a tree is fetched that an
+ * instance waits for.
  */
 import { publicMessage } from '../model/public-message.js';
 import type { FetchCost, TreeResult } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
 
-export interface TemplatePrefetchOptions {
+interface TemplatePrefetchOptions {
   readonly isCached: (digest: string) => boolean;
   readonly fetch: (digest: string, signal: AbortSignal) => Promise<FetchCost | undefined>;
   /** Called when a tree has come: an instance may wait for it by now. */
@@ -27,8 +27,8 @@ export class TemplatePrefetch {
   }
 
   /**
-   * Fetches those that are not cached, and yields the result of each digest in turn. Calls may overlap: a tree that two
-   * of them want is fetched once. A caller that stops reading stops no fetch.
+   * Fetches the trees that are not cached, and yields the result of each digest in turn. Calls may overlap: a tree that
+   * two of them want is fetched once. A caller that stops reading stops no fetch.
    */
   async *fetch(digests: readonly string[]): AsyncGenerator<TreeResult> {
     const results = digests.map((digest) => this.fetchOne(digest));

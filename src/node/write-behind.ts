@@ -11,8 +11,8 @@ import { inSteps } from '../store/transaction.js';
 import type { Logger } from '../telemetry/logger.js';
 
 /**
- * How long changes are gathered. A start makes five in a few milliseconds, and their fsyncs would delay the master's
- * own on the same disk.
+ * How long changes are gathered. A start makes five changes in a few milliseconds, and their fsyncs would delay the
+ * master's own on the same disk.
  */
 const GATHER_MS = 50;
 const RETRY_MS = 1000;
@@ -21,11 +21,11 @@ const SET_ASIDE = 'set-aside/';
 /** Values by id. */
 export interface Loaded<T> {
   readonly readable: ReadonlyMap<string, T>;
-  /** As they are stored. */
+  /** The values that did not decode, as they are stored. */
   readonly unreadable: ReadonlyMap<string, unknown>;
 }
 
-export interface WriteBehindOptions {
+interface WriteBehindOptions {
   readonly store: Store;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -34,7 +34,7 @@ export interface WriteBehindOptions {
 export class WriteBehind {
   readonly #options: WriteBehindOptions;
   #waiting = new Map<string, unknown>();
-  /** The batch on its way to the disk, and the end of this try. */
+  /** The batch on its way to the disk, and the promise of its end. */
   #batch: ReadonlyMap<string, unknown> = new Map();
   #trying: Promise<unknown> = Promise.resolve();
   #writing: Promise<void> | undefined;
@@ -90,8 +90,8 @@ export class WriteBehind {
   }
 
   /**
-   * Writes now what waits. Resolves when the newest values of `keys` (default: of all) are on disk, or when their try has
-   * failed and the next one is put off. Those that are on their way need no other try.
+   * Writes the waiting changes now. Resolves when the newest values of `keys` (default: all) are on disk, or when their
+   * try has failed and the next try is put off. Values that are being written need no other try.
    */
   async tryToWrite(
     keys: readonly string[] = [...this.#batch.keys(), ...this.#waiting.keys()],
@@ -123,10 +123,10 @@ export class WriteBehind {
       this.#trying = trying;
       const isWritten = await trying;
       this.#batch = new Map();
-      // Newer values win over those of a failed batch.
+      // Newer values win over the values of a failed batch.
       if (!isWritten && !this.#isStopping) this.#waiting = new Map([...batch, ...this.#waiting]);
       for (const resolve of awaitingTry) resolve();
-      // Who has asked during this try waits for the next one.
+      // A caller that has asked during this try waits for the next try.
       if (this.#waiting.size === 0 || this.#awaitingTry.length > 0) continue;
       await this.#pause(isWritten ? GATHER_MS : RETRY_MS);
     }
@@ -134,7 +134,7 @@ export class WriteBehind {
     for (const resolve of this.#awaitingTry.splice(0)) resolve();
   }
 
-  /** Waits; `flush` cuts it short. */
+  /** Waits for `ms`, or until `flush` cuts the wait short. */
   async #pause(ms: number): Promise<void> {
     if (this.#isStopping) return;
     let timer: TimerHandle | undefined;
@@ -151,7 +151,7 @@ export class WriteBehind {
     for (const [key, value] of batch)
       operations.push(value === undefined ? { do: 'remove', key } : { do: 'put', key, value });
     try {
-      // Called together, so that one commit takes them all; what is lost of a batch is written again.
+      // All steps are begun at once, for a single commit. Values that a failed batch loses are written again.
       await Promise.all(inSteps(operations).map((step) => this.#options.store.transact(step)));
       if (this.#isFailing) this.#options.logger.info('the node can keep its state on disk again');
       this.#isFailing = false;

@@ -1,7 +1,6 @@
 /** Makes, lists and deletes API keys for operators: `key ...` and its routes. */
+
 import { z } from 'zod';
-import type { KeyWriter } from '../access/key-writer.js';
-import type { Clock } from '../loop/clock.js';
 import {
   type ApiKeyRecord,
   grantOf,
@@ -12,18 +11,13 @@ import {
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { EXPIRY_RULE, parseExpiry } from '../model/plain/duration.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 /** When something ends, as `parseExpiry` reads it. */
 export const expirySchema = z
   .string()
   .refine((text) => parseExpiry(text, 0) !== undefined, { error: EXPIRY_RULE });
-
-export interface KeyNeeds {
-  readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'entries'>;
-  readonly keyWrites: Pick<KeyWriter, 'create' | 'remove'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
 
 export const newKeySchema = z.object({
   label: nameSchema.describe('what the key is called'),
@@ -77,7 +71,7 @@ export const keyMessageSchema = z.object({ message: z.string(), label: z.string(
 
 /** Makes a key. Only this answer shows its token. Throws DRV_KEY_EXISTS, DRV_REQUEST_INVALID. */
 export async function createKey(
-  { keyWrites, clock }: Pick<KeyNeeds, 'keyWrites' | 'clock'>,
+  { keyWrites, clock }: Pick<Reads & Writes, 'keyWrites' | 'clock'>,
   { label, scope, configurations, expires, from }: NewKey,
 ): Promise<z.output<typeof createdKeySchema>> {
   const expiresAt = expiryOf(expires, clock.now());
@@ -95,7 +89,7 @@ export function expiryOf(expires: string, now: number): number | null {
 }
 
 /** All keys by label, without their hashes. */
-export function listKeys({ keys, clock }: Pick<KeyNeeds, 'keys' | 'clock'>): ListedKey[] {
+export function listKeys({ keys, clock }: Pick<Reads & Writes, 'keys' | 'clock'>): ListedKey[] {
   const now = clock.now();
   return [...keys.entries()]
     .map(([, { value }]) => listed(value, now))
@@ -121,7 +115,7 @@ function listed(record: ApiKeyRecord, now: number): ListedKey {
 
 /** Deletes a key, and with it its sessions. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
 export async function deleteKey(
-  { keyWrites }: Pick<KeyNeeds, 'keyWrites'>,
+  { keyWrites }: Pick<Reads & Writes, 'keyWrites'>,
   label: string,
 ): Promise<z.output<typeof keyMessageSchema>> {
   await keyWrites.remove(label);

@@ -1,58 +1,19 @@
 /** Describes the cluster: its nodes, and whether everything runs that should. For `cluster ...` and its route. */
+
 import { z } from 'zod';
-import type { BeatBook } from '../channel/master/beat-book.js';
-import { type ApiCertificate, apiCertificateSchema } from '../channel/trust/api-certificate.js';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import type { Explainer } from '../explain/explanation.js';
-import type { Leader, Leadership } from '../leadership/leadership.js';
-import type { Clock } from '../loop/clock.js';
+import { apiCertificateSchema } from '../channel/trust/api-certificate.js';
+import type { Leader } from '../leadership/leadership.js';
 import { configurationFileErrorSchema } from '../model/configuration.js';
 import { messageOf } from '../model/errors.js';
-import type { InstanceRecord } from '../model/instance.js';
-import {
-  type NodeConfiguration,
-  type NodeRecord,
-  nodeConditionSchema,
-  runtimeOfferSchema,
-} from '../model/node.js';
-import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
+import { nodeConditionSchema, runtimeOfferSchema } from '../model/node.js';
+import { drainProgressSchema } from '../model/node-drain.js';
 import { countBy } from '../model/plain/count-by.js';
-import type { UnreadableRecord } from '../state/master-state.js';
-import type { MirrorReader } from '../store/mirror.js';
-import {
-  type ConfigurationListNeeds,
-  listConfigurations,
-  listRemoved,
-  removedConfigurationSchema,
-} from './configuration-list.js';
+import { listConfigurations, listRemoved, removedConfigurationSchema } from './configuration-list.js';
 import { visibleInstances } from './instance-details.js';
+import type { Reads } from './reads.js';
 
 /** The most configurations that one status explains. Each explanation asks nodes and placement. */
 const MAX_EXPLAINED = 20;
-
-export interface NodeListNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly nodes: Pick<MirrorReader<NodeRecord>, 'entries'>;
-  readonly beats: Pick<BeatBook, 'lastBeatAt'>;
-  readonly clock: Pick<Clock, 'now'>;
-  /** RAM and CPU that placement has given out on a node. */
-  usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
-  /** Undefined: the node is not being drained. */
-  drainOf(nodeId: string): DrainProgress | undefined;
-}
-
-export interface ClusterStatusNeeds extends NodeListNeeds, ConfigurationListNeeds {
-  readonly configuration: NodeConfiguration;
-  readonly leadership: Pick<Leadership, 'leader' | 'masters'>;
-  readonly configurationFiles: ConfigurationListNeeds['configurationFiles'] &
-    Pick<ConfigurationFiles, 'errors'>;
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly explainer: Pick<Explainer, 'configuration'>;
-  /** Undefined: the API has no TLS. */
-  readonly apiCertificate: ApiCertificate | undefined;
-  /** The stored records that are set aside. */
-  unreadable(): Iterable<UnreadableRecord>;
-}
 
 export const listedNodeSchema = z.object({
   nodeId: z.string(),
@@ -112,7 +73,7 @@ export const clusterStatusSchema = z.object({
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;
 
 /** All nodes, by id. `sees`: whose instances are counted, by their configuration; absent: all. */
-export function listNodes(needs: NodeListNeeds, sees?: (configurationName: string) => boolean): ListedNode[] {
+export function listNodes(needs: Reads, sees?: (configurationName: string) => boolean): ListedNode[] {
   const placed = new Map<string, number>();
   for (const { placement, configurationName } of visibleInstances(needs))
     if (placement !== null && sees?.(configurationName) !== false)
@@ -143,7 +104,7 @@ export function listNodes(needs: NodeListNeeds, sees?: (configurationName: strin
     .sort((a, b) => (a.nodeId < b.nodeId ? -1 : 1));
 }
 
-export async function clusterStatus(needs: ClusterStatusNeeds): Promise<ClusterStatus> {
+export async function clusterStatus(needs: Reads): Promise<ClusterStatus> {
   const nodes = listNodes(needs);
   const belowMinimum = await findBelowMinimum(needs);
   return {
@@ -166,7 +127,7 @@ function describeLeader(leader: Leader | null): ClusterStatus['leader'] {
   return leader && { nodeId: leader.nodeId, epoch: leader.epoch, since: leader.since };
 }
 
-async function findBelowMinimum(needs: ClusterStatusNeeds): Promise<ClusterStatus['belowMinimum']> {
+async function findBelowMinimum(needs: Reads): Promise<ClusterStatus['belowMinimum']> {
   const below: ClusterStatus['belowMinimum'] = [];
   for (const { name, online, finished, minimum } of listConfigurations(needs)) {
     if (online + finished >= minimum) continue;

@@ -2,6 +2,7 @@
  * The content of a configuration for those who change it: as its file says it, and what another content would change.
  * The routes use it.
  */
+
 import { z } from 'zod';
 import {
   judgeConfigurationText,
@@ -11,10 +12,9 @@ import {
 import { configurationWarningSchema } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import { unknownConfiguration } from '../model/unknown.js';
-import { type ConfigurationDiffNeeds, fileStateSchema, inspectConfiguration } from './configuration-diff.js';
+import { fileStateSchema, inspectConfiguration } from './configuration-diff.js';
+import type { Reads } from './reads.js';
 import { withoutSecrets } from './shown-differences.js';
-
-type ContentNeeds = Pick<ConfigurationDiffNeeds, 'configurations' | 'configurationFiles'>;
 
 export const configurationContentSchema = z.object({
   name: z.string(),
@@ -60,7 +60,7 @@ export function judgeText(name: string, text: string): z.output<typeof judgedTex
 }
 
 /** Reads the file of a configuration. Throws DRV_CONFIGURATION_UNKNOWN. */
-export async function contentOf(needs: ContentNeeds, name: string): Promise<ConfigurationContent> {
+export async function contentOf(needs: Reads, name: string): Promise<ConfigurationContent> {
   const inspected = await inspectConfiguration(needs, name);
   if (inspected === undefined) throw unknownConfiguration(name);
   const { record, file, fileState } = inspected;
@@ -83,7 +83,7 @@ export interface ContentQuestion {
 
 /** What a PUT of `input` would do now. Throws DRV_CONFIGURATION_INVALID. */
 export async function planChange(
-  needs: ContentNeeds,
+  needs: Reads,
   { name, input, showValues }: ContentQuestion,
 ): Promise<ConfigurationChange> {
   const change = await changeOf(needs, name, validateConfiguration(name, input));
@@ -92,7 +92,7 @@ export async function planChange(
 
 /** What a PUT of a valid content would do now. */
 export async function changeOf(
-  needs: ContentNeeds,
+  needs: Reads,
   name: string,
   { configuration, hash, warnings }: ParsedConfiguration,
 ): Promise<ConfigurationChange> {

@@ -2,6 +2,7 @@
  * Compares the content in force of a configuration with its file, and with what its instances were made from:
  * `config diff` and its route.
  */
+
 import { z } from 'zod';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import {
@@ -11,21 +12,11 @@ import {
 } from '../model/configuration.js';
 import { differencesOf, fieldDifferenceSchema } from '../model/field-differences.js';
 import type { InstanceRecord } from '../model/instance.js';
-import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
+import { isHeldBack } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
-import type { MirrorReader } from '../store/mirror.js';
 import { visibleInstances } from './instance-details.js';
+import type { Reads } from './reads.js';
 import { withoutSecrets } from './shown-differences.js';
-
-export interface ConfigurationDiffNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
-  /** Contents that instances were made from, by hash. */
-  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  /** They say whether a content is held back. */
-  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'inspect'>;
-}
 
 export const fileStateSchema = z
   .enum(['same', 'different', 'broken', 'gone'])
@@ -72,10 +63,7 @@ export interface InspectedConfiguration {
 
 /** Reads the file anew. Undefined: there is no such configuration. */
 export async function inspectConfiguration(
-  {
-    configurations,
-    configurationFiles,
-  }: Pick<ConfigurationDiffNeeds, 'configurations' | 'configurationFiles'>,
+  { configurations, configurationFiles }: Pick<Reads, 'configurations' | 'configurationFiles'>,
   name: string,
 ): Promise<InspectedConfiguration | undefined> {
   const before = configurations.get(name)?.value;
@@ -88,7 +76,7 @@ export async function inspectConfiguration(
 
 /** Compares one configuration. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN. */
 export async function diffOf(
-  needs: ConfigurationDiffNeeds,
+  needs: Reads,
   name: string,
   { showValues = false }: { readonly showValues?: boolean } = {},
 ): Promise<ConfigurationDiff> {
@@ -104,7 +92,7 @@ export async function diffOf(
   };
 }
 
-async function wholeDiffOf(needs: ConfigurationDiffNeeds, name: string): Promise<ConfigurationDiff> {
+async function wholeDiffOf(needs: Reads, name: string): Promise<ConfigurationDiff> {
   const inspected = await inspectConfiguration(needs, name);
   if (inspected === undefined) throw unknownConfiguration(name);
   const { file: content, fileState } = inspected;
@@ -132,7 +120,7 @@ async function wholeDiffOf(needs: ConfigurationDiffNeeds, name: string): Promise
 
 /** A change of the file that its rollout has not taken up yet ends the hold. */
 function heldBackOf(
-  { rollouts }: Pick<ConfigurationDiffNeeds, 'rollouts'>,
+  { rollouts }: Pick<Reads, 'rollouts'>,
   { configuration, hash }: ConfigurationRecord,
 ): ConfigurationDiff['heldBack'] {
   const rollout = rollouts.get(configuration.name)?.value;
@@ -147,7 +135,7 @@ function stateOf(content: FileContent, hash: string): InspectedConfiguration['fi
 }
 
 function olderInstances(
-  { revisions }: Pick<ConfigurationDiffNeeds, 'revisions'>,
+  { revisions }: Pick<Reads, 'revisions'>,
   inForce: Configuration,
   records: readonly InstanceRecord[],
 ): ConfigurationDiff['olderInstances'] {

@@ -1,30 +1,16 @@
 /** The list of configuration files with their states: a route, the metrics, and the states in `config list`. */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import {
   fileStateSchema,
   type StatedFile,
   statedFileSchema,
   statedFiles,
 } from '../configuration-files/file-states.js';
-import { gitOriginsOf } from '../git/origins.js';
-import type { ConfigurationRecord } from '../model/configuration.js';
-import type { ConfigurationHistory } from '../model/configuration-history.js';
+import { gitOriginsOf } from '../configuration-files/history/git-origins.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
-import type { InstanceCounts } from '../state/instance-counts.js';
-import type { MirrorReader } from '../store/mirror.js';
 import type { FileFigures } from '../telemetry/file-gauges.js';
-
-export interface ConfigurationFileListNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
-  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
-  readonly configurationFiles: Pick<
-    ConfigurationFiles,
-    'conflicts' | 'ownErrors' | 'place' | 'readings' | 'waiting'
-  >;
-}
+import type { Reads } from './reads.js';
 
 export const listedFileSchema = statedFileSchema.extend({
   appliedAt: z
@@ -56,7 +42,7 @@ interface Counts {
 const NO_INSTANCES: Counts = { current: 0, outdated: 0 };
 
 /** All files, by name. Reads the git directory, if there is one. */
-export async function listConfigurationFiles(needs: ConfigurationFileListNeeds): Promise<ListedFile[]> {
+export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]> {
   const { directory, nodeId } = needs.configurationFiles.place();
   const files = statesOfFiles(needs);
   const counts = instancesByAge(needs);
@@ -75,10 +61,7 @@ export async function listConfigurationFiles(needs: ConfigurationFileListNeeds):
 }
 
 /** Of what is in force from a file. */
-function appliedAt(
-  { histories }: Pick<ConfigurationFileListNeeds, 'histories'>,
-  { name, revision }: StatedFile,
-): number | null {
+function appliedAt({ histories }: Pick<Reads, 'histories'>, { name, revision }: StatedFile): number | null {
   if (name === null || revision === null) return null;
   const last = histories.get(name)?.value.contents.at(-1);
   return last?.revision === revision ? last.at : null;
@@ -86,7 +69,7 @@ function appliedAt(
 
 /** What the files say and what is in force, without a look at the disk. */
 export function statesOfFiles(
-  needs: Pick<ConfigurationFileListNeeds, 'configurations' | 'configurationFiles' | 'rollouts'>,
+  needs: Pick<Reads, 'configurations' | 'configurationFiles' | 'rollouts'>,
 ): StatedFile[] {
   const { configurations, configurationFiles, rollouts } = needs;
   return statedFiles({
@@ -109,7 +92,7 @@ function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord 
 }
 
 /** The figures of `/metrics`. */
-export function fileFigures(needs: ConfigurationFileListNeeds): FileFigures {
+export function fileFigures(needs: Reads): FileFigures {
   const files = statesOfFiles(needs);
   const states = new Map<string, number>(fileStateSchema.options.map((state) => [state, 0]));
   for (const { state } of files) states.set(state, (states.get(state) ?? 0) + 1);
@@ -124,7 +107,7 @@ export function fileFigures(needs: ConfigurationFileListNeeds): FileFigures {
 export function instancesByAge({
   configurations,
   instanceRevisions,
-}: Pick<ConfigurationFileListNeeds, 'configurations' | 'instanceRevisions'>): ReadonlyMap<string, Counts> {
+}: Pick<Reads, 'configurations' | 'instanceRevisions'>): ReadonlyMap<string, Counts> {
   const counts = new Map<string, Counts>();
   for (const [name, { value }] of configurations.entries()) {
     const revisions = instanceRevisions.of(name);

@@ -1,26 +1,13 @@
 /** Lists configurations with counts of their instances, for `config list` and its route. */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/warnings.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
-import type { RolloutRecord } from '../model/rollout.js';
-import type { InstanceCounts } from '../state/instance-counts.js';
-import type { MirrorReader } from '../store/mirror.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
 import { visibleInstances } from './instance-details.js';
-
-export interface ConfigurationListNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
-  readonly configurationFiles: Pick<
-    ConfigurationFiles,
-    'conflicts' | 'ownErrors' | 'place' | 'readings' | 'waiting' | 'warnings'
-  >;
-  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'entries'>;
-}
+import type { Reads } from './reads.js';
 
 export const configurationSummarySchema = z.object({
   name: z.string(),
@@ -55,7 +42,7 @@ interface Count {
 }
 
 /** All configurations, by name. */
-export function listConfigurations(needs: ConfigurationListNeeds): ConfigurationSummary[] {
+export function listConfigurations(needs: Reads): ConfigurationSummary[] {
   const broken = new Set(needs.configurationFiles.ownErrors().map(({ file }) => file));
   const counts = countInstances(visibleInstances(needs));
   const ages = instancesByAge(needs);
@@ -76,7 +63,7 @@ export function listConfigurations(needs: ConfigurationListNeeds): Configuration
 }
 
 /** The warnings by configuration. */
-function warningsOf(needs: ConfigurationListNeeds): Map<string, string[]> {
+function warningsOf(needs: Reads): Map<string, string[]> {
   const inFiles = needs.configurationFiles.warnings();
   const found = [...visibleInstances(needs)].filter(({ status }) => status.warning !== undefined);
   const names = new Set([
@@ -95,9 +82,7 @@ function warningsOf(needs: ConfigurationListNeeds): Map<string, string[]> {
 }
 
 /** Configurations that are gone, of which instances are left, by name. */
-export function listRemoved(
-  needs: Pick<ConfigurationListNeeds, 'configurations' | 'instances'>,
-): RemovedConfiguration[] {
+export function listRemoved(needs: Pick<Reads, 'configurations' | 'instances'>): RemovedConfiguration[] {
   const names = new Set([...needs.configurations.entries()].map(([name]) => name));
   return [...countInstances(visibleInstances(needs))]
     .filter(([name]) => !names.has(name))

@@ -1,17 +1,13 @@
 /** Reads the configuration files again, and tells what changed: `config reload` and its route. */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import {
   type ConfigurationRecord,
   configurationFileErrorSchema,
   configurationFileWarningSchema,
 } from '../model/configuration.js';
-import type { MirrorReader } from '../store/mirror.js';
-
-export interface ConfigurationReloadNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'errors' | 'reload' | 'waiting' | 'warnings'>;
-}
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 const names = z.array(z.string()).describe('names of configurations, in order');
 
@@ -33,7 +29,7 @@ export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
  * a file go, however many they are.
  */
 export async function reloadConfigurations(
-  needs: ConfigurationReloadNeeds,
+  needs: Reads & Writes,
   isConfirmed: boolean,
 ): Promise<ConfigurationReload> {
   const { configurations, configurationFiles } = needs;

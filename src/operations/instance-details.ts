@@ -1,22 +1,13 @@
 /** Instances as operators see them: which exist, and all that is known of one. The routes use it. */
 import { z } from 'zod';
-import type { BeatBook } from '../channel/master/beat-book.js';
-import type { ConfigurationRecord } from '../model/configuration.js';
 import {
   type InstanceInfo,
   type InstanceRecord,
   instanceInfoSchema,
   toInstanceInfo,
 } from '../model/instance.js';
-import type { InstanceUsage } from '../model/run/instance-usage.js';
 import type { MirrorReader } from '../store/mirror.js';
-
-export interface InstanceDetailsNeeds {
-  readonly beats: Pick<BeatBook, 'lastBeatAt'>;
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
-  /** The resources that an instance uses now; undefined: its node is away, or has not measured it yet. */
-  usageOf(id: string): InstanceUsage | undefined;
-}
+import type { Reads } from './reads.js';
 
 const usageSchema = z.object({
   cpuSeconds: z.number().describe('processor time since the current start'),
@@ -49,14 +40,14 @@ export function* visibleInstances({
 }
 
 /** The instance as the API shows it. While it is ONLINE, the beats of its node count as its own. */
-function infoOf(record: InstanceRecord, { beats }: Pick<InstanceDetailsNeeds, 'beats'>): InstanceInfo {
+function infoOf(record: InstanceRecord, { beats }: Pick<Reads, 'beats'>): InstanceInfo {
   const { placement, status } = record;
   const isBeating = placement !== null && status.state === 'ONLINE';
   const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;
   return toInstanceInfo(record, Math.max(status.lastHeartbeat, beatAt));
 }
 
-export function detailsOf(record: InstanceRecord, needs: InstanceDetailsNeeds): InstanceDetails {
+export function detailsOf(record: InstanceRecord, needs: Reads): InstanceDetails {
   const inForce = needs.configurations.get(record.configurationName)?.value;
   return {
     ...infoOf(record, needs),

@@ -1,22 +1,15 @@
 /**
  * Starts, stops, restarts and deletes instances, and says what follows from it. The routes use it.
  */
-import type { ServiceView } from '../explain/decisions.js';
+
 import { type InstanceRecord, isAtRest } from '../model/instance.js';
 import type { LifecycleTarget } from '../state/instance-changes.js';
-import type { InstanceWriter } from '../state/instance-writes.js';
-import type { MirrorReader } from '../store/mirror.js';
-
-export interface InstanceLifecycleNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
-  readonly instanceWrites: Pick<InstanceWriter, 'setLifecycle' | 'remove' | 'isAway'>;
-  /** What minimum-service counts now; undefined: no such configuration. */
-  serviceOf(configurationName: string): ServiceView | undefined;
-}
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 /** Resolves with a sentence for the client once the request is durable. Throws DRV_INSTANCE_UNKNOWN. */
 export async function changeLifecycle(
-  needs: InstanceLifecycleNeeds,
+  needs: Reads & Writes,
   id: string,
   target: LifecycleTarget,
 ): Promise<string> {
@@ -26,14 +19,14 @@ export async function changeLifecycle(
 }
 
 /** As `changeLifecycle`, for a deletion. */
-export async function deleteInstance(needs: InstanceLifecycleNeeds, id: string): Promise<string> {
+export async function deleteInstance(needs: Reads & Writes, id: string): Promise<string> {
   const before = needs.instances.get(id)?.value;
   await needs.instanceWrites.remove(id);
   return `instance ${id} is being removed${consequenceOf(needs, before, 'delete')}`;
 }
 
 function consequenceOf(
-  needs: InstanceLifecycleNeeds,
+  needs: Reads & Writes,
   before: InstanceRecord | undefined,
   target: LifecycleTarget | 'delete',
 ): string {
@@ -49,7 +42,7 @@ function consequenceOf(
 }
 
 /** Says that minimum-service makes another instance now; empty when enough are left. */
-function replacementOf({ serviceOf }: InstanceLifecycleNeeds, name: string): string {
+function replacementOf({ serviceOf }: Reads & Writes, name: string): string {
   const service = serviceOf(name);
   if (service === undefined || (service.creating === 0 && service.nextCreationInMs === null)) return '';
   return `; another one is made in its place, because minimumServiceCount of ${name} is ${service.minimum}: lower it to have fewer`;

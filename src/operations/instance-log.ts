@@ -1,13 +1,10 @@
 /** Reads a part of an instance's log, for the command and the route. */
+
 import { z } from 'zod';
-import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { LogPart } from '../channel/services/log-ranges.js';
 import { timestampsOf } from '../logs/line-times.js';
 import type { InstanceRecord } from '../model/instance.js';
-
-export interface InstanceLogNeeds {
-  readonly streams: Pick<InstanceStreams, 'readLogs' | 'readLogRange'>;
-}
+import type { Reads } from './reads.js';
 
 export interface LogQuestion extends LogPart {
   readonly timestamps: boolean;
@@ -44,7 +41,7 @@ export type InstanceLog = z.output<typeof instanceLogSchema>;
  * node is too old for parts and times; DRV_RUN_UNKNOWN when there is no previous run.
  */
 export async function readInstanceLog(
-  { streams }: InstanceLogNeeds,
+  { streams }: Reads,
   record: InstanceRecord,
   { timestamps, ...part }: LogQuestion,
 ): Promise<InstanceLog> {

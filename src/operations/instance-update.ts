@@ -1,15 +1,11 @@
 /** Updates instances in place: `instance update` and its route. */
+
 import { z } from 'zod';
 import type { InstanceRecord } from '../model/instance.js';
 import { unknownInstance } from '../model/unknown.js';
 import { countText } from '../model/words.js';
-import type { InstanceWriter } from '../state/instance-writes.js';
-import type { MirrorReader } from '../store/mirror.js';
-
-export interface InstanceUpdateNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
-  readonly instanceWrites: Pick<InstanceWriter, 'updateInPlace' | 'updateWhenEmpty'>;
-}
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 export const updateBodySchema = z.object({
   waitForPlayers: z
@@ -38,15 +34,15 @@ export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
  * DRV_UPDATE_REFUSED when its node does not fit the content.
  */
 export async function updateInstance(
-  { instances, instanceWrites }: InstanceUpdateNeeds,
+  { instances, updates }: Reads & Writes,
   id: string,
   { waitForPlayers }: UpdateBody,
 ): Promise<UpdatedInstance> {
   const before = instances.get(id)?.value;
   if (before === undefined || before.desired.goal === 'remove') throw unknownInstance(id);
-  const asked = waitForPlayers && hasPlayers(before) ? await instanceWrites.updateWhenEmpty(id) : undefined;
+  const asked = waitForPlayers && hasPlayers(before) ? await updates.updateWhenEmpty(id) : undefined;
   if (asked !== undefined) return answer(before, asked, 'waiting');
-  const outcome = await instanceWrites.updateInPlace(id);
+  const outcome = await updates.update(id);
   if (outcome === 'not-due') throw unknownInstance(id);
   return answer(before, instances.get(id)?.value.revision ?? before.revision, outcome);
 }

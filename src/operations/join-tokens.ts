@@ -1,21 +1,15 @@
 /** Makes, lists and revokes the tokens with which nodes join: `cluster token ...` and its routes. */
+
 import { z } from 'zod';
-import type { JoinTokens } from '../channel/trust/join-tokens.js';
-import type { Clock } from '../loop/clock.js';
 import { DroverError } from '../model/errors.js';
 import { hostPort } from '../model/host-port.js';
 import { nameSchema } from '../model/names.js';
-import type { NodeConfiguration } from '../model/node.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../model/plain/command-limits.js';
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 999_999 * DAY_SECONDS;
-
-export interface JoinTokenNeeds {
-  readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
-  readonly configuration: NodeConfiguration;
-  readonly clock: Pick<Clock, 'now'>;
-}
 
 export const newJoinTokenSchema = z.object({
   label: nameSchema.nullable().default(null).describe('what it is for'),
@@ -71,7 +65,7 @@ export const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
 /** Makes a token. Only this answer shows it. Throws DRV_REQUEST_INVALID when there are too many. */
 export async function createJoinToken(
-  { joinTokens, configuration }: JoinTokenNeeds,
+  { joinTokens, configuration }: Reads & Writes,
   { label, expiresInSeconds, maxUses, asMaster }: z.output<typeof newJoinTokenSchema>,
 ): Promise<z.output<typeof createdJoinTokenSchema>> {
   if (asMaster && configuration.store.kind !== 'etcd')
@@ -95,7 +89,7 @@ export async function createJoinToken(
 }
 
 /** All tokens without their hashes, the oldest first. */
-export async function listJoinTokens({ joinTokens, clock }: JoinTokenNeeds): Promise<JoinToken[]> {
+export async function listJoinTokens({ joinTokens, clock }: Reads & Writes): Promise<JoinToken[]> {
   const now = clock.now();
   const records = await joinTokens.list();
   return records.map(({ id, label, createdAt, expiresAt, maxUses, uses, asMaster = false }) => {
@@ -106,7 +100,7 @@ export async function listJoinTokens({ joinTokens, clock }: JoinTokenNeeds): Pro
 
 /** Revokes a token. Nodes that joined with it stay. Throws DRV_JOIN_TOKEN_UNKNOWN. */
 export async function revokeJoinToken(
-  { joinTokens }: Pick<JoinTokenNeeds, 'joinTokens'>,
+  { joinTokens }: Pick<Reads & Writes, 'joinTokens'>,
   id: string,
 ): Promise<z.output<typeof revokedJoinTokenSchema>> {
   await joinTokens.revoke(id);

@@ -3,22 +3,13 @@ import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
-import type { NodeRecord } from '../model/node.js';
 import { publicMessage } from '../model/public-message.js';
-import type { KeptDirectory, LeftDirectories, LeftDirectory } from '../model/run/left-directory.js';
-import type { InstanceWriter } from '../state/instance-writes.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { LeftDirectories, LeftDirectory } from '../model/run/left-directory.js';
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 /** Counting large directories takes seconds. */
 const MOST_MS = 20_000;
-
-export interface LeftDirectoryNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
-  readonly nodes: Pick<MirrorReader<NodeRecord>, 'entries'>;
-  readonly instanceWrites: Pick<InstanceWriter, 'adopt'>;
-  /** Asks a node; with `id` for that directory alone. Throws errors that an operator may read. */
-  leftOn(nodeId: string, id: string | undefined, signal: AbortSignal): Promise<readonly KeptDirectory[]>;
-}
 
 export const adoptBodySchema = z.object({
   configurationName: z
@@ -37,7 +28,7 @@ export interface Adoption {
 }
 
 /** Asks all nodes. */
-export async function listLeft(needs: LeftDirectoryNeeds, sees: SeesLeft): Promise<LeftDirectories> {
+export async function listLeft(needs: Reads & Writes, sees: SeesLeft): Promise<LeftDirectories> {
   const { directories, silent } = await ask(needs, undefined);
   return { directories: directories.filter(({ configurationName }) => sees(configurationName)), silent };
 }
@@ -47,7 +38,7 @@ export async function listLeft(needs: LeftDirectoryNeeds, sees: SeesLeft): Promi
  * DRV_ADOPTION_REFUSED with the reason, and DRV_CONFIGURATION_UNKNOWN.
  */
 export async function adoptDirectory(
-  needs: LeftDirectoryNeeds,
+  needs: Reads & Writes,
   { id, configurationName: wanted, sees }: Adoption,
 ): Promise<InstanceRecord> {
   const { nodeId, configurationName, port } = await find(needs, id, sees);
@@ -57,10 +48,10 @@ export async function adoptDirectory(
       'DRV_ADOPTION_REFUSED',
       `node ${nodeId} does not know which configuration directory ${id} belonged to: name it`,
     );
-  return needs.instanceWrites.adopt(name, { id, home: { nodeId, port } });
+  return needs.creations.adopt(name, { id, home: { nodeId, port } });
 }
 
-async function find(needs: LeftDirectoryNeeds, id: string, sees: SeesLeft): Promise<LeftDirectory> {
+async function find(needs: Reads & Writes, id: string, sees: SeesLeft): Promise<LeftDirectory> {
   if (!isInstanceId(id)) throw unknownDirectory('of that name', []);
   const record = needs.instances.get(id)?.value;
   if (record !== undefined && sees(record.configurationName))
@@ -82,7 +73,7 @@ async function find(needs: LeftDirectoryNeeds, id: string, sees: SeesLeft): Prom
 }
 
 /** What has a record is not left: it may wait for its place, or for its node to hear that it is gone. */
-async function ask(needs: LeftDirectoryNeeds, id: string | undefined): Promise<LeftDirectories> {
+async function ask(needs: Reads & Writes, id: string | undefined): Promise<LeftDirectories> {
   const { instances, nodes } = needs;
   const nodeIds = [...nodes.entries()].map(([nodeId]) => nodeId).toSorted();
   const directories: LeftDirectory[] = [];

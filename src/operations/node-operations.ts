@@ -1,14 +1,10 @@
 /** Cordons, drains and forgets nodes: `cluster cordon|uncordon|drain|forget` and their routes. */
-import { z } from 'zod';
-import { type DrainProgress, drainProgressSchema } from '../model/node-drain.js';
-import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../model/plain/command-limits.js';
-import type { NodeWriter } from '../state/node-writes.js';
 
-export interface NodeOperationNeeds {
-  readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'uncordon' | 'drain' | 'forget'>;
-  /** Undefined: the node is not being drained. */
-  drainOf(nodeId: string): DrainProgress | undefined;
-}
+import { z } from 'zod';
+import { drainProgressSchema } from '../model/node-drain.js';
+import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../model/plain/command-limits.js';
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 const nodeId = z.string();
 
@@ -47,20 +43,20 @@ export const STOPPING =
   'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
 /** Gives a node no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
-export async function cordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
+export async function cordonNode({ nodeWrites }: Reads & Writes, id: string): Promise<NodeMessage> {
   await nodeWrites.cordon(id);
   return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
 }
 
 /** Lets a node get instances again, and calls off its drain. Repeatable. Throws DRV_NODE_UNKNOWN. */
-export async function uncordonNode({ nodeWrites }: NodeOperationNeeds, id: string): Promise<NodeMessage> {
+export async function uncordonNode({ nodeWrites }: Reads & Writes, id: string): Promise<NodeMessage> {
   await nodeWrites.uncordon(id);
   return { message: `node ${id} gets instances again`, nodeId: id };
 }
 
 /** Cordons a node and moves its instances away. A second call sets another deadline. Throws DRV_NODE_UNKNOWN. */
 export async function drainNode(
-  { nodeWrites, drainOf }: NodeOperationNeeds,
+  { nodeWrites, drainOf }: Reads & Writes,
   id: string,
   deadlineSeconds: number,
 ): Promise<z.output<typeof nodeDrainSchema>> {
@@ -80,7 +76,7 @@ export interface ForgetOptions {
  * files of static instances.
  */
 export async function forgetNode(
-  { nodeWrites }: NodeOperationNeeds,
+  { nodeWrites }: Reads & Writes,
   id: string,
   { force, keepToken }: ForgetOptions,
 ): Promise<z.output<typeof forgottenNodeSchema>> {

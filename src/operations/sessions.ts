@@ -1,8 +1,7 @@
 /** Makes, lists and ends sessions, and says what a caller may do: `session ...`, its routes, and `GET /whoami`. */
+
 import { z } from 'zod';
 import type { Access } from '../access/access.js';
-import type { SessionWriter } from '../access/session-writer.js';
-import type { Clock } from '../loop/clock.js';
 import { type ApiKeyRecord, keyScopeSchema } from '../model/access/api-key.js';
 import {
   endOfSession,
@@ -11,24 +10,12 @@ import {
   sessionIdSchema,
 } from '../model/access/session.js';
 import { DroverError } from '../model/errors.js';
-import type { NodeConfiguration } from '../model/node.js';
-import type { MirrorReader } from '../store/mirror.js';
 import { expiryOf, expirySchema } from './api-keys.js';
+import type { Reads } from './reads.js';
+import type { Writes } from './writes.js';
 
 /** In the place of an id: the session of the caller. */
 const OWN = 'current';
-
-export interface SessionNeeds {
-  readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'get'>;
-  readonly sessions: Pick<MirrorReader<SessionRecord>, 'get' | 'entries' | 'setAside'>;
-  readonly sessionWrites: Pick<SessionWriter, 'create' | 'remove'>;
-  readonly clock: Pick<Clock, 'now'>;
-}
-
-export interface WhoamiNeeds {
-  readonly configuration: Pick<NodeConfiguration, 'nodeId' | 'clusterName'>;
-  readonly version: string;
-}
 
 /** A session has the restrictions of its key, so these are no fields. */
 export const newSessionSchema = z.object({
@@ -88,7 +75,7 @@ export const whoamiSchema = z.object({
 
 /** Makes a session. Only this answer shows its token. Throws DRV_REQUEST_INVALID. */
 export async function createSession(
-  { keys, sessionWrites, clock }: SessionNeeds,
+  { keys, sessionWrites, clock }: Reads & Writes,
   access: Access,
   { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
 ): Promise<z.output<typeof createdSessionSchema>> {
@@ -103,10 +90,7 @@ export async function createSession(
 /**
  * The live sessions, the oldest first: those of the caller's key, and of all keys for one that may do everything.
  */
-export function listSessions(
-  { keys, sessions, clock }: SessionNeeds,
-  access: Access,
-): ListedSession[] {
+export function listSessions({ keys, sessions, clock }: Reads & Writes, access: Access): ListedSession[] {
   const now = clock.now();
   return [...sessions.entries()]
     .map(([, { value }]) => value)
@@ -123,7 +107,7 @@ export function listSessions(
 
 /** Ends a session at once; `current` is that of the caller. Throws DRV_SESSION_UNKNOWN. */
 export async function endSession(
-  { sessions, sessionWrites }: Pick<SessionNeeds, 'sessions' | 'sessionWrites'>,
+  { sessions, sessionWrites }: Pick<Reads & Writes, 'sessions' | 'sessionWrites'>,
   access: Access,
   asked: string,
 ): Promise<z.output<typeof sessionMessageSchema>> {
@@ -136,7 +120,7 @@ export async function endSession(
 
 /** What the access may do, and which cluster says so. */
 export function whoami(
-  { configuration, version }: WhoamiNeeds,
+  { configuration, version }: Reads,
   access: Access,
   address: string,
 ): z.output<typeof whoamiSchema> {

@@ -2,22 +2,14 @@
  * Remembers what each instance used and how many players it had over the last half hour, for charts. In memory only: a
  * ring of samples for each instance, which stays while its node is away, and goes with the instance.
  */
-import type { Clock, TimerHandle } from '../loop/clock.js';
-import type { InstanceRecord } from '../model/instance.js';
-import type { InstanceUsage } from '../model/run/instance-usage.js';
-import type { MirrorReader } from '../store/mirror.js';
+
+import type { TimerHandle } from '../loop/clock.js';
+import type { Reads } from './reads.js';
 
 export const SAMPLE_EVERY_MS = 15_000;
 const MOST_SAMPLES = 120;
 /** CPU, memory and players. */
 const FIGURES = 3;
-
-export interface UsageHistoryNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'entries'>;
-  /** Undefined: its node is away, or has not measured it yet. */
-  usageOf(id: string): InstanceUsage | undefined;
-  readonly clock: Clock;
-}
 
 /** One figure for each instant, the oldest first; null: not known then. */
 export interface UsageSeries {
@@ -37,14 +29,14 @@ interface Ring {
 }
 
 export class UsageHistory {
-  readonly #needs: UsageHistoryNeeds;
+  readonly #needs: Reads;
   readonly #rings = new Map<string, Ring>();
   /** When each tick was, under `tick % MOST_SAMPLES`. */
   readonly #times = new Float64Array(MOST_SAMPLES);
   #ticks = 0;
   #timer: TimerHandle | undefined;
 
-  constructor(needs: UsageHistoryNeeds) {
+  constructor(needs: Reads) {
     this.#needs = needs;
   }
 

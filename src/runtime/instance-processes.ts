@@ -3,6 +3,7 @@
  * group, and other processes that carry the run's mark. Signals go out by kill(2), after a check of identity, so that a
  * reused pid is never hit.
  */
+import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
 import { readProcess } from './process-table.js';
 import { NO_GROUPS, type RunGroups } from './run-groups.js';
@@ -66,7 +67,7 @@ export class InstanceProcesses {
       process.kill(-sessionOf(leader).pid, 0);
       return false;
     } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'ESRCH';
+      return hasFileCode(error, 'ESRCH');
     }
   }
 
@@ -157,7 +158,7 @@ function send(target: number, signal: NodeJS.Signals): void {
   try {
     process.kill(target, signal);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = systemCodeOf(error);
     // ESRCH: the process has ended. EPERM: it runs as another user now, and we may not signal it.
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }

@@ -4,7 +4,7 @@
  */
 import { BOUNDS } from '../channel/protocol/messages.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
-import { messageOf } from '../model/errors.js';
+import { DroverError, messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
 import { cutToBytes } from '../model/words.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -46,12 +46,24 @@ export class RuntimeOffers {
     this.#timer?.cancel();
   }
 
+  /** Every runtime of this node, whether it is offered now or not. */
+  get all(): readonly Runtime[] {
+    return this.#options.runtimes;
+  }
+
   list(): readonly RuntimeOffer[] {
     return [...this.#offers.values()];
   }
 
   get(key: string): Runtime | undefined {
     return this.#runtimes.get(key);
+  }
+
+  /** Throws DRV_RUNTIME_UNAVAILABLE for a runtime that this node does not know. */
+  require(key: string): Runtime {
+    const runtime = this.#runtimes.get(key);
+    if (runtime !== undefined) return runtime;
+    throw new DroverError('DRV_RUNTIME_UNAVAILABLE', `this node has no runtime ${key}`);
   }
 
   /** Why the runtime cannot be used, for an operator; null: it can. */

@@ -1,8 +1,8 @@
 /**
- * Writes what is desired of instances, for the API, the commands, minimum-service and the replacement of instances.
+ * Writes what is desired of instances that are there, for the API, minimum-service and the replacement of instances.
  * Each write resolves when it is durable and the mirror shows it, so that the caller reads its own write.
  */
-import { DroverError } from '../model/errors.js';
+import type { Clock } from '../loop/clock.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
@@ -10,89 +10,24 @@ import { instanceKey } from '../store/keys.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import type { SetAside } from '../store/set-aside.js';
-import type { Operation } from '../store/store.js';
+import type { Operation, Store } from '../store/store.js';
 import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
-import {
-  type AdoptOptions,
-  InstanceCreations,
-  type InstanceCreationsOptions,
-  type MissingInstances,
-  type ReplaceOptions,
-} from './instance-creations.js';
-import {
-  InstanceUpdates,
-  type InstanceUpdatesOptions,
-  type UpdateOptions,
-  type UpdateOutcome,
-} from './instance-updates.js';
 
-export interface InstanceWriterOptions extends InstanceCreationsOptions, InstanceUpdatesOptions {
+export interface InstanceWriterOptions {
+  readonly store: Store;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly instanceRecords: RecordSet<InstanceRecord>;
+  readonly clock: Pick<Clock, 'now'>;
   readonly nodes: MirrorReader<NodeRecord>;
 }
 
 export class InstanceWriter {
   readonly #options: InstanceWriterOptions;
   readonly #records: RecordSet<InstanceRecord>;
-  readonly #creations: InstanceCreations;
-  readonly #updates: InstanceUpdates;
 
   constructor(options: InstanceWriterOptions) {
     this.#options = options;
     this.#records = options.instanceRecords;
-    this.#creations = new InstanceCreations(options);
-    this.#updates = new InstanceUpdates(options);
-  }
-
-  /** See `InstanceCreations`, also for the next three. */
-  create(configurationName: string): Promise<InstanceRecord> {
-    return this.#creations.create(configurationName);
-  }
-
-  adopt(configurationName: string, options: AdoptOptions): Promise<InstanceRecord> {
-    return this.#creations.adopt(configurationName, options);
-  }
-
-  createMissing(configurationName: string, missing: MissingInstances): Promise<string[]> {
-    return this.#creations.createMissing(configurationName, missing);
-  }
-
-  replace(id: string, options: ReplaceOptions): Promise<string | undefined> {
-    return this.#creations.replace(id, options);
-  }
-
-  /**
-   * Gives an instance another content where it is: same id, node and directory, and the same port where the content allows
-   * it. Default: the content in force. What runs is restarted. Repeatable. Throws DRV_UPDATE_REFUSED when its node does
-   * not fit the content, and DRV_CONFIGURATION_UNKNOWN.
-   */
-  updateInPlace(id: string, options: UpdateOptions = {}): Promise<UpdateOutcome> {
-    return this.#updates.update(id, options);
-  }
-
-  /** Why `updateInPlace` would refuse an instance the content in force now, in words; undefined: it would not. */
-  updateRefusal(record: InstanceRecord): string | undefined {
-    try {
-      this.#updates.check(record);
-      return undefined;
-    } catch (error) {
-      if (DroverError.is(error, 'DRV_UPDATE_REFUSED')) return error.message;
-      throw error;
-    }
-  }
-
-  /**
-   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that content;
-   * undefined: it has it. Throws DRV_INSTANCE_UNKNOWN, and as `updateInPlace` what that would throw now.
-   */
-  async updateWhenEmpty(id: string): Promise<string | undefined> {
-    const asked = this.#updates.check(this.#visible(id));
-    if (asked !== undefined)
-      await modify(this.#records, id, (record) =>
-        record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
-          ? undefined
-          : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
-      );
-    return asked;
   }
 
   /**
@@ -225,13 +160,20 @@ export class InstanceWriter {
   }
 
   #visible(id: string): InstanceRecord {
-    const { instances } = this.#options;
-    const record = instances.get(id)?.value;
-    const aside = instances.setAside.get(id);
-    if (aside !== undefined) throw unreadableInstance(id, aside.problem);
-    if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
-    return record;
+    return visibleInstance(this.#options.instances, id);
   }
+}
+
+/** The record of an instance that clients see. Throws DRV_INSTANCE_UNKNOWN, also for one that is being removed. */
+export function visibleInstance(
+  instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>,
+  id: string,
+): InstanceRecord {
+  const record = instances.get(id)?.value;
+  const aside = instances.setAside.get(id);
+  if (aside !== undefined) throw unreadableInstance(id, aside.problem);
+  if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
+  return record;
 }
 
 function isPair(a: InstanceRecord, b: InstanceRecord): boolean {

@@ -4,6 +4,7 @@
  */
 
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { isMissing } from '../files/system-error.js';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../model/audit.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { cutText } from '../model/words.js';
@@ -147,7 +148,7 @@ function openIfThere(path: string): number | undefined {
   try {
     return openSync(path, 'r');
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

@@ -4,6 +4,7 @@
  */
 import { closeSync, fstatSync, mkdirSync, openSync, readSync, renameSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isMissing } from '../files/system-error.js';
 
 const NEWLINE = 0x0a;
 
@@ -102,8 +103,4 @@ export class RotatingFile {
 function endsLine(descriptor: number, size: number): boolean {
   const last = Buffer.alloc(1);
   return readSync(descriptor, last, 0, 1, size - 1) === 1 && last[0] === NEWLINE;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }

@@ -6,6 +6,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { replaceFile } from '../files/replace-file.js';
+import { isMissing } from '../files/system-error.js';
 import { EPOCH_BASE, lastInCommon, lineOf, type StoreLine } from '../store/epoch-base.js';
 import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
@@ -64,7 +65,7 @@ export class Bases {
       this.#waiting = new Set(waiting);
       this.#standing = standing;
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return;
+      if (isMissing(error)) return;
       logger.warn({ err: error }, `${path} cannot be read: what differs from the state counts as a conflict`);
     }
   }

@@ -86,7 +86,7 @@ async function measure(count: number): Promise<{ perSecond: number; settledWrite
 async function createMany(plane: ControlPlane, count: number): Promise<void> {
   let left = count;
   const client = async (): Promise<void> => {
-    while (left-- > 0) await plane.master.writer.create(CONFIGURATION.name);
+    while (left-- > 0) await plane.master.creations.create(CONFIGURATION.name);
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
 }

@@ -50,11 +50,7 @@ describe.skipIf(reason !== undefined)(
       });
       afterEach(() => world.close());
 
-      const inspect = async (
-        id = '',
-      ): Promise<Awaited<ReturnType<ReturnType<typeof container>['inspect']>>> =>
-        container(id || (await world.containers())[0]).inspect();
-      const container = (id = '') => engine.client.getContainer(id);
+      const inspect = async (id = '') => engine.inspect(id || ((await world.containers())[0] ?? ''));
 
       it('carries labels, limits and the working directory, and is removed when its exit was acknowledged', async () => {
         const spec = world.spec('aaaaaa', 'pwd; touch made-inside; exec sleep 60', { ramMB: 32, cpu: 50 });
@@ -111,9 +107,10 @@ describe.skipIf(reason !== undefined)(
 
       it('publishes the port of the instance, on a network of the engine', async () => {
         const port = await freePorts(1);
-        const network = await engine.client.createNetwork({ Name: `drover-${world.rootId}` });
+        const dockerNetwork = `drover-${world.rootId}`;
+        await engine.ask('POST', '/networks/create', { Name: dockerNetwork });
         try {
-          const properties = { image: IMAGE, dockerNetwork: `drover-${world.rootId}` };
+          const properties = { image: IMAGE, dockerNetwork };
           const command = `echo hello >index.html; exec httpd -f -p ${port}`;
           const spec = world.spec('aaaaaa', command, { port, properties });
           await runtime.start(spec);
@@ -126,7 +123,7 @@ describe.skipIf(reason !== undefined)(
           await runtime.signal(spec, 'SIGKILL');
           await exits.until(spec);
         } finally {
-          await network.remove();
+          await engine.ask('DELETE', `/networks/${dockerNetwork}`);
         }
       });
 
@@ -162,10 +159,10 @@ describe.skipIf(reason !== undefined)(
         const first = world.spec('aaaaaa', 'exec sleep 60');
         const second = world.spec('bbbbbb', 'exec sleep 60');
         const [one, two] = [await runtime.start(first), await runtime.start(second)];
-        await container(one.containerId).remove({ force: true });
+        await engine.remove(one.containerId);
         expect(await exits.until(first)).toMatchObject({ cause: 'its container was removed' });
         await runtime.release();
-        await container(two.containerId).remove({ force: true });
+        await engine.remove(two.containerId);
         const next = world.runtime();
         expect(await next.adopt()).toMatchObject([
           { instanceId: 'aaaaaa', exit: { cause: 'its container was removed' } },
@@ -177,20 +174,15 @@ describe.skipIf(reason !== undefined)(
         const other = new DockerWorld(engine);
         try {
           const { containerId } = await other.runtime().start(other.spec('aaaaaa', 'exec sleep 60'));
-          const foreign = await engine.client.createContainer({
-            Image: IMAGE,
-            Cmd: ['sleep', '60'],
-            HostConfig: { NetworkMode: 'host' },
-          });
-          await foreign.start();
+          const foreign = await engine.run({ Cmd: ['sleep', '60'], HostConfig: { NetworkMode: 'host' } });
           const spec = world.spec('aaaaaa', 'exec sleep 60');
           await runtime.start(spec);
           await runtime.signal(spec, 'SIGKILL');
           await exits.until(spec);
           await runtime.acknowledge(spec);
           expect((await inspect(containerId)).State.Running).toBe(true);
-          expect((await foreign.inspect()).State.Running).toBe(true);
-          await foreign.remove({ force: true });
+          expect((await inspect(foreign)).State.Running).toBe(true);
+          await engine.remove(foreign);
         } finally {
           await other.close();
         }

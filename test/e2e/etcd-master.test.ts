@@ -106,6 +106,8 @@ describe.skipIf(!hasEtcd)('a master on etcd', () => {
     proxy.fault = { kind: 'hole' };
     const waiting = world.spawn();
     await until(() => expect(waiting.stdout).toContain(`${proxy.endpoint}: no connection within`));
+    // Its operator's key is not there yet, so nothing answers.
+    await expect(fetch(`http://127.0.0.1:${world.apiPort}/api/ping`)).rejects.toThrow();
     expect(await waiting.end('SIGTERM')).toEqual({ code: 0, signal: null });
     expect(waiting.stderr).toContain('ended while it waited for its state on etcd');
     world.spawn();

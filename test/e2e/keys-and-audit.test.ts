@@ -39,6 +39,15 @@ it('makes the admin key anew when the operator empties its file, while the insta
   ]);
 });
 
+it('has the key in its file before the API answers anything', async () => {
+  const { isRunning } = world.spawn();
+  expect(isRunning).toBe(true);
+  const ping = () => fetch(`http://127.0.0.1:${world.apiPort}/api/ping`).catch(() => undefined);
+  // No pause: a script may be that quick.
+  while ((await ping()) === undefined && world.daemon.isRunning);
+  expect(token()).toMatch(/^drv_/);
+});
+
 it('keeps the audit trail over kill -9, for the owner alone, without tokens', async () => {
   await world.start();
   await world.api.putConfiguration('one', {

@@ -1,4 +1,4 @@
-/** docs/cluster.md, "When etcd is lost", step by step with the built program: a backup, a new etcd, and what runs goes on. */
+/** docs/several-masters.md, "When etcd is lost", step by step with the built program: a backup, a new etcd, and what runs goes on. */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';

@@ -3,7 +3,16 @@
  * What it depends on comes from npm's cache, or from a registry. Needs `npm run build`.
  */
 import { execFile, execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -24,7 +33,7 @@ const PROGRAMS = [
 ];
 /** All that a package may hold; `dist/` has the programs, what they load, and maps. */
 const PACKED =
-  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg|pictures\/[\w-]+\.png)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|dashboard\/(?:index\.html|THIRD-PARTY-LICENSES\.txt(?:\.(?:br|gz))?|assets\/[\w.-]+)|(?:(?:owner-|session-owner-|pack-thread-|certificate-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
+  /^package\/(?:package\.json|(?:README|CHANGELOG|CONTRIBUTING|SECURITY)\.md|LICENSE|controllers\/README\.md|configurations\/hello\.json|templates\/examples\/hello\/[\w.-]+|docs\/(?:[\w-]+\.md|plots\/[\w-]+\.svg|pictures\/[\w-]+\.png)|manifests\/[\w./-]+|dist\/(?:THIRD-PARTY-LICENSES\.txt|bom\.cdx\.json|dashboard\/(?:index\.html|THIRD-PARTY-LICENSES\.txt(?:\.(?:br|gz))?|assets\/[\w.-]+)|(?:(?:owner-|session-owner-|pack-thread-|certificate-thread-)?main|chunks\/[\w.-]+)\.js(?:\.map)?))$/;
 /** How npm says that a package is neither in its cache nor to be had. */
 const NO_REGISTRY = /\b(?:ENOTCACHED|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ETIMEDOUT|ENETUNREACH)\b/;
 
@@ -45,16 +54,16 @@ async function npm(cwd: string, ...words: readonly string[]): Promise<string> {
   return stdout;
 }
 
-/** As `prepack` would leave it, without a second build: our `dist/` may hold files of earlier ones. */
+/** As `prepack` would leave it, without a second build. Our `dist/` may hold chunks of earlier ones; it gets another. */
 function copyCheckout(): void {
   const { files } = z
     .object({ files: z.array(z.string()) })
     .parse(JSON.parse(readFileSync(join(REPOSITORY, 'package.json'), 'utf8')));
-  const built = loadedFrom(PROGRAMS.map((name) => `dist/${name}`)).flatMap((path) => [path, `${path}.map`]);
-  const others = ['package.json', 'README.md', 'LICENSE', 'dist/THIRD-PARTY-LICENSES.txt', 'dist/dashboard'];
-  for (const path of [...files.filter((file) => file !== 'dist'), ...others, ...built])
+  for (const path of [...files, 'package.json', 'README.md', 'LICENSE'])
     if (existsSync(join(REPOSITORY, path)))
       cpSync(join(REPOSITORY, path), join(checkout, path), { recursive: true });
+  writeFileSync(join(checkout, 'dist/chunks/earlier-00000000.js'), '');
+  appendFileSync(join(checkout, 'dist/chunks/.npmignore'), 'earlier-00000000.js\n');
 }
 
 /** These files of the bundle and all that they load, now or later. */
@@ -122,6 +131,39 @@ it('holds the programs, the dashboard, their licences, the pages and the example
     ),
   );
   expect(names.filter((name) => !PACKED.test(name))).toEqual([]);
+  const isProgram = /^package\/(dist\/.*main\.js|dist\/chunks\/.*\.js)$/;
+  const programs = names.flatMap((name) => isProgram.exec(name)?.[1] ?? []);
+  expect(programs.toSorted()).toEqual(loadedFrom(PROGRAMS.map((name) => `dist/${name}`)).toSorted());
+});
+
+it('lists what the bundles hold, in the form of CycloneDX: all that its licences name, and what must not be missing', () => {
+  const list = z
+    .object({
+      bomFormat: z.literal('CycloneDX'),
+      specVersion: z.string(),
+      metadata: z.object({ component: z.object({ name: z.literal('drover'), version: z.string() }) }),
+      components: z.array(
+        z.object({
+          type: z.literal('library'),
+          name: z.string(),
+          version: z.string(),
+          purl: z.string().startsWith('pkg:npm/'),
+          licenses: z.array(z.object({ expression: z.string() })),
+        }),
+      ),
+    })
+    .parse(
+      JSON.parse(execFileSync('tar', ['-xzOf', tarball, 'package/dist/bom.cdx.json'], { encoding: 'utf8' })),
+    );
+  const listed = list.components.map(({ name, version }) => `${name} ${version}`);
+  const licensed = ['dist', 'dist/dashboard'].flatMap((folder) =>
+    readFileSync(join(REPOSITORY, folder, 'THIRD-PARTY-LICENSES.txt'), 'utf8').match(
+      /^\S+ \d\S+(?= \(.+\)$)/gm,
+    ),
+  );
+  expect(listed.toSorted()).toEqual([...new Set(licensed)].toSorted());
+  const names = list.components.map(({ name }) => name);
+  expect(names).toEqual(expect.arrayContaining(['fastify', 'preact', 'ws', 'zod']));
 });
 
 it('starts where it was installed, in a new root, and runs the example that it offers', async ({ skip }) => {
@@ -140,7 +182,7 @@ it('starts where it was installed, in a new root, and runs the example that it o
 it('starts by npx in the directory that it was installed in, which becomes a root', async ({ skip }) => {
   if (obstacle !== undefined) skip(obstacle);
   const world = await newWorld();
-  // Without their scripts: only the process runtime needs a package that npm compiles, and the test above has it.
+  // Without their scripts, which it does not need.
   // A file or folder of npm in a directory above would draw the installation there, hence the prefix.
   await npm(world.root, 'install', '--ignore-scripts', '--prefix', world.root, tarball);
   const found = execFileSync('npx', ['--no', '--', 'drover', '--version'], {

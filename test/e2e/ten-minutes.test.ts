@@ -1,5 +1,5 @@
 /**
- * docs/cluster.md, "Three masters in ten minutes", typed as it stands on three machines. What differs from a person who
+ * docs/several-masters.md, "Three masters in ten minutes", typed as it stands on three machines. What differs from a person who
  * does it: each types their own address and the token that they were shown, and what `Machines` has in the place of
  * apt, ssh and systemd. Needs root, iproute2, etcd and `npm run build`.
  */
@@ -12,7 +12,7 @@ import { sectionOf } from '../support/repository/markdown.js';
 import { read } from '../support/repository/pages.js';
 import { until } from '../support/until.js';
 
-const SECTION = '### Three masters in ten minutes';
+const SECTION = '## Three masters in ten minutes';
 const NAMES = ['node-1', 'node-2', 'node-3'];
 /** Asks a member of etcd. Prints `answered` or `refused`. */
 const KNOCK = `node -e "
@@ -70,7 +70,7 @@ describe.skipIf(reason !== undefined)(`three machines${reason === undefined ? ''
   }
 
   it('are three masters, and one of them takes over, after what the page says', async () => {
-    const steps = machineSteps(sectionOf(read('docs/cluster.md'), SECTION), NAMES);
+    const steps = machineSteps(sectionOf(read('docs/several-masters.md'), SECTION), NAMES);
     const kill = steps.findIndex(({ lines }) => lines.includes('kill -9 $!'));
     const beside: Terminal[] = [];
     for (const step of steps.slice(0, kill))

@@ -1,4 +1,4 @@
-/** The times of all trials, as `docs/cluster.md` has them. */
+/** The times of all trials, as `docs/several-masters.md` has them. */
 
 export interface Line {
   readonly what: string;

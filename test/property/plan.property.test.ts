@@ -100,7 +100,7 @@ class PlannedWorld {
     if (one.do === 'change') return this.#change(one.changes);
     const record = this.plane.records().filter(({ desired }) => desired.goal === 'run')[one.index];
     if (record === undefined) return;
-    const { writer } = this.plane.master;
+    const { writer, updates } = this.plane.master;
     if (one.do === 'play')
       await writer.reportState(record.id, {
         state: 'ONLINE',
@@ -109,7 +109,7 @@ class PlannedWorld {
       });
     else if (one.do === 'stop') await writer.setLifecycle(record.id, 'stop');
     else if (this.plane.master.state.configurations.get(record.configurationName) !== undefined)
-      await writer.updateWhenEmpty(record.id).catch(refusedUpdate);
+      await updates.updateWhenEmpty(record.id).catch(refusedUpdate);
     await this.settle();
   }
 

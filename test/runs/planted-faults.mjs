@@ -46,14 +46,15 @@ export const PLANTED = [
   {
     name: 'a raised restart token restarts nothing',
     path: 'controllers/wrapper/process-supervisor/goal.ts',
-    was: "handle !== undefined && handle.restartToken !== assignment.restartToken ? 'restart' : 'run'",
-    becomes: "'run'",
+    was: 'handle.restartToken !== assignment.restartToken || hasFormerPort',
+    becomes: 'hasFormerPort',
   },
   {
     name: 'remains of a run are not looked for',
     path: 'controllers/wrapper/process-supervisor/plan.ts',
-    was: '  if (handle.hasRemains) return planRemains(handle, now);\n',
-    becomes: '',
+    was: '      return planRemains(handle, phase, now);\n',
+    becomes:
+      "      return planDown(facts, handle, { is: 'down', directory: 'stale', next: phase.next }, goal, now);\n",
   },
   {
     name: 'a drain does not wait for players',
@@ -76,8 +77,8 @@ export const PLANTED = [
   {
     name: 'an exit that no daemon saw is passed over by adoption',
     path: 'controllers/wrapper/process-supervisor/adoption.ts',
-    was: '    if (handle.process === null && !isSameRun) {',
-    becomes: '    if (!isSameRun) {',
+    was: "    if (handle.phase.is !== 'up' && !isItsRun) {",
+    becomes: '    if (!isItsRun) {',
   },
   {
     name: 'a snapshot does not confirm what a node holds',
@@ -100,8 +101,8 @@ export const PLANTED = [
   {
     name: 'an instance is ready before its check',
     path: 'controllers/wrapper/process-supervisor/readiness-plan.ts',
-    was: 'const isReady = readiness?.run === run && readiness.isReady;',
-    becomes: 'const isReady = readiness !== null && readiness.isReady;',
+    was: 'return readiness?.run === run && readiness.isReady;',
+    becomes: 'return readiness !== null && readiness.isReady;',
   },
   {
     name: 'what is not ready in time is ended',

@@ -3,17 +3,16 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type { ContentInForce, ContentsInForce } from '../../../src/state/contents-in-force.js';
-import { isLive } from '../../../src/state/instance-updates.js';
-import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import { type InstanceUpdates, isLive } from './instance-updates.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
 export interface ContentsOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly contents: Pick<ContentsInForce, 'of' | 'targetOf'>;
   readonly revisions: MirrorReader<Configuration>;
-  readonly writer: Pick<InstanceWriter, 'updateInPlace' | 'updateRefusal'>;
+  readonly updates: Pick<InstanceUpdates, 'update' | 'refusal'>;
   readonly logger: Logger;
 }
 
@@ -32,9 +31,9 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
   }
 
   async perform({ do: how, id, why }: ContentStep): Promise<void> {
-    const { writer, instances, logger } = this.#options;
+    const { updates, instances, logger } = this.#options;
     const name = instances.get(id)?.value.configurationName;
-    const outcome = await writer.updateInPlace(id, {
+    const outcome = await updates.update(id, {
       isDue: (record) => this.#isDue(record, how),
       isOnlyLive: how === 'refit',
     });
@@ -62,7 +61,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
       players: record.status.players ?? 0,
       hasFinished: hasFinished(record),
       awaitsFirstStart: awaitsFirstStart(record),
-      refusal: () => this.#options.writer.updateRefusal(record),
+      refusal: () => this.#options.updates.refusal(record),
     };
   }
 

@@ -11,8 +11,8 @@ import type {
 } from '../../../src/operations/plan/forecast.js';
 import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import type { InstanceContent } from '../../../src/state/instance-changes.js';
-import { isLive, needsNoStart } from '../../../src/state/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
+import { isLive, needsNoStart } from '../content/instance-updates.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
 import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';
 import type { Rollouts } from '../rollout/reconciler.js';

@@ -3,7 +3,7 @@
  * minimum-service, of the content controller and of the rollout. Pure.
  */
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
-import type { UpdateOutcome } from '../../../src/state/instance-updates.js';
+import type { UpdateOutcome } from '../../../src/operations/writes.js';
 import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
 import { type LeavingFacts, leavingIn } from '../minimum-service/leaving.js';
 import { missingOf, plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';

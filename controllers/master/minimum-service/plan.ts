@@ -3,6 +3,7 @@
  * instances only above a maximum that the configuration sets, and those of a lowered minimum where it asks for that.
  */
 
+import { backoffMs } from '../../../src/loop/backoff.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Goal, InstanceRecord, InstanceState, Maker } from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
@@ -13,8 +14,7 @@ import { type Patience, type Surplus, surplusOf } from './surplus.js';
 const MOST_PER_PASS = MAX_OPERATIONS - 1;
 /** Creations of one pass while new instances keep failing; the next pass then waits. */
 const MOST_WHILE_FAILING = 20;
-const DELAY_BASE_MS = 1000;
-const DELAY_MAX_MS = 60_000;
+const DELAY = { baseMs: 1000, maxMs: 60_000 };
 /** An instance that is created and lives this long did not fail young. */
 export const YOUNG_MS = 60_000;
 
@@ -254,5 +254,5 @@ function hasFailed(instance: CountedInstance): boolean {
 }
 
 function delayMs(streak: number): number {
-  return streak === 0 ? 0 : Math.min(DELAY_BASE_MS * 2 ** (streak - 1), DELAY_MAX_MS);
+  return streak === 0 ? 0 : backoffMs(streak - 1, DELAY);
 }

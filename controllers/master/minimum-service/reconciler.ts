@@ -2,6 +2,7 @@
  * The minimum-service controller: counts the instances of a configuration and creates the missing ones. Of one that is
  * gone it ends those that are not to stay. Key: configuration name.
  */
+
 import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
@@ -11,6 +12,7 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import type { InstanceCreations } from '../creation/instance-creations.js';
 import { hasPlayers } from '../rollout/gather.js';
 import { CountedInstances, type CountedInstancesOptions } from './counted-instances.js';
 import { Leavers } from './leavers.js';
@@ -32,6 +34,7 @@ import { after, patienceOf } from './surplus.js';
 export interface MinimumServiceOptions extends CountedInstancesOptions {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly revisions: MirrorReader<Configuration>;
+  readonly creations: Pick<InstanceCreations, 'createMissing'>;
   readonly writer: InstanceWriter;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -95,10 +98,10 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   async perform(step: Step): Promise<void> {
-    const { writer, logger } = this.#options;
+    const { creations, writer, logger } = this.#options;
     switch (step.do) {
       case 'create': {
-        const ids = await writer.createMissing(step.name, step);
+        const ids = await creations.createMissing(step.name, step);
         if (ids.length === 0)
           throw new Conflict(`${step.name} changes, or instances of it are being created`);
         this.#note(step.name, ids, step.streak);

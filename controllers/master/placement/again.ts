@@ -5,10 +5,10 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
-import type { PlacedUpdate } from '../../../src/state/instance-updates.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed } from './conditions.js';
 import type { PlacesOptions } from './places.js';
+import type { PlacedUpdate } from './reconciler.js';
 
 export interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseTemplates'> {
   readonly clock: Pick<Clock, 'now'>;

@@ -4,9 +4,7 @@
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
-import { withContentAt } from '../../../src/state/instance-changes.js';
-import type { NewPlace } from '../../../src/state/instance-creations.js';
-import type { PlaceAgain, PlacedUpdate } from '../../../src/state/instance-updates.js';
+import { type InstanceContent, withContentAt } from '../../../src/state/instance-changes.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
@@ -20,6 +18,28 @@ export interface PlacementOptions extends PlacesOptions {
   readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
   readonly logger: Logger;
+}
+
+/** A new record as it is written, and what follows its transaction. */
+export interface NewPlace {
+  readonly record: InstanceRecord;
+  /** Called once: the transaction is in the mirror, or has failed. Until then its place counts as held. */
+  readonly end: (isWritten: boolean) => void;
+}
+
+/** A placed instance and the content that it is to take. */
+export interface PlacedUpdate {
+  readonly before: InstanceRecord;
+  /** With the new content, at the old place. */
+  readonly next: InstanceRecord;
+  readonly content: InstanceContent;
+}
+
+/** A record as it is written, with its place. */
+export interface PlaceAgain {
+  readonly record: InstanceRecord;
+  /** Called before the write. From then on the place counts as held, until the answer is called: see `NewPlace`. */
+  readonly promise: () => NewPlace['end'];
 }
 
 export class Placement implements Reconciler<PlacementFacts, PlacementStep> {

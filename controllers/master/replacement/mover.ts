@@ -1,4 +1,4 @@
-/** Carries out the steps of moves through the writer that the API uses, with a log line for each. */
+/** Carries out the steps of moves as the API's are, with a log line for each. */
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
@@ -6,13 +6,15 @@ import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import type { InstanceCreations } from '../creation/instance-creations.js';
 import type { MoveStep, RemoveStep, ReplaceStep } from './moves.js';
 
 /** Makes checks that let a transaction fail once the move is not wanted. Throws Conflict if that is so already. */
 export type MoveGuard = () => readonly Operation[];
 
 export interface MoverOptions {
-  readonly writer: Pick<InstanceWriter, 'replace' | 'removeOfPair' | 'handOver'>;
+  readonly creations: Pick<InstanceCreations, 'replace'>;
+  readonly writer: Pick<InstanceWriter, 'removeOfPair' | 'handOver'>;
   readonly instances: MirrorReader<InstanceRecord>;
   /** Told of each instance that is made. */
   readonly onCreated: (configurationName: string, id: string) => void;
@@ -43,9 +45,9 @@ export class Mover {
   }
 
   async #replace({ id, do: how, content }: ReplaceStep, cause: string, guard: MoveGuard): Promise<void> {
-    const { writer, instances, logger, onCreated } = this.#options;
+    const { creations, instances, logger, onCreated } = this.#options;
     const name = instances.get(id)?.value.configurationName ?? '';
-    const made = await writer
+    const made = await creations
       .replace(id, { removeFirst: how === 'replace', beside: guard, ...(content && { content }) })
       .catch(asConflict);
     if (made === undefined) throw new Conflict(`instance ${id} or its configuration changed meanwhile`);

@@ -5,9 +5,9 @@ import type { NodeRecord } from '../../../src/model/node.js';
 import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
-import { losesFiles } from '../../../src/state/instance-updates.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
+import { losesFiles } from '../content/instance-updates.js';
 import type { Member } from './facts.js';
 
 /** Results of comparing contents that are kept; revisions never change. */

@@ -1,4 +1,5 @@
 /** The rollout controller: brings the instances of a configuration to another content, step by step. Key: its name. */
+
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
@@ -12,6 +13,7 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
 import { create, type Operation, type Store } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
+import type { InstanceUpdates } from '../content/instance-updates.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
 import { Ages } from './ages.js';
@@ -31,7 +33,8 @@ export interface RolloutsOptions extends MembersOptions {
   readonly contents: ContentsInForce;
   readonly victims: Pick<Victims, 'lookAround'>;
   readonly mover: Mover;
-  readonly writer: Pick<InstanceWriter, 'updateInPlace' | 'markOutdated'>;
+  readonly updates: Pick<InstanceUpdates, 'update'>;
+  readonly writer: Pick<InstanceWriter, 'markOutdated'>;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -207,7 +210,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   async #update(id: string): Promise<void> {
-    const { writer, contents, instances, logger } = this.#options;
+    const { updates, contents, instances, logger } = this.#options;
     const name = instances.get(id)?.value.configurationName ?? '';
     const content = contents.targetOf(name);
     if (content === undefined) throw new Conflict(`the rollout of ${name} is gone`);
@@ -217,7 +220,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       return now?.hash === content.hash && now.generation === content.generation;
     };
     const isDue = (record: InstanceRecord): boolean => isStill() && this.#isDue(record);
-    const outcome = await writer.updateInPlace(id, { content, isDue });
+    const outcome = await updates.update(id, { content, isDue });
     if (outcome === 'not-due') throw new Conflict(`instance ${id} changed meanwhile`);
     logger.info(
       { instance: id, configuration: name },

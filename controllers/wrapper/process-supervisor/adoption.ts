@@ -1,48 +1,56 @@
 /**
  * Brings the handles in line with what the runtimes hold: at the start of a daemon, and again when a runtime lost
- * all of its runs at once. It starts and ends nothing: it learns what runs, and notes the ends that no daemon saw.
+ * all of its runs at once. Adoption starts and ends nothing: it learns what runs, and notes the ends that no daemon saw.
  */
-import type { Clock } from '../../../src/loop/clock.js';
 import { messageOf } from '../../../src/model/errors.js';
-import type { LogPlace } from '../../../src/model/run/past-exit.js';
-import { identityText, isSameRun, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
+import { identityText, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
-import type { DesiredCopy } from '../../../src/node/desired-copy.js';
-import { type Handle, type HandleBook, newHandle } from '../../../src/node/handle-book.js';
-import type { Exit, Held, RunId, Runtime } from '../../../src/runtime/runtime.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import {
+  type Handle,
+  isAlive,
+  isConfirmed,
+  newHandle,
+  processOf,
+  unclear,
+  up,
+} from '../../../src/node/handle.js';
+import type { Exit, Held, Runtime } from '../../../src/runtime/runtime.js';
+import type { NodeParts } from '../parts.js';
+import type { ProcessSupervisor } from './reconciler.js';
 
 /** The exit of a process that ended while no daemon watched. */
 const UNSEEN_EXIT = { code: null, signal: null };
-/** Marks a process as gone until its exit is noted. */
-const ABSENT = { pid: 0, startTime: 0, bootId: '' };
-
-export interface AdoptionOptions {
-  readonly desired: DesiredCopy;
-  readonly handles: HandleBook;
-  readonly noteExit: (run: RunId, exit: Exit) => void;
-  /** Number of the line that begins at a place of an instance's log. */
-  readonly logLineAt: (id: string, place: LogPlace) => Promise<number>;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 export class Adoption {
-  readonly #options: AdoptionOptions;
+  readonly #parts: NodeParts;
+  readonly #supervisor: ProcessSupervisor;
   readonly #unsubscribe: (() => void)[] = [];
 
-  constructor(options: AdoptionOptions) {
-    this.#options = options;
+  constructor(parts: NodeParts, supervisor: ProcessSupervisor) {
+    this.#parts = parts;
+    this.#supervisor = supervisor;
+  }
+
+  /** Takes up what every runtime holds, and the limits of what lives. Call once, before the controllers start. */
+  async start(): Promise<void> {
+    let areAllAsked = true;
+    for (const runtime of this.#parts.runtimes.all) if (!(await this.#adopt(runtime))) areAllAsked = false;
+    await this.#takeUpLimits(areAllAsked);
+  }
+
+  /** Stops listening to the runtimes. Idempotent. */
+  stop(): void {
+    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
   }
 
   /**
-   * Subscribes to a runtime and takes up what it holds. A runtime that cannot be asked is logged, not thrown: then
-   * it resolves with false, and the runtime may hold what no handle knows.
+   * Subscribes to a runtime and takes up what it holds. Resolves with false, and logs why, when the runtime cannot be
+   * asked: then it may hold what no handle knows.
    */
-  async adopt(runtime: Runtime): Promise<boolean> {
-    const { logger, noteExit } = this.#options;
+  async #adopt(runtime: Runtime): Promise<boolean> {
+    const { logger } = this.#parts;
     this.#unsubscribe.push(
-      runtime.onExit(noteExit),
+      runtime.onExit((run, exit) => this.#supervisor.noteExit(run, exit)),
       runtime.onLost(() => {
         logger.warn(
           { runtime: runtime.key },
@@ -65,13 +73,8 @@ export class Adoption {
     }
   }
 
-  /** Stops listening to the runtimes. Idempotent. */
-  stop(): void {
-    for (const unsubscribe of this.#unsubscribe.splice(0)) unsubscribe();
-  }
-
   async #takeUp(runtime: Runtime): Promise<void> {
-    const { handles } = this.#options;
+    const { handles } = this.#parts;
     const held = new Map((await runtime.adopt()).map((entry) => [entry.instanceId, entry]));
     const isKnown = ({ instanceId, run }: Held): boolean => handles.get(instanceId)?.run === run;
     const news = [...held.values()].filter((entry) => !isKnown(entry));
@@ -84,15 +87,15 @@ export class Adoption {
   }
 
   /**
-   * Notes where the log of a run begins whose start never reached the disk: else a line of the run before would say that
-   * this one is ready. The runtime knows the place.
+   * Notes where the log of a run begins whose start never reached the disk. The runtime knows the place. Otherwise a line
+   * of the run before would say that this run is ready.
    */
   async #noteLogPlace(held: Held): Promise<void> {
-    const { handles, logLineAt, logger } = this.#options;
+    const { handles, installation, logger } = this.#parts;
     const { instanceId: id, run } = held;
     if (held.exit !== null || held.outputFrom === undefined) return;
     try {
-      const logFrom = await logLineAt(id, held.outputFrom);
+      const logFrom = await installation.logLineAt(id, held.outputFrom);
       if (handles.get(id)?.run === run) handles.change(id, { logFrom });
     } catch (error) {
       logger.warn({ instance: id, run, err: error }, `the log of ${id} cannot be read: ${messageOf(error)}`);
@@ -101,32 +104,32 @@ export class Adoption {
 
   /** Brings one handle in line with what its runtime holds. */
   #square(handle: Handle, held: Held | undefined): void {
-    const { handles, clock, noteExit } = this.#options;
-    const isSameRun = held !== undefined && held.run >= handle.run;
-    if (isSameRun && held.exit === null) {
+    const { handles, clock } = this.#parts;
+    const isItsRun = held !== undefined && held.run >= handle.run;
+    if (isItsRun && held.exit === null) {
       this.#takeOver(handle, held);
       return;
     }
-    if (handle.process === null && !isSameRun) {
-      // A start may have been cut off between fork and record: its remains are looked for.
-      if (handle.run > 0 && !handle.isPrepared) handles.change(handle.id, { hasRemains: true });
+    if (handle.phase.is !== 'up' && !isItsRun) {
+      // A start may have been cut off between fork and record.
+      handles.put(unclear(handle));
       return;
     }
-    const exit: Exit = (isSameRun ? held.exit : null) ?? { ...UNSEEN_EXIT, at: clock.now() };
-    const run = isSameRun ? held.run : handle.run;
-    const begunAt = handle.run === run ? handle.begunAt : null;
-    handles.put({ ...handle, run, begunAt, process: handle.process ?? ABSENT });
-    noteExit({ instanceId: handle.id, run }, exit);
+    const exit: Exit = (isItsRun ? held.exit : null) ?? { ...UNSEEN_EXIT, at: clock.now() };
+    const run = isItsRun ? held.run : handle.run;
+    this.#supervisor.noteFoundExit(
+      { ...handle, run, begunAt: handle.run === run ? handle.begunAt : null },
+      exit,
+    );
   }
 
   /** Notes a running process in its handle: this daemon goes on with it. */
   #takeOver(handle: Handle, { run, process }: Held & { readonly exit: null }): void {
-    const { handles, clock, logger } = this.#options;
-    const isKnown = isSameRun(handle.process, process) && handle.run === run;
-    if (isKnown && handle.upSince !== null) return;
-    // Of a run whose start never reached the disk these are not known.
+    const { handles, clock, logger } = this.#parts;
+    if (handle.run === run && isConfirmed(handle, process)) return;
+    // Not known for a run whose start never reached the disk.
     const { port, begunAt } = handle.run === run ? handle : { port: undefined, begunAt: null };
-    handles.put({ ...handle, run, port, begunAt, process, upSince: clock.monotonic(), isPrepared: false });
+    handles.put(up({ ...handle, run, port, begunAt }, process, clock.monotonic()));
     logger.info(
       { instance: handle.id, processPid: publicPid(pidOf(process)) },
       `adopted ${handle.id} (${handle.configurationName}), ${identityText(process)}`,
@@ -135,12 +138,12 @@ export class Adoption {
 
   /** Makes the handle of a process whose handle never reached the disk. */
   #open(runtime: Runtime, held: Held): void {
-    const { desired, handles } = this.#options;
+    const { desired, handles } = this.#parts;
     const wanted = desired.get(held.instanceId);
     const handle = newHandle({
       id: held.instanceId,
       configurationName: wanted?.assignment.configurationName ?? 'unknown',
-      // Without its configuration nothing may be deleted.
+      // While its configuration is unknown, nothing of the instance may be deleted.
       static: wanted?.configuration.static ?? true,
       runtime: runtime.key,
       restartToken: wanted?.assignment.restartToken ?? 0,
@@ -148,5 +151,28 @@ export class Adoption {
     });
     handles.put(handle);
     this.#square(handle, held);
+  }
+
+  /**
+   * Opens the limits of running instances again, and removes those of ended ones. `areAllAsked`: each runtime said what
+   * it holds, so that nothing runs without a handle.
+   */
+  async #takeUpLimits(areAllAsked: boolean): Promise<void> {
+    const { handles, desired, limits } = this.#parts;
+    // Live instances whose limits are not known: they may have those of any earlier run.
+    const unknown = new Set<string>();
+    for (const handle of handles.values()) {
+      const { id, run } = handle;
+      const process = processOf(handle);
+      const { ramMB = 0, cpu = 0 } = desired.get(id)?.configuration ?? {};
+      if (process === null || !('pid' in process)) continue;
+      if (!(await limits.adopt({ instanceId: id, run }, process.pid, { ramMB, cpu }))) unknown.add(id);
+    }
+    await limits.removeUnused(({ instanceId, run }) => {
+      const handle = handles.get(instanceId);
+      if (handle === undefined) return areAllAsked;
+      if (unknown.has(instanceId)) return false;
+      return run < handle.run || (run === handle.run && !isAlive(handle));
+    });
   }
 }

@@ -1,11 +1,11 @@
 /** Recognises the ends that the RAM limit caused, and names the cause where signal and code do not. */
-import type { Handle } from '../../../src/node/handle-book.js';
+import { type Handle, stoppingOf } from '../../../src/node/handle.js';
 import type { Exit, RunId } from '../../../src/runtime/runtime.js';
 
-export interface MemoryFacts {
-  /** Whether the limit has ended a process of a run, where the runtime itself does not tell. */
+interface MemoryFacts {
+  /** True when the limit has ended a process of the run. Asked where the runtime itself does not tell. */
   readonly hasKilled: (run: RunId) => boolean;
-  /** The limit, where the configuration is known. */
+  /** The limit of RAM; undefined: the configuration is not known. */
   readonly ramMB: number | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface MemoryFacts {
  * main process. An end that somebody asked for, or a success, had another cause.
  */
 export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
-  if (handle.stopping !== null || exit.code === 0 || exit.cause !== undefined) return exit;
+  if (stoppingOf(handle) !== null || exit.code === 0 || exit.cause !== undefined) return exit;
   const isOutOfMemory = exit.isOutOfMemory ?? hasKilled({ instanceId: handle.id, run: handle.run });
   if (!isOutOfMemory) return exit;
   const at = ramMB === undefined ? '' : ` at ${ramMB} MB`;

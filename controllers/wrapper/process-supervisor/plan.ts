@@ -5,11 +5,18 @@
  */
 import { isSameValue } from '../../../src/model/plain/same-value.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import {
+  type Down,
+  type Handle,
+  nextStartOf,
+  type Starting,
+  stoppingOf,
+  type Up,
+} from '../../../src/node/handle.js';
 import { isSameReport } from '../../../src/node/status-outbox.js';
 import { goalOf, isFinished, isRestartAsked, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { isCheckIdle, planReadiness } from './readiness-plan.js';
-import { describe, isOver } from './report.js';
+import { describe } from './report.js';
 import { STABLE_AFTER_MS } from './restart-delay.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 import { planRemains, planSpared, planStop } from './stop-ladder.js';
@@ -22,7 +29,7 @@ export function plan(facts: SupervisorFacts, now: number): SupervisorPlan {
   const report = describe(facts);
   const isNews =
     report !== undefined && !(facts.reported !== undefined && isSameReport(facts.reported, report));
-  // A state that is about to change is not reported; one that stays, or waits, is.
+  // A state that is about to change is not reported; a state that stays, or waits, is.
   const isPassing = action.steps.some(
     (step) => step.do === 'start' || step.do === 'settle-stop' || step.do === 'accept-restart',
   );
@@ -37,21 +44,34 @@ function planAction(
 ): SupervisorPlan {
   if (isCheckIdle(facts, handle)) return { steps: [{ do: 'end-readiness-check' }] };
   if (goal === 'wait') return { steps: [] };
-  if (handle.isStarting) return planStarting(handle, goal);
-  if (handle.process !== null) return goal === 'run' ? planUp(facts, handle, now) : planStop(handle, now);
-  if (handle.hasRemains) return planRemains(handle, now);
-  if (handle.stopping !== null) return { steps: [{ do: 'settle-stop' }] };
-  return planDown(facts, handle, goal, now);
+  const { phase } = handle;
+  switch (phase.is) {
+    case 'starting':
+      return planStarting(handle.run, phase, goal);
+    case 'up':
+      return goal === 'run' ? planUp(facts, handle, phase, now) : planStop(handle, phase, now);
+    case 'remaining':
+      return planRemains(handle, phase, now);
+    case 'stopped':
+      return { steps: [{ do: 'settle-stop' }] };
+    case 'down':
+      return planDown(facts, handle, phase, goal, now);
+    default:
+      return phase satisfies never;
+  }
 }
 
-/** A start under way is looked at when it is answered; one that takes long, before that too. */
-function planStarting({ isStartCancelled, run }: Handle, goal: SupervisorGoal): SupervisorPlan {
-  return { steps: goal === 'run' || isStartCancelled ? [] : [{ do: 'cancel-start', run }] };
+/**
+ * Plans for a start under way. The supervisor looks at it when it is answered, and at a start that takes long before
+ * that too.
+ */
+function planStarting(run: number, { isCancelled }: Starting, goal: SupervisorGoal): SupervisorPlan {
+  return { steps: goal === 'run' || isCancelled ? [] : [{ do: 'cancel-start', run }] };
 }
 
-/** Running and wanted: its readiness is awaited, and its failures are forgotten in time. */
-function planUp(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
-  if (handle.stopping !== null) return planSpared(handle, now);
+/** Plans for a process that is up and wanted: its readiness is awaited, and its failures are forgotten in time. */
+function planUp(facts: SupervisorFacts, handle: Handle, { stopping }: Up, now: number): SupervisorPlan {
+  if (stopping !== null) return planSpared(handle, stopping, now);
   const leftMs = forgivenInMs(handle, now);
   if (leftMs !== null && leftMs <= 0) return { steps: [{ do: 'forgive' }] };
   return sooner(planReadiness(facts, handle, now), leftMs);
@@ -64,27 +84,36 @@ function sooner(plan: SupervisorPlan, recheckInMs: number | null): SupervisorPla
 }
 
 /** Time until the failures of a running process are forgotten; null: there are none. */
-export function forgivenInMs({ process, streak, upSince }: Handle, now: number): number | null {
-  return process === null || streak === 0 || upSince === null ? null : upSince + STABLE_AFTER_MS - now;
+export function forgivenInMs({ phase, streak }: Handle, now: number): number | null {
+  return phase.is !== 'up' || phase.since === null || streak === 0
+    ? null
+    : phase.since + STABLE_AFTER_MS - now;
 }
 
-/** Nothing of the run lives. */
-function planDown(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal, now: number): SupervisorPlan {
+function planDown(
+  facts: SupervisorFacts,
+  handle: Handle,
+  { directory }: Down,
+  goal: SupervisorGoal,
+  now: number,
+): SupervisorPlan {
+  const isToClear = !handle.static && directory !== 'cleared';
   switch (goal) {
     case 'pause':
     case 'wait':
       return { steps: [] };
     case 'stop':
-      // Stopped again before it was started: the master must hear of a stop that is later than that start.
+      // The instance was stopped again before it was started: the master must hear of a stop that is later than that
+      // start.
       return { steps: isRestartAsked(facts, handle) ? [acceptRestart(facts, handle)] : [] };
     case 'remove':
-      return { steps: needsClearing(handle) ? [{ do: 'clear-workspace' }] : [] };
+      return { steps: isToClear ? [{ do: 'clear-workspace' }] : [] };
     case 'forget':
-      return { steps: needsClearing(handle) ? [{ do: 'clear-workspace' }] : [{ do: 'forget' }] };
+      return { steps: [{ do: isToClear ? 'clear-workspace' : 'forget' }] };
     case 'restart':
       return { steps: [acceptRestart(facts, handle)] };
     case 'run':
-      return planStart(facts, handle, now);
+      return planStart(facts, handle, directory === 'prepared', now);
     default:
       return goal satisfies never;
   }
@@ -94,33 +123,30 @@ function acceptRestart({ desired }: SupervisorFacts, handle: Handle): Supervisor
   return { do: 'accept-restart', restartToken: desired?.assignment.restartToken ?? handle.restartToken };
 }
 
-function planStart(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
+function planStart(facts: SupervisorFacts, handle: Handle, isPrepared: boolean, now: number): SupervisorPlan {
   if (isFinished(facts, handle)) return { steps: [] };
   if (facts.runtimeProblem !== null) return { steps: [] };
   const recheckInMs = retryInMs(facts, handle, now);
   if (recheckInMs !== null) return { steps: [], recheckInMs };
-  return { steps: handle.isPrepared ? [{ do: 'start' }] : [] };
+  return { steps: isPrepared ? [{ do: 'start' }] : [] };
 }
 
 /** Time until the next try after a failure; null: no delay. */
 export function retryInMs({ desired }: SupervisorFacts, handle: Handle, now: number): number | null {
   const port = desired?.assignment.port ?? null;
-  const isBusyPortLeft = handle.problem?.busyPort != null && handle.problem.busyPort !== port;
-  if (handle.notBefore === null || handle.notBefore <= now || isBusyPortLeft) return null;
-  return handle.notBefore - now;
+  const { problem, delay } = nextStartOf(handle);
+  const isBusyPortLeft = problem?.busyPort != null && problem.busyPort !== port;
+  if (delay === null || delay.until <= now || isBusyPortLeft) return null;
+  return delay.until - now;
 }
 
-function needsClearing(handle: Handle): boolean {
-  return isOver(handle) && !handle.static && !handle.isCleared;
-}
-
-/** What the handle keeps of the content is not so, or only was so: such fields hold without a restart. */
+/** True when the handle's copy of the content differs from the content in a field that holds without a restart. */
 function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.desired === undefined) return false;
   const { assignment, configuration } = facts.desired;
   if (handle.configurationName !== assignment.configurationName) return true;
-  // What is restarted for another content is ended as its own content says.
+  // A restart for another content ends the run as the content of the run says.
   if (isRestartAsked(facts, handle)) return false;
   if (handle.static !== configuration.static) return true;
-  return handle.stopping === null && !isSameValue(handle.stop, stopSettingsOf(configuration));
+  return stoppingOf(handle) === null && !isSameValue(handle.stop, stopSettingsOf(configuration));
 }

@@ -1,9 +1,9 @@
 /**
- * When a running process counts as ready, and the steps until then: its check begins, and when its time is over
- * that is reported. No process is ended because it is not ready. Pure.
+ * When a running process counts as ready, and the steps until then. The check begins at once; a process that is late
+ * for it is reported, and not ended. Pure.
  */
 import { type Readiness, readinessText } from '../../../src/model/readiness.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import type { Handle } from '../../../src/node/handle.js';
 import { isOfItsRun, type SupervisorFacts } from './goal.js';
 import type { SupervisorPlan } from './steps.js';
 
@@ -11,21 +11,23 @@ import type { SupervisorPlan } from './steps.js';
 export function planReadiness(facts: SupervisorFacts, handle: Handle, now: number): SupervisorPlan {
   const readiness = awaitedReadiness(facts, handle);
   if (readiness === undefined) return { steps: [] };
-  const { run } = handle;
+  const { run, phase } = handle;
   if (facts.checkedRun !== run) return { steps: [{ do: 'check-readiness', run }] };
   if (isLate(handle)) return { steps: [] };
-  const leftMs = (handle.upSince ?? now) + readiness.timeoutSeconds * 1000 - now;
+  const since = phase.is === 'up' ? phase.since : null;
+  const leftMs = (since ?? now) + readiness.timeoutSeconds * 1000 - now;
   return leftMs <= 0 ? { steps: [{ do: 'note-not-ready', run }] } : { steps: [], recheckInMs: leftMs };
 }
 
-/** Whether a check is under way whose answer is no longer needed. */
+/** True when a check is under way whose answer is no longer needed. */
 export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.checkedRun === null) return false;
-  const isWaiting = handle.process !== null && handle.stopping === null && facts.checkedRun === handle.run;
+  const { phase, run } = handle;
+  const isWaiting = phase.is === 'up' && phase.stopping === null && facts.checkedRun === run;
   return !isWaiting || facts.isCheckOutdated || awaitedReadiness(facts, handle) === undefined;
 }
 
-/** What a running process has yet to show; undefined: it is ready. */
+/** The check that a running process has yet to pass; undefined: the process is ready. */
 export function awaitedReadiness(
   { desired }: Pick<SupervisorFacts, 'desired'>,
   handle: Handle,
@@ -33,17 +35,17 @@ export function awaitedReadiness(
   return hasShown(handle) ? undefined : desired?.configuration.readiness;
 }
 
-/** Whether a run that is being stopped was ready. */
+/** True when a run that is being stopped was ready. */
 export function wasReady(facts: SupervisorFacts, handle: Handle): boolean {
   return isOfItsRun(facts, handle) ? awaitedReadiness(facts, handle) === undefined : hasShown(handle);
 }
 
-/** The node has seen that the run is ready, or started it without a check. */
+/** True when the node has seen that the run is ready, or started it without a check. */
 function hasShown({ run, readiness }: Handle): boolean {
   return readiness?.run === run && readiness.isReady;
 }
 
-/** For the report: what a running process waits for, or why it was not ready in time. */
+/** The reason and message of a process that is not ready, for the report: what it waits for, or why it is late. */
 export function sayNotReady(
   { desired }: SupervisorFacts,
   handle: Handle,

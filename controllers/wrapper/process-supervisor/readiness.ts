@@ -1,30 +1,20 @@
 /** Runs the readiness checks, and notes their results in the handles. */
 import { isDeepStrictEqual } from 'node:util';
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { readinessText } from '../../../src/model/readiness.js';
-import type { DesiredCopy } from '../../../src/node/desired-copy.js';
-import type { HandleBook } from '../../../src/node/handle-book.js';
-import type { ReadinessWorld } from '../../../src/runtime/readiness/readiness-check.js';
 import { ReadinessChecks } from '../../../src/runtime/readiness/readiness-checks.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
-
-export interface ReadinessOptions extends Pick<ReadinessWorld, 'followLogs'> {
-  readonly desired: DesiredCopy;
-  readonly handles: HandleBook;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import type { NodeParts } from '../parts.js';
 
 export class Readiness {
-  readonly #options: ReadinessOptions;
+  readonly #parts: NodeParts;
   readonly #checks: ReadinessChecks;
 
-  constructor(options: ReadinessOptions) {
-    this.#options = options;
+  constructor(parts: NodeParts) {
+    const { installation, clock } = parts;
+    this.#parts = parts;
     this.#checks = new ReadinessChecks({
-      followLogs: options.followLogs,
-      clock: options.clock,
+      followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
+      clock,
       onReady: (id, run) => this.#noteReady(id, run),
     });
   }
@@ -34,20 +24,20 @@ export class Readiness {
     return this.#checks.runOf(id);
   }
 
-  /** Whether the check under way asks for something else than the configuration does by now. */
+  /** True when the check under way asks for something else than the configuration does by now. */
   isOutdated(id: string): boolean {
     const asked = this.#checks.asksFor(id);
-    const wanted = this.#options.desired.get(id)?.configuration.readiness;
+    const wanted = this.#parts.desired.get(id)?.configuration.readiness;
     return asked !== undefined && wanted !== undefined && !isDeepStrictEqual(asked, wanted);
   }
 
   /** Begins the check of a run. Throws Conflict when the run has ended, or its configuration asks for no check. */
   check(id: string, run: number): void {
-    const { desired, handles } = this.#options;
+    const { desired, handles } = this.#parts;
     const handle = handles.get(id);
     const wanted = desired.get(id);
     const readiness = wanted?.configuration.readiness;
-    if (readiness === undefined || handle?.run !== run || handle.process === null)
+    if (readiness === undefined || handle?.run !== run || handle.phase.is !== 'up')
       throw new Conflict(`instance ${id} changed before it was looked whether it is ready`);
     const { port = null, hostAddress = '' } = wanted?.assignment ?? {};
     this.#checks.begin({ instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom });
@@ -56,13 +46,13 @@ export class Readiness {
   /** Ends the check of a run, and forgets that the run was late for it. Repeatable. */
   end(id: string): void {
     this.#checks.end(id);
-    const { handles } = this.#options;
+    const { handles } = this.#parts;
     if (handles.get(id)?.readiness?.isReady === false) handles.change(id, { readiness: null });
   }
 
   /** Notes that the run was not ready in time. The check goes on: it may still become ready. */
   noteLate(id: string, run: number): void {
-    const { desired, handles, logger } = this.#options;
+    const { desired, handles, logger } = this.#parts;
     const handle = handles.get(id);
     const wanted = desired.get(id);
     const readiness = wanted?.configuration.readiness;
@@ -83,9 +73,9 @@ export class Readiness {
   }
 
   #noteReady(id: string, run: number): void {
-    const { handles, logger } = this.#options;
+    const { handles, logger } = this.#parts;
     const handle = handles.get(id);
-    if (handle?.run !== run || handle.process === null) return;
+    if (handle?.run !== run || handle.phase.is !== 'up') return;
     logger.info(
       { instance: id, configuration: handle.configurationName, run },
       `${id} (${handle.configurationName}) is ready`,

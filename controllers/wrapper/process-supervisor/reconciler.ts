@@ -2,50 +2,45 @@
 
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
+import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
-import { type Handle, newHandle } from '../../../src/node/handle-book.js';
-import type { LeftDirectories } from '../../../src/node/left-directories.js';
-import type { StatusOutbox } from '../../../src/node/status-outbox.js';
+import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
 import type { Exit, RunId } from '../../../src/runtime/runtime.js';
-import { describeRun, type RunDescription } from './description.js';
+import type { NodeParts } from '../parts.js';
+import type { TemplateInstaller } from '../template-installer/reconciler.js';
+import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
 import { explainExit } from './out-of-memory.js';
 import { plan } from './plan.js';
-import { Readiness, type ReadinessOptions } from './readiness.js';
+import { Readiness } from './readiness.js';
 import { Remains } from './remains.js';
 import { describeEnd } from './report.js';
 import { afterExit } from './restart-delay.js';
-import { Starter, type StarterOptions } from './starter.js';
+import { Starter } from './starter.js';
 import type { SupervisorStep } from './steps.js';
 import { Stopper } from './stopper.js';
-
-export interface ProcessSupervisorOptions extends Omit<StarterOptions, 'recordExit'>, ReadinessOptions {
-  readonly outbox: StatusOutbox;
-  /** The most memory that a run was measured with; undefined: it never was. */
-  readonly mostMemoryOf: (run: RunId) => number | undefined;
-  readonly removeWorkspace: (id: string) => Promise<void>;
-  readonly left: Pick<LeftDirectories, 'note' | 'end'>;
-}
 
 export class ProcessSupervisor implements Reconciler<SupervisorFacts, SupervisorStep> {
   readonly name = 'process-supervisor';
   readonly plan = plan;
-  readonly #options: ProcessSupervisorOptions;
+  readonly #parts: NodeParts;
+  readonly #installer: TemplateInstaller;
   readonly #starter: Starter;
   readonly #stopper: Stopper;
   readonly #remains: Remains;
   readonly #readiness: Readiness;
 
-  constructor(options: ProcessSupervisorOptions) {
-    this.#options = options;
-    this.#starter = new Starter({ ...options, recordExit: (handle, exit) => this.#recordExit(handle, exit) });
-    this.#stopper = new Stopper(options);
-    this.#remains = new Remains(options);
-    this.#readiness = new Readiness(options);
+  constructor(parts: NodeParts, installer: TemplateInstaller) {
+    this.#parts = parts;
+    this.#installer = installer;
+    this.#starter = new Starter(parts, (handle, exit) => this.#recordExit(handle, exit));
+    this.#stopper = new Stopper(parts);
+    this.#remains = new Remains(parts);
+    this.#readiness = new Readiness(parts);
   }
 
   observe(id: string): SupervisorFacts | undefined {
-    const { desired, handles, outbox, runtimes, isNodeStopping } = this.#options;
+    const { desired, handles, outbox, runtimes, nodeStop } = this.#parts;
     const handle = handles.get(id);
     const isHeld = desired.has(id);
     if (handle === undefined && !isHeld) {
@@ -62,7 +57,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
       isConfirmed: desired.isConfirmed,
       handle,
       reported: outbox.get(id),
-      isNodeStopping: isNodeStopping(),
+      isNodeStopping: nodeStop.aborted,
       runtimeProblem: runtimes.problemOf(runtime),
       checkedRun: this.#readiness.checkedRun(id),
       isCheckOutdated: this.#readiness.isOutdated(id),
@@ -70,7 +65,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   perform(step: SupervisorStep, _signal: AbortSignal, id: string): Promise<void> | void {
-    const { handles, outbox } = this.#options;
+    const { handles, outbox } = this.#parts;
     switch (step.do) {
       case 'open':
         return this.#open(id);
@@ -104,23 +99,15 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         handles.change(id, { streak: 0 });
         return;
       case 'settle-stop':
-        handles.change(id, { stopping: null, streak: 0, notBefore: null, problem: null });
+        handles.move(id, settled);
         return;
       case 'accept-restart':
-        handles.change(id, {
-          // The next run may be of another content.
+        // The next run may be of another content.
+        handles.move(id, (handle) => ({
+          ...renewed(handle, step.restartToken),
           ...this.#contentFields(id),
-          restartToken: step.restartToken,
-          isPrepared: false,
-          isCleared: false,
-          hasEnded: false,
-          hasFinished: false,
-          streak: 0,
-          notBefore: null,
-          delayMs: 0,
-          problem: null,
-        });
-        // Else a daemon that is killed after the start would restart the instance once more.
+        }));
+        // Otherwise a daemon that is killed after the start would restart the instance once more.
         return handles.keep();
       case 'clear-workspace':
         return this.#clearWorkspace(id);
@@ -132,10 +119,10 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     }
   }
 
-  /** What is known and decided of an instance, for `why`; undefined: the node has no handle for it. */
-  describe(id: string): RunDescription | undefined {
+  /** The state and the plans of an instance, for `why`; undefined: the node has no handle for it. */
+  describe(id: string): Omit<InstanceDescription, 'exits'> | undefined {
     const facts = this.observe(id);
-    return facts === undefined ? undefined : describeRun(facts, this.#options.clock.monotonic());
+    return facts === undefined ? undefined : describeRun(facts, this.#parts.clock.monotonic());
   }
 
   /** Does the delayed work now, before the runtimes are released. */
@@ -145,24 +132,30 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     await this.#remains.stop();
   }
 
-  /** Takes an exit that a runtime reported into the handle. Late and foreign ones are ignored. */
+  /** Takes an exit that a runtime reported into the handle. Late and foreign exits are ignored. */
   noteExit(run: RunId, exit: Exit): void {
     if (this.#starter.keepExit(run, exit)) return;
-    const handle = this.#options.handles.get(run.instanceId);
-    if (handle === undefined || handle.run !== run.run || handle.process === null) return;
-    this.#recordExit(handle, exit);
+    const handle = this.#parts.handles.get(run.instanceId);
+    if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
+  }
+
+  /** Takes an exit that no daemon saw into the handle, whatever the handle knew of the run. */
+  noteFoundExit(handle: Handle, exit: Exit): void {
+    if (!this.#starter.keepExit({ instanceId: handle.id, run: handle.run }, exit))
+      this.#recordExit(handle, exit);
   }
 
   #recordExit(handle: Handle, reported: Exit): void {
-    const { handles, clock, random, logger, runtimes, limits, desired, mostMemoryOf } = this.#options;
+    const { handles, clock, random, logger, runtimes, limits, desired, sampler } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
     const exit = explainExit(handle, reported, {
       hasKilled: (run) => limits.wasOutOfMemory(run),
       ramMB: desired.get(handle.id)?.configuration.ramMB,
     });
-    const measured = { ...exit, mostMemoryBytes: mostMemoryOf(run) };
-    handles.change(handle.id, afterExit(handle, measured, clock.monotonic(), random()));
-    const ended = { desired: desired.get(handle.id), handle: handles.get(handle.id) };
+    const measured = { ...exit, mostMemoryBytes: sampler.mostMemory(run) };
+    const after = afterExit(handle, measured, clock.monotonic(), random());
+    handles.put(after);
+    const ended = { desired: desired.get(handle.id), handle: after };
     logger.info(
       {
         instance: handle.id,
@@ -182,7 +175,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   #open(id: string): Promise<void> | void {
-    const { desired, handles, left } = this.#options;
+    const { desired, handles, left } = this.#parts;
     const wanted = desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
     const { assignment, configuration } = wanted;
@@ -197,25 +190,25 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         stop: stopSettingsOf(configuration),
       }),
     );
-    // It may have been here before: a daemon that is killed must not come back with that handle, and restart it.
+    // The instance may have been here before: a killed daemon must not come back with that handle, and restart it.
     if (assignment.restartToken > 0) return handles.keep();
-    // Its start waits for this, and the install need not.
+    // The start waits until this is on disk, and the install need not.
     void desired.keep(id);
   }
 
-  /** What a handle keeps of the content of an instance. */
-  #contentFields(id: string): Partial<Handle> {
-    const configuration = this.#options.desired.get(id)?.configuration;
+  /** The fields that a handle keeps of the content of an instance. */
+  #contentFields(id: string): Partial<Pick<Handle, 'runtime' | 'static' | 'stop'>> {
+    const configuration = this.#parts.desired.get(id)?.configuration;
     if (configuration === undefined) return {};
     const { runtime, static: isStatic } = configuration;
     return { runtime, static: isStatic, stop: stopSettingsOf(configuration) };
   }
 
   #identify(id: string): void {
-    const wanted = this.#options.desired.get(id);
+    const wanted = this.#parts.desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
     const { assignment, configuration } = wanted;
-    this.#options.handles.change(id, {
+    this.#parts.handles.change(id, {
       configurationName: assignment.configurationName,
       static: configuration.static,
       stop: stopSettingsOf(configuration),
@@ -227,14 +220,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
    * killed now must not come back with a copy in which it is wanted here.
    */
   async #reportKept(report: Report): Promise<void> {
-    if (report.reason === 'exited') this.#options.handles.change(report.id, { hasFinished: true });
-    await this.#options.handles.keep();
-    this.#options.outbox.set(report);
+    if (report.reason === 'exited') this.#parts.handles.change(report.id, { end: 'final' });
+    await this.#parts.handles.keep();
+    this.#parts.outbox.set(report);
   }
 
-  /** Whose directory stays is noted first: both are written in this order. */
+  /** Notes first to whom the directory that stays belongs: the disk gets both in this order. */
   #forget(id: string): void {
-    const { handles, left, clock } = this.#options;
+    const { handles, left, clock } = this.#parts;
     const handle = handles.get(id);
     if (handle?.static === true)
       left.note(id, {
@@ -246,7 +239,9 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   async #clearWorkspace(id: string): Promise<void> {
-    await this.#options.removeWorkspace(id);
-    this.#options.handles.change(id, { isCleared: true, isPrepared: false });
+    // Otherwise files that an install still writes would stay behind.
+    await this.#installer.whenInstalled(id);
+    await this.#parts.installation.remove(id);
+    this.#parts.handles.move(id, (handle) => withDirectory(handle, 'cleared'));
   }
 }

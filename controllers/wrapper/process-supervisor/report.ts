@@ -4,7 +4,14 @@ import type { InstanceState, Reason } from '../../../src/model/instance.js';
 import { pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
 import { durationText } from '../../../src/model/words.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import {
+  type Handle,
+  isPrepared,
+  nextStartOf,
+  processOf,
+  type Stopping,
+  stoppingOf,
+} from '../../../src/node/handle.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
@@ -22,38 +29,60 @@ export function describe(facts: SupervisorFacts): Report | undefined {
   if (handle === undefined || goal === 'wait' || goal === 'forget') return undefined;
   const said = say(facts, handle, goal);
   if (said === undefined) return undefined;
+  const { problem } = nextStartOf(handle);
   return {
     id: facts.id,
     restartToken: handle.restartToken,
     ...said,
     ...(handle.warning !== null && { warning: handle.warning }),
-    pid: pidOf(handle.process),
+    pid: pidOf(processOf(handle)),
     restarts: handle.restarts,
     exitCode: handle.exit?.code ?? null,
     exitSignal: handle.exit?.signal ?? null,
-    busyPort: handle.problem?.busyPort ?? null,
-    ...(handle.problem?.busyProtocol !== undefined && { busyProtocol: handle.problem.busyProtocol }),
-    gone: goal === 'remove' && isOver(handle) && (handle.isCleared || handle.static),
+    busyPort: problem?.busyPort ?? null,
+    ...(problem?.busyProtocol !== undefined && { busyProtocol: problem.busyProtocol }),
+    gone: goal === 'remove' && isGone(handle),
   };
 }
 
-/** Neither the process nor remains of it live. */
-export function isOver(handle: Handle): boolean {
-  return handle.process === null && !handle.hasRemains;
+/** True when nothing of the instance lives, and its directory is removed, or kept because the instance is static. */
+function isGone({ phase, static: isStatic }: Handle): boolean {
+  return phase.is === 'down' && (isStatic || phase.directory === 'cleared');
 }
 
 function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
-  // What is restarted for another content is told to end now, and reported then.
-  if (handle.process !== null && handle.stopping === null)
-    return isOfItsRun(facts, handle) ? sayUp(facts, handle) : undefined;
-  if (!isOver(handle) && handle.stopping !== null) return sayStopping(facts, handle, goal);
-  if (isFinished(facts, handle)) return sayFinished(facts, handle);
+  const { phase } = handle;
+  switch (phase.is) {
+    case 'up':
+      if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
+      // A run that is restarted for another content is told to end now, and reported then.
+      return isOfItsRun(facts, handle) ? sayUp(facts, handle) : undefined;
+    case 'remaining':
+      if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
+      // No report of a final end while the remains are being ended.
+      return isFinished(facts, handle) ? undefined : sayEnded(facts, handle, goal);
+    case 'starting':
+    case 'stopped':
+    case 'down':
+      return sayEnded(facts, handle, goal);
+    default:
+      return phase satisfies never;
+  }
+}
+
+/** The report of an instance whose process does not live. */
+function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said | undefined {
+  const { exit } = handle;
+  if (exit !== null && isFinished(facts, handle)) {
+    const message = `${endedWith(exit)}; ${notAgain(exit, facts.desired?.configuration.restartPolicy)}`;
+    return { state: 'STOPPED', reason: 'exited', message };
+  }
   switch (goal) {
     case 'stop':
       return {
         state: 'STOPPED',
         reason: 'stopped',
-        message: handle.exit === null ? null : endedWith(handle.exit),
+        message: exit === null ? null : endedWith(exit),
       };
     case 'remove':
       return { state: 'STOPPED', reason: 'removing', message: null };
@@ -69,7 +98,7 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
 }
 
 /**
- * The report of a running process: ONLINE once it is ready. After a crash it stays OFFLINE until then, so that
+ * The report of a running process: ONLINE once it is ready. After a crash the state stays OFFLINE until then, so that
  * clients are not sent there.
  */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
@@ -79,15 +108,8 @@ function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   return { state: stateUnready(handle), ...sayNotReady(facts, handle, readiness) };
 }
 
-function stateUnready({ hasEnded }: Handle): InstanceState {
-  return hasEnded ? 'OFFLINE' : 'CREATING';
-}
-
-/** No report while its remains are being ended. */
-function sayFinished({ desired }: SupervisorFacts, handle: Handle): Said | undefined {
-  if (handle.exit === null || !isOver(handle)) return undefined;
-  const message = `${endedWith(handle.exit)}; ${notAgain(handle.exit, desired?.configuration.restartPolicy)}`;
-  return { state: 'STOPPED', reason: 'exited', message };
+function stateUnready({ end }: Handle): InstanceState {
+  return end === 'asked' ? 'CREATING' : 'OFFLINE';
 }
 
 function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
@@ -95,9 +117,14 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
   return `restartPolicy ${policy} ${waits}`;
 }
 
-/** What was never ready does not become ONLINE by being stopped. */
-function sayStopping(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said {
-  const said = handle.stopping?.signal ?? 'stop command';
+/** The report of a stop. A process that was never ready does not become ONLINE by being stopped. */
+function sayStopping(
+  facts: SupervisorFacts,
+  handle: Handle,
+  { signal }: Stopping,
+  goal: SupervisorGoal,
+): Said {
+  const said = signal ?? 'stop command';
   const why = goal === 'restart' ? 'restarting' : 'stopping';
   const state = wasReady(facts, handle) ? 'ONLINE' : stateUnready(handle);
   return { state, reason: 'stopping', message: `${why}: ${said} sent` };
@@ -105,23 +132,24 @@ function sayStopping(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoa
 
 /** The report of an instance that is wanted up, but is down. */
 function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
-  const state = handle.exit === null || handle.streak === 0 ? 'CREATING' : 'OFFLINE';
-  if (handle.isStarting && handle.progress !== null)
-    return { state, reason: 'starting', message: handle.progress };
+  const { phase, exit } = handle;
+  const state = exit === null || handle.streak === 0 ? 'CREATING' : 'OFFLINE';
+  if (phase.is === 'starting' && phase.progress !== null)
+    return { state, reason: 'starting', message: phase.progress };
   if (facts.runtimeProblem !== null)
     return { state, reason: 'runtime-unavailable', message: facts.runtimeProblem };
-  if (handle.problem !== null) {
-    const again = handle.notBefore === null ? '' : `; next try in ${durationText(handle.delayMs)}`;
-    return { state, reason: handle.problem.reason, message: handle.problem.message + again };
+  const { problem, delay } = nextStartOf(handle);
+  if (problem !== null) {
+    const again = delay === null ? '' : `; next try in ${durationText(delay.ms)}`;
+    return { state, reason: problem.reason, message: problem.message + again };
   }
-  if (state === 'OFFLINE' && handle.exit !== null) {
-    return { state, reason: 'exited', message: `${endedWith(handle.exit)}, ${nextRestart(handle)}` };
-  }
-  if (handle.isPrepared || facts.desired?.assignment.templates.length === 0) return undefined;
+  if (state === 'OFFLINE' && exit !== null)
+    return { state, reason: 'exited', message: `${endedWith(exit)}, ${nextRestart(handle)}` };
+  if (isPrepared(handle) || facts.desired?.assignment.templates.length === 0) return undefined;
   return { state, reason: 'installing', message: 'installing templates' };
 }
 
-/** How a process ended, as words after its name. */
+/** The end of a process, in words that follow its name. */
 function endedWith(exit: Exit): string {
   if (exit.cause !== undefined) return exit.cause;
   if (exit.signal !== null) return `ended by ${exit.signal}`;
@@ -130,16 +158,17 @@ function endedWith(exit: Exit): string {
 
 type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
 
-/** The same for the log: a stop that somebody asked for must not read like a crash. */
+/** The end of a process, for the log. A stop that was asked for must not read like a crash. */
 export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
-  if (before.stopping !== null) return `has stopped: ${endedWith(exit)}`;
+  if (stoppingOf(before) !== null) return `has stopped: ${endedWith(exit)}`;
   if (after !== undefined && isFinished({ desired }, after))
     return `${endedWith(exit)}; ${notAgain(exit, desired?.configuration.restartPolicy)}`;
   return after === undefined ? endedWith(exit) : `${endedWith(exit)}, ${nextRestart(after)}`;
 }
 
-/** Which restart comes, and when. */
+/** The number of the next restart, and when it comes. */
 function nextRestart(handle: Handle): string {
-  const when = handle.notBefore === null ? 'at once' : `in ${durationText(handle.delayMs)}`;
+  const { delay } = nextStartOf(handle);
+  const when = delay === null ? 'at once' : `in ${durationText(delay.ms)}`;
   return `restart ${handle.restarts + 1} ${when}`;
 }

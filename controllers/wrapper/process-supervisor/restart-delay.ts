@@ -1,30 +1,38 @@
 /** How long an instance waits for its next start after it ended or could not be started. */
 
+import { backoffMs } from '../../../src/loop/backoff.js';
 import { KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
-import type { Handle, Problem } from '../../../src/node/handle-book.js';
+import {
+  AT_ONCE,
+  ended,
+  type Handle,
+  type NextStart,
+  type Problem,
+  stoppingOf,
+} from '../../../src/node/handle.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 
-/** After this time up an instance counts as healthy: its next exit counts as the first. */
+/** The time up after which an instance counts as healthy: its next exit counts as the first. */
 export const STABLE_AFTER_MS = 60_000;
-const BASE_MS = 1000;
-const MAX_MS = 60_000;
+const DELAY = { baseMs: 1000, maxMs: 60_000 };
 
 /**
- * The delay before the restart after `streak` failures in a row. The first one is at once, then 1 s, doubled up to 60 s. Each is
- * shortened by up to a fifth, so that instances that fell together do not rise together. `jitter` is in [0, 1).
+ * The delay before the restart after `streak` failures in a row. The first restart is at once, the second after 1 s, then
+ * twice as long each time up to 60 s. `jitter`, in [0, 1), shortens a delay by up to a fifth, so that instances that fell
+ * together do not rise together.
  */
 function restartDelayMs(streak: number, jitter: number): number {
   if (streak <= 1) return 0;
-  return Math.min(BASE_MS * 2 ** (streak - 2), MAX_MS) * (1 - jitter / 5);
+  return backoffMs(streak - 2, DELAY) * (1 - jitter / 5);
 }
 
-/** `mostMemoryBytes`: the most that the run was measured with. */
-export type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
+/** An exit with the most memory that the run was measured with. */
+type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
 
-/** The fields of a handle after its process ended. An exit in a stop that was asked for is no failure. */
-export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Partial<Handle> {
+/** The handle after its process ended. An exit in a stop that was asked for is no failure. */
+export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitter: number): Handle {
   const { code, signal, at, cause, output = null, mostMemoryBytes } = exit;
-  const wasAsked = handle.stopping !== null;
+  const wasAsked = stoppingOf(handle) !== null;
   const how = { code, signal, at, ...(cause !== undefined && { cause }) };
   const past: PastRun = {
     ...how,
@@ -34,31 +42,27 @@ export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitte
     wasAsked,
     output,
   };
-  const ended = {
-    process: null,
-    exit: how,
-    exits: [past, ...handle.exits].slice(0, KEPT_EXITS),
-    upSince: null,
-    hasRemains: true,
-    remainsCheckedAt: null,
-    hasEnded: !wasAsked,
-  };
-  if (wasAsked) return { ...ended, streak: 0, notBefore: null, delayMs: 0 };
-  const wasStable = handle.upSince !== null && now - handle.upSince >= STABLE_AFTER_MS;
-  return { ...ended, ...delayed(wasStable ? 1 : handle.streak + 1, now, jitter) };
+  const exits = [past, ...handle.exits].slice(0, KEPT_EXITS);
+  if (wasAsked) return ended({ ...handle, exit: how, exits, end: 'asked', streak: 0 }, AT_ONCE);
+  const upSince = handle.phase.is === 'up' ? handle.phase.since : null;
+  const wasStable = upSince !== null && now - upSince >= STABLE_AFTER_MS;
+  const streak = wasStable ? 1 : handle.streak + 1;
+  return ended({ ...handle, exit: how, exits, end: 'unasked', streak }, delayed(streak, null, now, jitter));
 }
 
-/** The fields of a handle after an install or a start failed. */
-export function afterFailure(handle: Handle, problem: Problem, now: number, jitter: number): Partial<Handle> {
-  // A failed step, unlike a crash, is not repeated at once: nothing has changed since.
-  return { problem, ...delayed(Math.max(2, handle.streak + 1), now, jitter) };
-}
-
-function delayed(
-  streak: number,
+/** The failures in a row after an install or a start failed, and when the next try is. */
+export function afterFailure(
+  { streak }: Handle,
+  problem: Problem,
   now: number,
   jitter: number,
-): Pick<Handle, 'streak' | 'delayMs' | 'notBefore'> {
-  const delayMs = restartDelayMs(streak, jitter);
-  return { streak, delayMs, notBefore: delayMs === 0 ? null : now + delayMs };
+): { readonly streak: number; readonly next: NextStart } {
+  // A failed step, unlike a crash, is not repeated at once: nothing has changed since.
+  const failures = Math.max(2, streak + 1);
+  return { streak: failures, next: delayed(failures, problem, now, jitter) };
+}
+
+function delayed(streak: number, problem: Problem | null, now: number, jitter: number): NextStart {
+  const ms = restartDelayMs(streak, jitter);
+  return { problem, delay: ms === 0 ? null : { until: now + ms, ms } };
 }

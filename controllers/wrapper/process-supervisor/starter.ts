@@ -1,48 +1,32 @@
 /** Starts runs: checks the port, asks the runtime, and notes its answer, or its refusal, in the handle. */
-import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import { identityText, pidOf, publicPid, type RunIdentity } from '../../../src/model/run/run-identity.js';
-import type { Desired, DesiredCopy } from '../../../src/node/desired-copy.js';
-import type { Handle, HandleBook } from '../../../src/node/handle-book.js';
-import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
-import type { Exit, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
+import type { Desired } from '../../../src/node/desired-copy.js';
+import {
+  cancelled,
+  type Handle,
+  hindered,
+  isPrepared,
+  nextStartOf,
+  notStarted,
+  starting,
+  up,
+  withProgress,
+} from '../../../src/node/handle.js';
+import type { Exit, RunId, Runtime } from '../../../src/runtime/runtime.js';
+import type { NodeParts } from '../parts.js';
 import { afterFailure } from './restart-delay.js';
-import type { RuntimeSet } from './runtime-set.js';
 
 /** How long a port that something else holds is left alone before the next try. */
 const BUSY_PORT_RETRY_MS = 5000;
 
-/** The fields of a handle about a start under way, when there is none. */
-const ANSWERED = { isStarting: false, progress: null, isStartCancelled: false } as const;
-
-export interface StarterOptions {
-  readonly desired: DesiredCopy;
-  readonly handles: HandleBook;
-  readonly runtimes: RuntimeSet;
-  readonly limits: ResourceLimits;
-  /** The complete specification of a start: command, environment, working directory. */
-  readonly launchSpec: (desired: Desired, run: number) => StartSpec;
-  readonly checkPort: (port: number) => Promise<{ free: true } | { free: false; protocol: 'tcp' | 'udp' }>;
-  /** Number of the first line that a run writes which is started now. */
-  readonly nextLogLine: (id: string) => Promise<number>;
-  readonly isNodeStopping: () => boolean;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
-  /** Notes the end of a run in its handle. */
-  readonly recordExit: (handle: Handle, exit: Exit) => void;
-}
-
-interface Start {
+/** The collaborators of one start, as they are when it begins. */
+interface Startable {
   readonly wanted: Desired;
   readonly handle: Handle;
   readonly runtime: Runtime;
-  readonly starting: StartUnderWay;
-  /** Called when the start says that it takes long. */
-  readonly onLong: () => void;
 }
 
 interface StartUnderWay {
@@ -55,43 +39,34 @@ interface StartUnderWay {
 }
 
 export class Starter {
-  readonly #options: StarterOptions;
+  readonly #parts: NodeParts;
+  readonly #recordExit: (handle: Handle, exit: Exit) => void;
   /** The starts under way, by instance id. */
   readonly #starting = new Map<string, StartUnderWay>();
 
-  constructor(options: StarterOptions) {
-    this.#options = options;
+  /** `recordExit` notes the end of a run in its handle. */
+  constructor(parts: NodeParts, recordExit: (handle: Handle, exit: Exit) => void) {
+    this.#parts = parts;
+    this.#recordExit = recordExit;
   }
 
-  /** True: the exit belongs to a start under way, and is noted after the runtime's answer. */
+  /**
+   * Keeps an exit that belongs to a start under way: it is noted after the runtime's answer. False: no such start is
+   * under way.
+   */
   keepExit(run: RunId, exit: Exit): boolean {
-    const starting = this.#starting.get(run.instanceId);
-    if (starting?.run !== run.run) return false;
-    starting.exit = exit;
+    const underWay = this.#starting.get(run.instanceId);
+    if (underWay?.run !== run.run) return false;
+    underWay.exit = exit;
     return true;
-  }
-
-  /** What a start needs, as it is now. */
-  #startable(id: string): { wanted: Desired; handle: Handle; runtime: Runtime } {
-    const { desired, handles, runtimes, isNodeStopping } = this.#options;
-    const wanted = desired.get(id);
-    const handle = handles.get(id);
-    const runtime = runtimes.get(handle?.runtime ?? '');
-    const isWanted =
-      wanted?.assignment.goal === 'run' &&
-      wanted.assignment.restartToken === handle?.restartToken &&
-      !isNodeStopping();
-    if (!isWanted || runtime === undefined || !handle.isPrepared)
-      throw new Conflict(`instance ${id} changed before its start`);
-    return { wanted, handle, runtime };
   }
 
   /** Tells the runtime that the start of `run` is no longer wanted. The runtime answers it like every start. */
   cancel(id: string, run: number): void {
-    const starting = this.#starting.get(id);
-    if (starting?.run !== run) throw new Conflict(`the start of run ${run} of ${id} was answered`);
-    this.#options.handles.change(id, { isStartCancelled: true });
-    starting.cancel.abort();
+    const underWay = this.#starting.get(id);
+    if (underWay?.run !== run) throw new Conflict(`the start of run ${run} of ${id} was answered`);
+    this.#parts.handles.move(id, cancelled);
+    underWay.cancel.abort();
   }
 
   /** Cancels the starts that take long, and waits for the answers of all. The next daemon begins them anew. */
@@ -108,104 +83,107 @@ export class Starter {
    */
   async start(id: string): Promise<void> {
     const { port } = this.#startable(id).wanted.assignment;
-    // Without a port there is nothing to wait for: the start counts in the turn of its round.
+    // An instance without a port has nothing to wait for: its start counts in the turn of its round.
     if (port !== null && !(await this.#isPortFree(id, port))) return;
-    // Checked again: the wishes may have changed while the port was checked.
-    const { wanted, handle, runtime } = this.#startable(id);
-    if (wanted.assignment.port !== port) throw new Conflict(`instance ${id} was given another port`);
-    const starting: StartUnderWay = {
-      run: handle.run + 1,
+    const startable = this.#startable(id);
+    if (startable.wanted.assignment.port !== port)
+      throw new Conflict(`instance ${id} was given another port`);
+    const underWay: StartUnderWay = {
+      run: startable.handle.run + 1,
       cancel: new AbortController(),
       answered: Promise.resolve(),
       exit: undefined,
     };
-    this.#starting.set(id, starting);
+    this.#starting.set(id, underWay);
     await new Promise<void>((resolve) => {
-      starting.answered = this.#run({ wanted, handle, runtime, starting, onLong: resolve }).finally(resolve);
+      underWay.answered = this.#run(startable, underWay, resolve).finally(resolve);
     });
   }
 
-  /** Never rejects: failures are noted in the handle. */
-  async #run(start: Start): Promise<void> {
-    const { handles, recordExit } = this.#options;
-    const { id } = start.handle;
-    const { starting } = start;
+  /** The collaborators of a start of the instance. Throws Conflict when the instance is not to be started now. */
+  #startable(id: string): Startable {
+    const { desired, handles, runtimes, nodeStop } = this.#parts;
+    const wanted = desired.get(id);
+    const handle = handles.get(id);
+    const runtime = runtimes.get(handle?.runtime ?? '');
+    const isWanted =
+      wanted?.assignment.goal === 'run' &&
+      wanted.assignment.restartToken === handle?.restartToken &&
+      !nodeStop.aborted;
+    if (!isWanted || runtime === undefined || !isPrepared(handle))
+      throw new Conflict(`instance ${id} changed before its start`);
+    return { wanted, handle, runtime };
+  }
+
+  /**
+   * Carries a start out. Never rejects: failures are noted in the handle. `onLong` is called when the start says that
+   * it takes long.
+   */
+  async #run(startable: Startable, underWay: StartUnderWay, onLong: () => void): Promise<void> {
+    const { id } = startable.handle;
     try {
-      await this.#launch(start);
+      await this.#launch(startable, underWay, onLong);
     } catch (error) {
-      if (starting.cancel.signal.aborted) this.#noteCancelled(id);
+      if (underWay.cancel.signal.aborted) this.#noteCancelled(id);
       else this.#startFailed(id, error);
     } finally {
       this.#starting.delete(id);
-      const started = handles.get(id);
-      if (starting.exit !== undefined && started?.process != null) recordExit(started, starting.exit);
+      const started = this.#parts.handles.get(id);
+      if (underWay.exit !== undefined && started?.phase.is === 'up') this.#recordExit(started, underWay.exit);
     }
   }
 
-  async #launch({ wanted, handle, runtime, starting, onLong }: Start): Promise<void> {
-    const { desired, handles, launchSpec, clock } = this.#options;
+  async #launch(
+    { wanted, handle, runtime }: Startable,
+    underWay: StartUnderWay,
+    onLong: () => void,
+  ): Promise<void> {
+    const { desired, handles, installation, limits, clock } = this.#parts;
     const { id } = handle;
-    const { run, cancel } = starting;
-    // Written out here and below: a handle is copied fast where all that follows it is named.
-    handles.put({
-      ...handle,
-      run,
-      port: wanted.assignment.port,
-      begunAt: clock.now(),
-      isStarting: true,
-      isPrepared: false,
-      isCleared: false,
-    });
-    if (wanted.configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
-    const spec = launchSpec(wanted, run);
-    const [controlGroups] = await Promise.all([this.#openGroups(runtime, spec), desired.keep(id)]);
+    const { run, cancel } = underWay;
+    const { assignment, configuration } = wanted;
+    handles.put(starting(handle, assignment.port, clock.now()));
+    if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
+    const spec = installation.launchSpec(wanted, run, desired.master);
+    // A runtime that measures usage by itself has limits of its own, and gets no control groups.
+    const opening = runtime.usage === undefined ? limits.open(spec, spec) : [];
+    const [controlGroups] = await Promise.all([opening, desired.keep(id)]);
     const process = await runtime.start({
       ...spec,
       controlGroups,
-      // Made when it is asked for, because most runtimes do not look at it.
+      // A getter, because most runtimes do not look at the signal.
       get signal() {
         return cancel.signal;
       },
       onProgress: (progress) => {
-        if (this.#starting.get(id) !== starting) return;
-        handles.change(id, { progress });
+        if (this.#starting.get(id) !== underWay) return;
+        handles.move(id, (started) => withProgress(started, progress));
         onLong();
       },
     });
-    const restarts = handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0);
-    const started = handles.get(id);
-    if (started !== undefined)
-      handles.put({
-        ...started,
-        isStarting: false,
-        progress: null,
-        isStartCancelled: false,
+    handles.move(id, (started) =>
+      up(
+        {
+          ...started,
+          restarts: handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0),
+          // A check that is asked for later concerns later runs.
+          readiness:
+            configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,
+        },
         process,
-        upSince: clock.monotonic(),
-        problem: null,
-        notBefore: null,
-        restarts,
-        // A check that is asked for later is for later runs.
-        readiness:
-          wanted.configuration.readiness === undefined
-            ? { run, isReady: true, problem: null }
-            : started.readiness,
-      });
-    this.#sayStarted(handle, run, process, wanted.assignment.port);
-  }
-
-  /** Makes the run's control groups. A runtime that measures usage by itself has limits of its own and gets none. */
-  async #openGroups(runtime: Runtime, spec: StartSpec): Promise<readonly string[]> {
-    return runtime.usage === undefined ? await this.#options.limits.open(spec, spec) : [];
+        clock.monotonic(),
+      ),
+    );
+    this.#sayStarted(handle, run, process, assignment.port);
   }
 
   /**
-   * Keeps where the log of the new run begins, for a readiness that asks for a line: lines of earlier runs do not count,
-   * for the daemon after a kill either.
+   * Keeps where the log of the new run begins, for a readiness that asks for a line: lines of earlier runs do not count.
+   * The next daemon, after a kill, must know the place too.
    */
   async #noteLogPlace(id: string): Promise<void> {
-    const { handles, nextLogLine } = this.#options;
-    const logFrom = await nextLogLine(id);
+    const { handles, installation } = this.#parts;
+    const logFrom = await installation.nextLogLine(id);
     if (handles.get(id)?.logFrom === logFrom) return;
     handles.change(id, { logFrom });
     await handles.keep();
@@ -217,49 +195,40 @@ export class Starter {
     process: RunIdentity,
     port: number | null,
   ): void {
-    this.#options.logger.info(
+    this.#parts.logger.info(
       { instance: id, configuration: configurationName, run, processPid: publicPid(pidOf(process)), port },
       `started ${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
     );
   }
 
-  /**
-   * Notes a cancelled start. It is no failure, so there is no delay; remains of what the runtime began are looked
-   * for.
-   */
+  /** Notes a cancelled start. Its cancellation is no failure, so the next start gets no delay. */
   #noteCancelled(id: string): void {
-    this.#options.logger.info({ instance: id }, `the start of ${id} was cancelled`);
-    this.#options.handles.change(id, { ...ANSWERED, hasRemains: true, remainsCheckedAt: null });
+    this.#parts.logger.info({ instance: id }, `the start of ${id} was cancelled`);
+    this.#parts.handles.move(id, (handle) => notStarted(handle, nextStartOf(handle)));
   }
 
   async #isPortFree(id: string, port: number): Promise<boolean> {
-    const { checkPort, handles, clock, logger } = this.#options;
-    const check = await checkPort(port);
+    const { installation, handles, clock, logger } = this.#parts;
+    const check = await installation.checkPort(port);
     if (check.free) return true;
     const message = `${check.protocol} port ${port} is held by another process on this node`;
     logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);
-    handles.change(id, {
-      problem: { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol },
-      notBefore: clock.monotonic() + BUSY_PORT_RETRY_MS,
-      delayMs: BUSY_PORT_RETRY_MS,
-    });
+    const problem = { reason: 'port-busy', message, busyPort: port, busyProtocol: check.protocol } as const;
+    const delay = { until: clock.monotonic() + BUSY_PORT_RETRY_MS, ms: BUSY_PORT_RETRY_MS };
+    handles.move(id, (handle) => hindered(handle, { problem, delay }));
     return false;
   }
 
   #startFailed(id: string, error: unknown): void {
-    const { handles, clock, random, logger, runtimes } = this.#options;
-    const handle = handles.get(id);
-    if (handle === undefined) return;
+    const { handles, clock, random, logger, runtimes } = this.#parts;
     const isToolGone = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE');
     const reason = isToolGone ? 'runtime-unavailable' : 'start-failed';
     if (isToolGone) runtimes.probeNow();
     logger.warn({ instance: id, err: error }, `cannot start ${id}: ${messageOf(error)}`);
     const problem = { reason, message: publicMessage(error), busyPort: null } as const;
-    handles.change(id, {
-      ...afterFailure(handle, problem, clock.monotonic(), random()),
-      ...ANSWERED,
-      hasRemains: true,
-      remainsCheckedAt: null,
+    handles.move(id, (handle) => {
+      const { streak, next } = afterFailure(handle, problem, clock.monotonic(), random());
+      return notStarted({ ...handle, streak }, next);
     });
   }
 }

@@ -7,8 +7,8 @@ export type SupervisorStep =
   /** Begin a handle for an instance that is new here. */
   | { readonly do: 'open' }
   /**
-   * Bring what a handle keeps of its configuration in line: stop settings that changed, or all of it where the node's own
-   * store was lost.
+   * Bring the handle's copy of the configuration in line: stop settings that changed, or all of the copy where the
+   * node's own store was lost.
    */
   | { readonly do: 'identify' }
   | { readonly do: 'report'; readonly report: Report }
@@ -25,7 +25,7 @@ export type SupervisorStep =
   | { readonly do: 'write-stop-command'; readonly run: number }
   /** Send the signal to everything of the run, and note when. */
   | { readonly do: 'signal'; readonly signal: StopSignal; readonly run: number }
-  /** Look for remains of an ended run, note it when there are none, and with `kill` send them SIGKILL. */
+  /** Look for remains of an ended run and note the result; with `kill`, send them SIGKILL. */
   | { readonly do: 'check-remains'; readonly kill: boolean; readonly run: number }
   /** Forget the failures of a process that has been up long enough. */
   | { readonly do: 'forgive' }

@@ -6,11 +6,11 @@
  *     `--- could not be written, or only remains are left ---^
  * ```
  *
- * Without a stop command it begins with the signal, and with a time of 0 with SIGKILL. It ends when nothing of the run
- * lives. Pure; when it began is kept in the handle, so that the next daemon goes on where this one was.
+ * A ladder without a stop command begins with the signal, and a ladder with a time of 0 begins with SIGKILL. The ladder
+ * ends when nothing of the run lives. Pure; the handle keeps when it began, so that the next daemon goes on from there.
  */
-import type { StopSignal } from '../../../src/model/stopping.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import type { StopSettings, StopSignal } from '../../../src/model/stopping.js';
+import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 
 /** How often remains of a stopping instance are looked for; only while it stops. */
@@ -18,45 +18,43 @@ const REMAINS_EVERY_MS = 50;
 /** The interval between SIGKILLs: a process in an uninterruptible call dies later. */
 const KILL_AGAIN_MS = 1000;
 
-type Laddered = Pick<Handle, 'stopping' | 'stop'>;
-
-/** Running, and not wanted. */
-export function planStop(handle: Handle, now: number): SupervisorPlan {
-  const { run } = handle;
-  const next = nextSignal(handle, now);
-  if (next === null) return { steps: [firstStep(handle)] };
-  return next.inMs <= 0
-    ? { steps: [{ do: 'signal', signal: next.signal, run }] }
-    : { steps: [], recheckInMs: next.inMs };
+/** Plans for a process that is up and not wanted. */
+export function planStop({ run, stop }: Handle, { stopping }: Up, now: number): SupervisorPlan {
+  if (stopping === null) return { steps: [firstStep(stop, run)] };
+  const { signal, inMs } = nextSignal(stopping, stop, now);
+  return inMs <= 0 ? { steps: [{ do: 'signal', signal, run }] } : { steps: [], recheckInMs: inMs };
 }
 
-/** The process ended, but remains may live. A stop gives them its time, a crash does not. */
-export function planRemains(handle: Handle, now: number): SupervisorPlan {
-  const { stopping, stop, run, remainsCheckedAt } = handle;
-  // They did not hear the stop command: it was for the process that is gone.
-  if (stopping !== null && stopping.signal === null && remainsCheckedAt !== null)
-    return { steps: [{ do: 'signal', signal: isTimeOver(handle, now) ? 'SIGKILL' : stop.signal, run }] };
-  if (remainsCheckedAt !== null && now - remainsCheckedAt < REMAINS_EVERY_MS)
-    return { steps: [], recheckInMs: remainsCheckedAt + REMAINS_EVERY_MS - now };
-  const kill = stopping === null || stopping.signal === 'SIGKILL' || isTimeOver(handle, now);
-  return { steps: [{ do: 'check-remains', kill, run }] };
+/** Plans for an ended process whose remains may live. A stop gives them its time, a crash does not. */
+export function planRemains(
+  { run, stop }: Handle,
+  { stopping, checkedAt }: Remaining,
+  now: number,
+): SupervisorPlan {
+  const isTimeOver = stopping === null || (killDueInMs(stopping, stop, now) ?? 0) <= 0;
+  // The remains did not hear the stop command: it was for the process that is gone.
+  if (stopping?.signal === null && checkedAt !== null)
+    return { steps: [{ do: 'signal', signal: isTimeOver ? 'SIGKILL' : stop.signal, run }] };
+  if (checkedAt !== null && now - checkedAt < REMAINS_EVERY_MS)
+    return { steps: [], recheckInMs: checkedAt + REMAINS_EVERY_MS - now };
+  return { steps: [{ do: 'check-remains', kill: isTimeOver, run }] };
 }
 
 /**
- * An instance that is wanted, but was told to end by an earlier stop of its node. Nothing more is done to it; one
- * that outlives the time of that stop counts as going on.
+ * Plans for a process that is wanted, but was told to end by an earlier stop of its node. Nothing more is done to it.
+ * When the time of that stop is over and the process lives, the instance counts as going on.
  */
-export function planSpared(handle: Handle, now: number): SupervisorPlan {
-  const killInMs = killDueInMs(handle, now) ?? 0;
+export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
+  const killInMs = killDueInMs(stopping, stop, now) ?? 0;
   return killInMs <= 0 ? { steps: [{ do: 'settle-stop' }] } : { steps: [], recheckInMs: killInMs };
 }
 
-/** The next signal of a stop under way, and when it is due; null: no stop is under way. */
+/** The next signal of a stop under way, and when it is due. */
 export function nextSignal(
-  { stopping, stop }: Laddered,
+  stopping: Stopping,
+  stop: StopSettings,
   now: number,
-): { readonly signal: StopSignal; readonly inMs: number } | null {
-  if (stopping === null) return null;
+): { readonly signal: StopSignal; readonly inMs: number } {
   if (stopping.signal === 'SIGKILL')
     return { signal: 'SIGKILL', inMs: stopping.signalledAt + KILL_AGAIN_MS - now };
   const killInMs = stopping.since + stop.timeoutMs - now;
@@ -66,19 +64,14 @@ export function nextSignal(
     : { signal: 'SIGKILL', inMs: killInMs };
 }
 
-/** Time until the first SIGKILL of a stop under way; null: none is under way, or it was sent. */
-export function killDueInMs({ stopping, stop }: Laddered, now: number): number | null {
-  if (stopping === null || stopping.signal === 'SIGKILL') return null;
-  return stopping.since + stop.timeoutMs - now;
+/** Time until the first SIGKILL of a stop under way; null: it was sent. */
+export function killDueInMs(stopping: Stopping, stop: StopSettings, now: number): number | null {
+  return stopping.signal === 'SIGKILL' ? null : stopping.since + stop.timeoutMs - now;
 }
 
-function firstStep({ stop, run }: Handle): SupervisorStep {
+function firstStep(stop: StopSettings, run: number): SupervisorStep {
   if (stop.timeoutMs === 0) return { do: 'signal', signal: 'SIGKILL', run };
   return stop.command === null
     ? { do: 'signal', signal: stop.signal, run }
     : { do: 'write-stop-command', run };
-}
-
-function isTimeOver(handle: Laddered, now: number): boolean {
-  return (killDueInMs(handle, now) ?? 0) <= 0;
 }

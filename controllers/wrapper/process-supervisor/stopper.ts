@@ -1,45 +1,36 @@
-/** Carries out the rungs of the stop ladder, and notes in the handle which one was reached and when. */
-import type { Clock } from '../../../src/loop/clock.js';
+/** Carries out the rungs of the stop ladder, and notes in the handle which rung was reached and when. */
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { messageOf } from '../../../src/model/errors.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
-import type { Handle, HandleBook } from '../../../src/node/handle-book.js';
-import type { Logger } from '../../../src/telemetry/logger.js';
-import { type RuntimeSet, runtimeOf } from './runtime-set.js';
-
-export interface StopperOptions {
-  readonly handles: HandleBook;
-  readonly runtimes: RuntimeSet;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
+import { type Handle, signalled, stoppingOf } from '../../../src/node/handle.js';
+import type { NodeParts } from '../parts.js';
 
 export class Stopper {
-  readonly #options: StopperOptions;
+  readonly #parts: NodeParts;
 
-  constructor(options: StopperOptions) {
-    this.#options = options;
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
   }
 
   /** Sends a signal. Throws Conflict when nothing of the run can live any more. */
   async signal(id: string, run: number, signal: StopSignal): Promise<void> {
     const handle = this.#stoppable(id, run);
     this.#note(handle, signal);
-    await runtimeOf(this.#options.runtimes, handle.runtime).signal({ instanceId: id, run }, signal);
+    await this.#parts.runtimes.require(handle.runtime).signal({ instanceId: id, run }, signal);
   }
 
   /**
-   * Writes the stop command to the process; where it cannot be written, the stop signal is sent at once. Throws as
+   * Writes the stop command to the process. Sends the stop signal at once where the command cannot be written. Throws as
    * `signal`.
    */
   async command(id: string, run: number): Promise<void> {
-    const { runtimes, logger } = this.#options;
+    const { runtimes, logger } = this.#parts;
     const handle = this.#stoppable(id, run);
     const { command, signal } = handle.stop;
-    if (command === null || handle.process === null) return this.signal(id, run, signal);
+    if (command === null || handle.phase.is !== 'up') return this.signal(id, run, signal);
     this.#note(handle, null);
     try {
-      const runtime = runtimeOf(runtimes, handle.runtime);
+      const runtime = runtimes.require(handle.runtime);
       await runtime.write({ instanceId: id, run }, Buffer.from(`${command}\n`));
     } catch (error) {
       logger.warn({ err: error, instance: id }, `stopCommand of ${id} was not written: ${messageOf(error)}`);
@@ -48,18 +39,18 @@ export class Stopper {
   }
 
   #stoppable(id: string, run: number): Handle {
-    const handle = this.#options.handles.get(id);
-    if (handle === undefined || handle.run !== run || (handle.process === null && !handle.hasRemains))
-      throw new Conflict(`run ${run} of ${id} has ended`);
-    return handle;
+    const handle = this.#parts.handles.get(id);
+    if (handle?.run === run && (handle.phase.is === 'up' || handle.phase.is === 'remaining')) return handle;
+    throw new Conflict(`run ${run} of ${id} has ended`);
   }
 
-  /** Noted before the act, so that an exit that follows counts as asked for. */
-  #note({ id, configurationName, stopping }: Handle, signal: StopSignal | null): void {
-    const { handles, clock, logger } = this.#options;
+  /** Notes a rung before it is carried out, so that an exit that follows counts as asked for. */
+  #note(handle: Handle, signal: StopSignal | null): void {
+    const { handles, clock, logger } = this.#parts;
+    const { id, configurationName } = handle;
     const signalledAt = clock.monotonic();
-    const begun = stopping ?? { since: signalledAt, begunAt: clock.now() };
-    handles.change(id, { stopping: { since: begun.since, begunAt: begun.begunAt, signal, signalledAt } });
+    const { since, begunAt } = stoppingOf(handle) ?? { since: signalledAt, begunAt: clock.now() };
+    handles.put(signalled(handle, { since, begunAt, signal, signalledAt }));
     logger.info(
       { instance: id, ...(signal !== null && { signal }) },
       `stopping ${id} (${configurationName}): ${signal ?? 'stop command'}`,

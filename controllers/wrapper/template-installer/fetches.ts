@@ -1,22 +1,23 @@
 /**
- * The fetches that instances wait for. They hold no place of the installer: an install that needs none goes on beside
+ * The fetches that instances wait for. They hold no place of the installer: an install without a fetch goes on beside
  * fetches that hang.
  */
 import PQueue from 'p-queue';
+import type { NodeParts } from '../parts.js';
 
-/** Each downloads and unpacks a tree. */
+/** How many trees are fetched at once: each fetch downloads and unpacks a tree. */
 const FETCHES_AT_ONCE = 4;
 
 export class Fetches {
-  readonly #fetch: (digest: string, signal: AbortSignal) => Promise<unknown>;
+  readonly #parts: NodeParts;
   readonly #places = new PQueue({ concurrency: FETCHES_AT_ONCE });
   readonly #stopped = new AbortController();
   readonly #underWay = new Map<string, Promise<unknown>>();
-  /** Ids of the instances that wait. */
+  /** Ids of the instances that wait for a fetch. */
   readonly #waiting = new Set<string>();
 
-  constructor(fetch: (digest: string, signal: AbortSignal) => Promise<unknown>) {
-    this.#fetch = fetch;
+  constructor(parts: NodeParts) {
+    this.#parts = parts;
   }
 
   isWaiting(id: string): boolean {
@@ -24,8 +25,8 @@ export class Fetches {
   }
 
   /**
-   * Fetches a tree for an instance. A tree that several wait for is fetched once. Calls `onEnd` when it is here, or
-   * with the error when it cannot be had; never after `stop`.
+   * Fetches a tree for an instance. A tree that several instances wait for is fetched once. Calls `onEnd` when the tree
+   * is here, or with the error when it cannot be had; never after `stop`.
    */
   begin(id: string, digest: string, onEnd: (error: unknown) => void): void {
     this.#waiting.add(id);
@@ -33,21 +34,22 @@ export class Fetches {
       this.#waiting.delete(id);
       if (!this.#stopped.signal.aborted) onEnd(error);
     };
-    this.#one(digest).then(() => end(), end);
+    this.#fetch(digest).then(() => end(), end);
   }
 
-  /** Breaks off what is under way, and resolves when it has ended. */
+  /** Breaks off the fetches under way, and resolves when they have ended. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     this.#places.clear();
     await this.#places.onIdle();
   }
 
-  #one(digest: string): Promise<unknown> {
+  #fetch(digest: string): Promise<unknown> {
     const known = this.#underWay.get(digest);
     if (known !== undefined) return known;
+    const { prefetch, installation, calls } = this.#parts;
     const fetching = this.#places
-      .add(() => this.#fetch(digest, this.#stopped.signal))
+      .add(() => prefetch.urgent(() => installation.fetch(digest, calls(), this.#stopped.signal)))
       .finally(() => this.#underWay.delete(digest));
     this.#underWay.set(digest, fetching);
     return fetching;

@@ -1,12 +1,12 @@
 /**
- * The installer's decisions: before the supervisor may start an instance, give it a complete working directory. It is
- * made from exactly the template digests that the master named, or, for a restart that nobody asked for, from those of
- * the last install while the others cannot be had.
+ * The installer's decisions: before the supervisor may start an instance, give it a complete working directory. The
+ * directory is made from exactly the template digests that the master named. A restart that nobody asked for takes the
+ * digests of the last install while the others cannot be had.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { ResolvedTemplate } from '../../../src/model/template.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import type { Down, Handle, Problem } from '../../../src/node/handle.js';
 import { isFinished } from '../process-supervisor/goal.js';
 
 export interface InstallerFacts {
@@ -16,25 +16,25 @@ export interface InstallerFacts {
   readonly isNodeStopping: boolean;
   /** Digests of desired templates that the cache lacks. */
   readonly missingDigests: readonly string[];
-  /** The cache has every tree of the last install. */
+  /** True when the cache has every tree of the last install. */
   readonly isLastInstallCached: boolean;
   readonly isMasterConnected: boolean;
-  /** A tree is being fetched for this instance. */
+  /** True while a tree is fetched for this instance. */
   readonly isFetching: boolean;
 }
 
 export type InstallerStep =
-  /** Note why the templates cannot be had (yet). What ends that wakes the instance again. */
+  /** Note why the templates cannot be had (yet). The instance is woken when they can. */
   | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
-  /** A template changed since the directory was made for a start that has not come yet: make it anew. */
+  /** Make the working directory anew: a template changed since it was made for a start that has not come yet. */
   | { readonly do: 'discard-install' }
   /** Make the working directory for the next start, all or nothing. */
   | {
       readonly do: 'install';
       readonly templates: readonly ResolvedTemplate[];
-      /** Why these are not the newest that the node knows of, for a person; null: they are. */
+      /** Why these templates are not the newest that the node knows of, for a person; null: they are the newest. */
       readonly behind: string | null;
     };
 
@@ -42,17 +42,24 @@ export function plan(facts: InstallerFacts, now: number): Plan<InstallerStep> {
   const { desired, handle } = facts;
   if (desired === undefined || desired.assignment.goal !== 'run' || facts.isNodeStopping)
     return { steps: [] };
+  const { phase } = handle;
   const isRestartPending = handle.restartToken !== desired.assignment.restartToken;
-  const isOccupied =
-    handle.process !== null || handle.isStarting || handle.hasRemains || handle.stopping !== null;
-  if (isOccupied || isRestartPending || isFinished(facts, handle)) return { steps: [] };
+  if (phase.is !== 'down' || isRestartPending || isFinished(facts, handle)) return { steps: [] };
   const { templates } = desired.assignment;
-  if (handle.isPrepared) return { steps: isOutdated(facts, templates) ? [{ do: 'discard-install' }] : [] };
-  return planInstall(facts, templates, now);
+  switch (phase.directory) {
+    case 'prepared':
+      return { steps: isOutdated(facts, templates) ? [{ do: 'discard-install' }] : [] };
+    case 'stale':
+    case 'cleared':
+      return planInstall(facts, phase, templates, now);
+    default:
+      return phase.directory satisfies never;
+  }
 }
 
 function planInstall(
   facts: InstallerFacts,
+  { next }: Down,
   templates: readonly ResolvedTemplate[],
   now: number,
 ): Plan<InstallerStep> {
@@ -61,9 +68,9 @@ function planInstall(
   const unfetched = templates.filter(({ digest }) => digest !== null && missingDigests.includes(digest));
   const last = repeatable(facts, templates);
   if (last === undefined && (awaited.length > 0 || (unfetched.length > 0 && !facts.isMasterConnected)))
-    return { steps: noteMissing(handle, awaited, unfetched) };
-  if (handle.notBefore !== null && handle.notBefore > now && !isProblemOver(facts))
-    return { steps: [], recheckInMs: handle.notBefore - now };
+    return { steps: noteMissing(next.problem, awaited, unfetched) };
+  if (next.delay !== null && next.delay.until > now && !isProblemOver(next.problem, missingDigests))
+    return { steps: [], recheckInMs: next.delay.until - now };
   const [digest] = missingDigests;
   if (awaited.length === 0 && digest === undefined)
     return { steps: [{ do: 'install', templates, behind: null }] };
@@ -74,19 +81,19 @@ function planInstall(
 }
 
 /**
- * Whether the master has to say more before this template can be installed. Where it has a tree and is looking for a
- * newer one, only a start that was asked for waits.
+ * True when the master has to say more before this template can be installed. While the master has a tree and looks for a
+ * newer tree, only a start that was asked for waits.
  */
 function isAwaited({ digest, problem }: ResolvedTemplate, handle: Handle): boolean {
   return digest === null || (problem !== undefined && !isUnasked(handle));
 }
 
-/** Nobody has asked for a restart since the last install: the next start is one after a crash, or with its node. */
+/** True when the next start follows a crash or a start of the node: no restart was asked for since the last install. */
 function isUnasked({ installed, restartToken }: Handle): boolean {
   return installed !== null && installed.restartToken === restartToken;
 }
 
-/** What the last install was made from, where the next start may take it once more. */
+/** The templates of the last install, where the next start may take them once more. */
 function repeatable(
   { handle, isLastInstallCached }: InstallerFacts,
   templates: readonly ResolvedTemplate[],
@@ -96,7 +103,7 @@ function repeatable(
   return namesOf(last).join() === namesOf(templates).join() ? last : undefined;
 }
 
-/** True when what was prepared for a start is not what the start should have, and that is here. */
+/** True when the trees that the start should have differ from the prepared trees, and are here. */
 function isOutdated(
   { handle, missingDigests }: InstallerFacts,
   templates: readonly ResolvedTemplate[],
@@ -106,14 +113,14 @@ function isOutdated(
   return digestsOf(templates) !== digestsOf(handle.installed.templates);
 }
 
-/** The tree that could not be fetched has come another way, or is not wanted any more. */
-function isProblemOver({ handle: { problem }, missingDigests }: InstallerFacts): boolean {
+/** True when the tree that could not be fetched has come another way, or is not wanted any more. */
+function isProblemOver(problem: Problem | null, missingDigests: readonly string[]): boolean {
   if (problem?.reason === 'template-missing') return true;
   return problem?.digest !== undefined && !missingDigests.includes(problem.digest);
 }
 
 function noteMissing(
-  { problem }: Handle,
+  problem: Problem | null,
   awaited: readonly ResolvedTemplate[],
   unfetched: readonly ResolvedTemplate[],
 ): InstallerStep[] {
@@ -123,7 +130,7 @@ function noteMissing(
   return isNoted ? [] : [{ do: 'note-missing', templates: namesOf(missing), message }];
 }
 
-/** The master's own words, where it has any. */
+/** Why templates are missing: in the master's own words where it gave any. */
 function explainAwaited(missing: readonly ResolvedTemplate[]): string {
   const explained = missing.flatMap(({ problem }) => problem ?? []);
   const absent = missing.filter(({ problem }) => problem === undefined);

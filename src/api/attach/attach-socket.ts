@@ -1,8 +1,8 @@
 /** `/instances/{id}/attach`: a raw terminal of one instance. It attaches before the upgrade, so that a refusal is an HTTP answer. */
+
 import { z } from 'zod';
-import type { InstanceTerminals } from '../../channel/services/instance-terminals.js';
-import type { AuditTrail } from '../../model/audit.js';
 import { DroverError } from '../../model/errors.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { actionOf } from '../gate/audit-entry.js';
 import { accessOf } from '../gate/auth.js';
 import { visible } from '../routes/instances/instance-routes.js';
@@ -20,12 +20,7 @@ const attachQuery = z.object({
 type Params = z.output<typeof instanceParams>;
 type Query = z.output<typeof attachQuery>;
 
-export interface AttachNeeds {
-  readonly terminals: Pick<InstanceTerminals, 'attach'>;
-  readonly audit: Pick<AuditTrail, 'record'>;
-}
-
-export function attachSocket(needs: AttachNeeds, view: InstanceView): SocketSpec<Params, Query> {
+export function attachSocket(needs: ApiDependencies, view: InstanceView): SocketSpec<Params, Query> {
   return {
     path: '/instances/:id/attach',
     scope: 'OPERATE',
@@ -65,7 +60,11 @@ export function attachSocket(needs: AttachNeeds, view: InstanceView): SocketSpec
 }
 
 /** Attaching gives the program's input to the caller, so the trail has it like a write. */
-function note({ audit }: AttachNeeds, { request, params }: SocketCall<Params, Query>, result: string): void {
+function note(
+  { audit }: ApiDependencies,
+  { request, params }: SocketCall<Params, Query>,
+  result: string,
+): void {
   const key = accessOf(request)?.name ?? null;
   audit.record({ key, action: actionOf(request), subject: params.id, address: request.ip, result });
 }

@@ -2,16 +2,14 @@
  * Serves the dashboard at `/ui/`: its files, and its page for every address below that no file has. They are open,
  * because they hold nothing secret: the page asks for what it shows with a session.
  */
+
 import { randomBytes } from 'node:crypto';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { ApiDependencies } from '../dependencies.js';
 import { sendError } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
-import { type DashboardFile, type DashboardFiles, type DashboardPage, ENCODINGS } from './dashboard-files.js';
-
-export interface DashboardNeeds {
-  readonly dashboard: Pick<DashboardFiles, 'require' | 'read'>;
-}
+import { defineRoute, type Route } from '../http/route.js';
+import { type DashboardFile, type DashboardPage, ENCODINGS } from './dashboard-files.js';
 
 /** Where the build puts files with the hash of their content in the name. */
 const HASHED = 'assets/';
@@ -28,7 +26,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 };
 
 /** The routes at the root of the server. */
-export function dashboardRoutes({ dashboard }: DashboardNeeds): readonly Route[] {
+export function dashboardRoutes({ dashboard }: ApiDependencies): readonly Route[] {
   const toPage = async (reply: FastifyReply): Promise<FastifyReply> => {
     await dashboard.require();
     // Relative, so that it is right behind a proxy that adds a prefix.
@@ -58,15 +56,13 @@ function pageRoute(
     scope: 'open',
     summary: 'The dashboard.',
     params: z.object({ '*': z.string().default('') }),
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'a part of the dashboard', contentType: HTML_TYPE } },
     handle: ({ params, request }, reply) => send({ path: params['*'], request, reply }),
   });
 }
 
 async function sendPath(
-  dashboard: DashboardNeeds['dashboard'],
+  dashboard: ApiDependencies['dashboard'],
   path: string,
   { request, reply }: Exchange,
 ): Promise<unknown> {

@@ -7,20 +7,13 @@ import { randomBytes } from 'node:crypto';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
-import type { KeyWriter } from '../../access/key-writer.js';
 import { LastUses } from '../../access/last-uses.js';
-import type { SessionWriter } from '../../access/session-writer.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
-import type { ApiKeyRecord } from '../../model/access/api-key.js';
-import type { SessionRecord } from '../../model/access/session.js';
-import type { AuditTrail } from '../../model/audit.js';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
-import type { InstanceRecord } from '../../model/instance.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
 import type { Reach, Scope } from '../http/route.js';
 import { tokenOf } from './credentials.js';
@@ -50,26 +43,12 @@ const NOT_READY = encodeError(
   'the master is still loading its state: try again in a moment',
 );
 
-export interface GateNeeds {
-  readonly keys: MirrorReader<ApiKeyRecord>;
-  readonly sessions: MirrorReader<SessionRecord>;
-  readonly keyWrites: Pick<KeyWriter, 'noteUse'>;
-  readonly sessionWrites: Pick<SessionWriter, 'noteUse'>;
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
-  /** True once every mirror is loaded and the configuration files are read. Until then the answer is 503. */
-  isReady(): boolean;
-  /** Returns the id of the instance that the token belongs to, or undefined. */
-  verifyInstanceToken(token: string): string | undefined;
-  readonly audit: Pick<AuditTrail, 'record'>;
-  readonly logger: Logger;
-}
-
 /**
  * Lets a request in or answers it: 503 before the state is loaded, 401 without a key, 403 without a sufficient one, 429
  * over a limit. A PUBLIC key gets 401 where another gets 403.
  */
 export class Gate {
-  readonly #dependencies: GateNeeds;
+  readonly #dependencies: ApiDependencies;
   readonly #clock: Clock;
   readonly #keys: KeyIndex;
   readonly #uses: LastUses;
@@ -81,7 +60,7 @@ export class Gate {
   /** Callers of requests that this process sends itself, each by its Authorization header. */
   readonly #passes = new Map<string, Access>();
 
-  constructor(dependencies: GateNeeds, clock: Clock) {
+  constructor(dependencies: ApiDependencies, clock: Clock) {
     const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
     this.#dependencies = dependencies;
     this.#clock = clock;

@@ -4,22 +4,14 @@
  */
 import type { Access } from '../../access/access.js';
 import { meantName } from '../../configuration-files/nearest-name.js';
-import type { InstanceRecord } from '../../model/instance.js';
 import { type NamedKind, UnknownNameError, unreadableInstance } from '../../model/unknown.js';
-import type { MirrorReader } from '../../store/mirror.js';
+import type { ApiDependencies } from '../dependencies.js';
 import type { Actor } from './auth.js';
 
 /** Names beyond these are not looked at: the answer must stay cheap. */
 const MOST_NAMES = 2000;
 
-type Named = Pick<MirrorReader<unknown>, 'entries'>;
-
-export interface MeantNameNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries' | 'setAside'>;
-  readonly configurations: Named;
-  readonly nodes: Named;
-  readonly keys: Named;
-}
+type MeantNameNeeds = Pick<ApiDependencies, 'instances' | 'configurations' | 'nodes' | 'keys'>;
 
 /** The error to answer with. Any error but that of an unknown name is returned as it is. */
 export function withMeantName(error: unknown, actor: Actor | null, needs: MeantNameNeeds): unknown {

@@ -4,8 +4,17 @@ import { DroverError } from '../../model/errors.js';
 
 const MAX_ISSUES = 3;
 
-/** Returns what the schema makes of `value`. Throws DRV_REQUEST_INVALID; `part` names where the value came from. */
-export function parseRequest<T>(schema: z.ZodType<T>, value: unknown, part: 'path' | 'query' | 'body'): T {
+/**
+ * Returns what the schema makes of `value`; without a schema `value` itself, whose type the handler then does not know.
+ * Throws DRV_REQUEST_INVALID; `part` names where the value came from.
+ */
+export function parseRequest<T>(
+  schema: z.ZodType<T> | undefined,
+  value: unknown,
+  part: 'path' | 'query' | 'body',
+): T {
+  // A route without a schema leaves its T to inference, which makes it `unknown`.
+  if (schema === undefined) return value as T;
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const issues = result.error.issues.slice(0, MAX_ISSUES).map((issue) => describe(issue, part));

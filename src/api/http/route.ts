@@ -11,7 +11,7 @@ import type {
   preHandlerHookHandler,
   RouteHandlerMethod,
 } from 'fastify';
-import { z } from 'zod';
+import type { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { KeyScope } from '../../model/access/key-scopes.js';
 import type { ErrorCode } from '../../model/errors.js';
@@ -35,9 +35,6 @@ export type Scope = 'open' | KeyScope | 'instance-or-OPERATE';
 export type Reach = 'instance' | 'bad-instance' | 'configuration' | 'new-configuration' | 'filtered';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
-
-/** The schema of parameters, query or body that the route does not look at. */
-export const nothing = z.unknown();
 
 declare module 'fastify' {
   interface FastifyInstance {
@@ -69,9 +66,10 @@ export interface RouteDescription {
   readonly answers: Readonly<Record<number, Answer>>;
   /** The errors of this route, beside those of every route (a bad request, no key, too many calls, not ready). */
   readonly errors?: readonly ErrorCode[];
-  readonly params: z.ZodType;
-  readonly query: z.ZodType;
-  readonly body: z.ZodType;
+  /** The schemas of parameters, query and body. Absent: the route does not look at them. */
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
+  readonly body?: z.ZodType;
   /** Headers that the handler reads itself, for the description. */
   readonly headers?: z.ZodObject;
   /** The schema of the body in the description, where `body` accepts anything because another part checks it. */
@@ -94,11 +92,11 @@ export interface RouteCall<Params, Query, Body> {
 }
 
 export interface RouteSpec<P, Q, B> extends RouteDescription {
-  readonly params: z.ZodType<P>;
-  readonly query: z.ZodType<Q>;
-  readonly body: z.ZodType<B>;
+  readonly params?: z.ZodType<P>;
+  readonly query?: z.ZodType<Q>;
+  readonly body?: z.ZodType<B>;
   /**
-   * The handler gets the body unread, as `call.stream`; `body` is `nothing`.
+   * The handler gets the body unread, as `call.stream`; it has no `body`.
    * Any content type will do, up to maxUploadMB. A larger body is refused with DRV_REQUEST_TOO_LARGE, before a byte
    * is read where Content-Length says so. An upload may last as long as bytes come. A rest that is unread after the
    * answer is thrown away.

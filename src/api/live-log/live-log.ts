@@ -3,35 +3,26 @@
  * resumes it where it broke off, and begins another when the instance moves. It waits for no client: each reads at
  * its own pace (`LogReader`).
  */
-import { type InstanceStreams, logNodeOf } from '../../channel/services/instance-streams.js';
+import { logNodeOf } from '../../channel/services/instance-streams.js';
+import { backoffMs } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import type { NodeRecord } from '../../model/node.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import type { Logger } from '../../telemetry/logger.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { Bell } from './live-log-bell.js';
 import type { LogOfNode } from './live-log-of-node.js';
 import { RecentLines } from './live-log-recent.js';
 
 /** How many lines are read ahead when the log begins anew. */
 const MOST_AHEAD = 1000;
-const RETRY_MS = 250;
-const MAX_RETRY_MS = 5000;
+const RETRY = { baseMs: 250, maxMs: 5000 };
 /** How long it waits for the last lines of an instance that is gone. */
 const SETTLE_MS = 1000;
 /** How long the output of an instance is followed during its removal: a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
 
-export interface LiveLogNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'onChange'>;
-  readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'onChange'>;
-  readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;
-  readonly logger: Logger;
-}
-
 export interface LiveLogOptions {
-  readonly dependencies: LiveLogNeeds;
+  readonly dependencies: ApiDependencies;
   readonly clock: Clock;
   readonly record: InstanceRecord;
   /** How many earlier lines the first client wants. */
@@ -156,7 +147,7 @@ export class LiveLog {
     }
     const now = this.#record();
     if (signal.aborted || now === undefined || logNodeOf(now) !== nodeId) return;
-    const ms = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** this.#failures++);
+    const ms = backoffMs(this.#failures++, RETRY);
     await this.#poked.wait(signal, { clock: this.#options.clock, ms });
   }
 

@@ -1,10 +1,12 @@
 /** The live logs that clients follow: one for each instance, however many clients it has. The API server makes it. */
+
 import PQueue from 'p-queue';
 import { logNodeOf } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import { LiveLog, type LiveLogNeeds } from './live-log.js';
+import type { ApiDependencies } from '../dependencies.js';
+import { LiveLog } from './live-log.js';
 import { LogReader, type LogRequest, type LogSink } from './live-log-reader.js';
 
 /** How many clients read from disk at once, each with a stream of its own. The others wait for a place. */
@@ -13,7 +15,7 @@ const MAX_FROM_DISK = 64;
 const RESUME_AHEAD = 100;
 
 export interface LiveLogsOptions {
-  readonly dependencies: LiveLogNeeds;
+  readonly dependencies: ApiDependencies;
   readonly clock: Clock;
 }
 

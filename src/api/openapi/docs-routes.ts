@@ -9,7 +9,7 @@ import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import { sendEncoded } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const CACHE = 'public, max-age=3600';
 const HTML_TYPE = 'text/html; charset=utf-8';
@@ -72,9 +72,6 @@ export function openApiRoute(describe: () => Promise<string>): Route {
     path: '/openapi.json',
     scope: 'open',
     summary: 'This description of the API.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'an OpenAPI 3.1 document', schema: z.looseObject({ openapi: z.string() }) },
     },
@@ -103,9 +100,6 @@ function pageRoute(path: string, type: string, send: (reply: FastifyReply) => Ma
     path,
     scope: 'open',
     summary: 'The page that shows the description of the API.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'a part of the page', contentType: type } },
     handle: (_call, reply) => send(reply.headers(HEADERS).header('cache-control', CACHE).type(type)),
   });

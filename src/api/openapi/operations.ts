@@ -9,7 +9,7 @@ import type {
 } from 'zod-openapi';
 import { statusOfCode } from '../../model/errors.js';
 import { isOwnPath } from '../forward/own-paths.js';
-import { type Answer, nothing, type RouteDescription } from '../http/route.js';
+import type { Answer, RouteDescription } from '../http/route.js';
 import type { SocketDescription } from '../sockets/socket.js';
 import { securityOf } from './components.js';
 import { errorResponse } from './errors.js';
@@ -56,10 +56,10 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
 type Endpoint = Pick<RouteDescription, 'path' | 'scope' | 'params' | 'query' | 'errors' | 'headers'>;
 
 function parametersOf({ params, query, headers }: Endpoint): { requestParams?: ZodOpenApiParameters } {
-  const path = params === nothing ? undefined : pathParameters(params);
+  const path = params === undefined ? undefined : pathParameters(params);
   const requestParams = {
     ...(path !== undefined && { path }),
-    ...(query !== nothing && { query: objectOf(query) }),
+    ...(query !== undefined && { query: objectOf(query) }),
     ...(headers !== undefined && { header: headers }),
   };
   return Object.keys(requestParams).length === 0 ? {} : { requestParams };
@@ -88,7 +88,7 @@ function bodyOf({
     };
   }
   const schema = documentedBody ?? body;
-  if (schema === nothing) return undefined;
+  if (schema === undefined) return undefined;
   return { required: !schema.safeParse({}).success, content: { [JSON_TYPE]: { schema } } };
 }
 
@@ -120,7 +120,7 @@ function bodyFailures({ method, bodyTypes }: RouteDescription): readonly number[
 
 /** All errors of an endpoint, by status. `default` is a fault of the server, on which no client may rely. */
 function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiResponsesObject {
-  const hasInput = endpoint.params !== nothing || endpoint.query !== nothing;
+  const hasInput = endpoint.params !== undefined || endpoint.query !== undefined;
   const statuses = new Set([
     429,
     ...more,

@@ -1,7 +1,9 @@
 /** `GET /audit`: the latest entries of the audit trail. */
+
 import { z } from 'zod';
-import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../../model/audit.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { auditEntrySchema } from '../../model/audit.js';
+import type { Reads } from '../../operations/reads.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const MAX_LIMIT = 1000;
@@ -18,22 +20,7 @@ const auditQuery = z.object({
     .default(100),
 });
 
-export interface AuditNeeds {
-  readonly audit: AuditTrail;
-  /** Absent: this is the only master. */
-  readonly auditOfMasters?: {
-    /** The last entries of all masters, and the masters that did not answer. */
-    last(
-      limit: number,
-      signal: AbortSignal,
-    ): Promise<{
-      readonly entries: readonly AuditEntry[];
-      readonly missing: readonly { readonly nodeId: string; readonly why: string }[];
-    }>;
-  };
-}
-
-export function auditRoutes({ audit, auditOfMasters }: AuditNeeds): readonly Route[] {
+export function auditRoutes({ audit, auditOfMasters }: Reads): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -41,9 +28,7 @@ export function auditRoutes({ audit, auditOfMasters }: AuditNeeds): readonly Rou
       scope: 'READ',
       summary:
         'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
-      params: nothing,
       query: auditQuery,
-      body: nothing,
       answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
       handle: async ({ query }, reply) => {
         if (auditOfMasters === undefined) return audit.last(query.limit);

@@ -2,6 +2,7 @@
  * `/cluster/nodes`, `/cluster/status`, `/cluster/configurations` and `/cluster/removed-configurations`: the nodes that
  * the master knows, connected or not, and the cluster as a whole.
  */
+
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { instanceInfoSchema } from '../../model/instance.js';
@@ -15,7 +16,6 @@ import { type DrainProgress, drainProgressSchema } from '../../model/node-drain.
 import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { unknownNode } from '../../model/unknown.js';
 import {
-  type ClusterStatusNeeds,
   clusterStatus,
   clusterStatusSchema,
   listedNodeSchema,
@@ -27,9 +27,9 @@ import {
   listRemoved,
   removedConfigurationSchema,
 } from '../../operations/configuration-list.js';
-import type { MirrorReader } from '../../store/mirror.js';
+import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import type { InstanceView } from './instances/instance-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -80,17 +80,8 @@ export const detailSchema = nodeStateSchema.extend({
   usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
 });
 
-/** What a node's state is made of. */
-export type NodeStateNeeds = Pick<ClusterStatusNeeds, 'usedOf' | 'drainOf'>;
-
-export interface ClusterNeeds extends ClusterStatusNeeds {
-  readonly nodes: Pick<MirrorReader<NodeRecord>, 'get' | 'entries'>;
-  /** The sum of what the node's instances use; undefined: the node has measured nothing. */
-  usageOfNode(nodeId: string): InstanceUsage | undefined;
-}
-
 export interface ClusterRoutesOptions {
-  readonly dependencies: ClusterNeeds;
+  readonly dependencies: Reads;
   readonly view: Pick<InstanceView, 'onNode'>;
 }
 
@@ -106,16 +97,14 @@ export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
   ];
 }
 
-function listRoute(dependencies: ClusterNeeds): Route {
+function listRoute(dependencies: Reads): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/nodes',
     scope: 'READ',
     reach: 'filtered',
     summary: 'All nodes that the master knows, by id.',
-    params: nothing,
     query: listQuery,
-    body: nothing,
     answers: {
       200: {
         description: 'nodes; with `details=true` all that `cluster nodes` shows of them',
@@ -144,8 +133,6 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
     summary: 'One node, with its instances, its capacity and what it offers.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the node', schema: detailSchema } },
     handle: ({ params: { id }, request }): z.output<typeof detailSchema> => {
       const node = dependencies.nodes.get(id)?.value;
@@ -166,7 +153,7 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
 }
 
 /** Refuses commands for nodes. Commands run on the serving node only, through `POST /commands/execute`. */
-function executeRoute({ configuration, nodes }: ClusterNeeds): Route {
+function executeRoute({ configuration, nodes }: Reads): Route {
   return defineRoute({
     method: 'POST',
     path: '/cluster/nodes/:id',
@@ -175,7 +162,6 @@ function executeRoute({ configuration, nodes }: ClusterNeeds): Route {
       'Not implemented for other nodes; refused for the serving one, which has POST /commands/execute.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
     params: nodeParams,
-    query: nothing,
     body: commandBody,
     answers: {},
     handle: ({ params: { id } }) => {
@@ -193,30 +179,24 @@ function executeRoute({ configuration, nodes }: ClusterNeeds): Route {
   });
 }
 
-function statusRoute(dependencies: ClusterNeeds): Route {
+function statusRoute(dependencies: Reads): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/status',
     scope: 'READ',
     summary: 'Whether everything runs that should, and if not, why.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
     handle: () => clusterStatus(dependencies),
   });
 }
 
-function configurationsRoute(dependencies: ClusterNeeds): Route {
+function configurationsRoute(dependencies: Reads): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/configurations',
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations by name, with how many instances of each are there.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
     handle: ({ request }) =>
       listConfigurations(dependencies).filter(({ name }) => seesConfiguration(request, name)),
@@ -224,7 +204,7 @@ function configurationsRoute(dependencies: ClusterNeeds): Route {
 }
 
 /** All of a node but what changes with each beat, and its instances. */
-export function nodeStateOf(needs: NodeStateNeeds, node: NodeRecord): z.output<typeof nodeStateSchema> {
+export function nodeStateOf(needs: Reads, node: NodeRecord): z.output<typeof nodeStateSchema> {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
   return {
     ...summaryOf(needs, node),
@@ -239,16 +219,13 @@ export function nodeStateOf(needs: NodeStateNeeds, node: NodeRecord): z.output<t
   };
 }
 
-function removedRoute(dependencies: ClusterNeeds): Route {
+function removedRoute(dependencies: Reads): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/removed-configurations',
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configurations that are gone, of which instances are left, by name.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {
       200: {
         description: 'names, with how many instances are left',
@@ -260,7 +237,7 @@ function removedRoute(dependencies: ClusterNeeds): Route {
 }
 
 function summaryOf(
-  dependencies: Pick<ClusterNeeds, 'usedOf'>,
+  dependencies: Pick<Reads, 'usedOf'>,
   { nodeId, address, master }: NodeRecord,
 ): z.output<typeof summarySchema> {
   const { ramMB, cpu } = dependencies.usedOf(nodeId);

@@ -2,11 +2,13 @@
  * `/commands`: runs one line of the command tree and answers with its output as one text; tells what commands there are,
  * and completes a line that is being typed.
  */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import type { ApiDependencies } from '../dependencies.js';
 import { accessOf } from '../gate/auth.js';
-import type { CommandRunner, CommandSession } from '../http/command-runner.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { CommandSession } from '../http/command-runner.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const commandBody = z.object({
   command: z.string().describe('one command as it would be typed, such as `instance list -o json`'),
@@ -39,20 +41,13 @@ const completion = z.object({
     .describe('what may stand in its place, 50 at most; a single one ends with a space'),
 });
 
-export interface CommandNeeds {
-  readonly commands: CommandRunner;
-}
-
-export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
+export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
       path: '/commands',
       scope: 'ALL',
       summary: 'All commands of the console, in the order of its help.',
-      params: nothing,
-      query: nothing,
-      body: nothing,
       answers: { 200: { description: 'commands', schema: commandList } },
       handle: () => commands.list(),
     }),
@@ -61,9 +56,7 @@ export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
       path: '/commands/completion',
       scope: 'ALL',
       summary: 'Completes a line that is being typed for the console.',
-      params: nothing,
       query: z.object({ line: z.string().describe('up to the place where is typed') }),
-      body: nothing,
       answers: { 200: { description: 'candidates', schema: completion } },
       handle: ({ query }) => {
         const [candidates, word] = commands.complete(query.line);
@@ -75,8 +68,6 @@ export function commandRoutes({ commands }: CommandNeeds): readonly Route[] {
       path: '/commands/execute',
       scope: 'ALL',
       summary: 'Runs a command of the console on the serving node.',
-      params: nothing,
-      query: nothing,
       body: commandBody,
       answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
       handle: async ({ body: { command }, request }, reply) => {

@@ -2,34 +2,24 @@
  * `/configuration-files`: the state of every file, which are broken, what is odd in others, and reading all files again. `configuration-routes.ts` serves
  * what they say.
  */
+
 import { z } from 'zod';
 import { configurationJsonSchema } from '../../configuration-files/json-schema.js';
 import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
-import {
-  type ConfigurationFileListNeeds,
-  listConfigurationFiles,
-  listedFileSchema,
-} from '../../operations/configuration-file-list.js';
-import {
-  type ConfigurationReloadNeeds,
-  configurationReloadSchema,
-  reloadConfigurations,
-} from '../../operations/configuration-reload.js';
+import { listConfigurationFiles, listedFileSchema } from '../../operations/configuration-file-list.js';
+import { configurationReloadSchema, reloadConfigurations } from '../../operations/configuration-reload.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { seesConfiguration } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
-export type ConfigurationFileNeeds = ConfigurationReloadNeeds & ConfigurationFileListNeeds;
-
-export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): readonly Route[] {
+export function configurationFileRoutes(dependencies: Reads & Writes): readonly Route[] {
   const listRoute = defineRoute({
     method: 'GET',
     path: '/configuration-files',
     scope: 'READ',
     reach: 'filtered',
     summary: 'Every configuration file: its state, its commit, and how many instances have what it says.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'files, by name', schema: z.array(listedFileSchema) } },
     handle: async ({ request }) =>
       (await listConfigurationFiles(dependencies)).filter(({ name }) =>
@@ -42,9 +32,6 @@ export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): r
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configuration files that are not in force as they stand, and why.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
     handle: ({ request }) =>
       dependencies.configurationFiles
@@ -58,9 +45,6 @@ export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): r
     scope: 'READ',
     reach: 'filtered',
     summary: 'What valid configuration files say without effect, such as fields that are not known.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'warnings', schema: z.array(configurationFileWarningSchema) } },
     handle: ({ request }) =>
       dependencies.configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
@@ -71,14 +55,12 @@ export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): r
     scope: 'ALL',
     summary: 'Reads all configuration files again now, and says what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
     query: z.object({
       confirm: z
         .enum(['true', 'false'], { error: 'must be true or false' })
         .default('false')
         .describe('configurations without a file go, even where they are most of all'),
     }),
-    body: nothing,
     answers: { 200: { description: 'what changed is in force', schema: configurationReloadSchema } },
     handle: ({ query }) => reloadConfigurations(dependencies, query.confirm === 'true'),
   });
@@ -88,9 +70,6 @@ export function configurationFileRoutes(dependencies: ConfigurationFileNeeds): r
     scope: 'READ',
     reach: 'filtered',
     summary: 'The JSON Schema of a configuration file, for editors.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
     handle: () => configurationJsonSchema(),
   });

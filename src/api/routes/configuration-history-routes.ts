@@ -1,5 +1,7 @@
 /** `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back. */
+
 import { z } from 'zod';
+import type { Reads } from '../../operations/reads.js';
 import {
   configurationHistory,
   contentDiffOf,
@@ -7,15 +9,15 @@ import {
   pastContentSchema,
 } from '../../operations/rollouts/configuration-history.js';
 import {
-  type ConfigurationRollbackNeeds,
   rollBack,
   rollbackRequestSchema,
   rollbackSchema,
   writeBack,
 } from '../../operations/rollouts/configuration-rollback.js';
+import type { Writes } from '../../operations/writes.js';
 import { callerOf } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = z.coerce.number().int().min(1);
@@ -23,16 +25,15 @@ const number = z.coerce.number().int().min(1);
 /** What both ways back take and answer. */
 const ROLLBACK = {
   params: nameParams,
-  query: nothing,
   body: rollbackRequestSchema,
   answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
 };
 
-export function configurationHistoryRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
+export function configurationHistoryRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [...readRoutes(dependencies), rollbackRoute(dependencies), writeRoute(dependencies)];
 }
 
-function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] {
+function readRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     defineRoute({
       method: 'GET',
@@ -42,8 +43,6 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
       summary: 'The last 10 contents of a configuration, the newest first.',
       errors: ['DRV_CONFIGURATION_UNKNOWN'],
       params: nameParams,
-      query: nothing,
-      body: nothing,
       answers: {
         200: { description: 'since when, from whom, and how each ended', schema: z.array(pastContentSchema) },
       },
@@ -61,7 +60,6 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
         from: number.describe('number of a content'),
         to: number.optional().describe('default: the newest'),
       }),
-      body: nothing,
       answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
       handle: ({ params, query, request }) =>
         contentDiffOf(dependencies, params.name, { ...query, showValues: showsValues(request, query) }),
@@ -69,7 +67,7 @@ function readRoutes(dependencies: ConfigurationRollbackNeeds): readonly Route[] 
   ];
 }
 
-function rollbackRoute(dependencies: ConfigurationRollbackNeeds): Route {
+function rollbackRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback',
@@ -88,7 +86,7 @@ function rollbackRoute(dependencies: ConfigurationRollbackNeeds): Route {
   });
 }
 
-function writeRoute(dependencies: ConfigurationRollbackNeeds): Route {
+function writeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback/file',

@@ -1,11 +1,7 @@
 /** `/configurations`: what instances are made from. Writes go to the JSON files, and the records follow the files. */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
-import {
-  type Configuration,
-  type ConfigurationRecord,
-  configurationSchema,
-} from '../../model/configuration.js';
+import { type Configuration, configurationSchema } from '../../model/configuration.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import {
@@ -16,17 +12,14 @@ import {
   judgeText,
   planChange,
 } from '../../operations/configuration-content.js';
-import {
-  type ConfigurationDiffNeeds,
-  configurationDiffSchema,
-  diffOf,
-} from '../../operations/configuration-diff.js';
-import type { MirrorReader } from '../../store/mirror.js';
+import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { sendNoContent } from '../http/json-reply.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
@@ -40,12 +33,7 @@ const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
 });
 
-export interface ConfigurationNeeds extends ConfigurationDiffNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get' | 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'remove' | 'inspect'>;
-}
-
-export function configurationRoutes(dependencies: ConfigurationNeeds): readonly Route[] {
+export function configurationRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     getRoute(dependencies),
@@ -58,16 +46,13 @@ export function configurationRoutes(dependencies: ConfigurationNeeds): readonly 
   ];
 }
 
-function listRoute({ configurations }: ConfigurationNeeds): Route {
+function listRoute({ configurations }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations',
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations, by name.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'configurations', schema: z.array(configurationSchema) } },
     handle: ({ request }): Configuration[] =>
       [...configurations.entries()]
@@ -77,7 +62,7 @@ function listRoute({ configurations }: ConfigurationNeeds): Route {
   });
 }
 
-function getRoute({ configurations }: ConfigurationNeeds): Route {
+function getRoute({ configurations }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name',
@@ -86,8 +71,6 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
     summary: 'One configuration.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'the configuration; `ETag` is its revision', schema: configurationSchema },
     },
@@ -100,7 +83,7 @@ function getRoute({ configurations }: ConfigurationNeeds): Route {
   });
 }
 
-function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
+function putRoute({ configurationFiles }: Reads & Writes): Route {
   return defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
@@ -115,7 +98,6 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
     ],
     headers: preconditionHeaders,
     params: writableName,
-    query: nothing,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
@@ -131,7 +113,7 @@ function putRoute({ configurationFiles }: ConfigurationNeeds): Route {
   });
 }
 
-function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
+function removeRoute({ configurationFiles }: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/configurations/:name',
@@ -147,8 +129,6 @@ function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
     ],
     headers: preconditionHeaders.pick({ 'If-Match': true }),
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 204: { description: 'removed' } },
     handle: async ({ params, request }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
@@ -158,7 +138,7 @@ function removeRoute({ configurationFiles }: ConfigurationNeeds): Route {
   });
 }
 
-function diffRoute(dependencies: ConfigurationNeeds): Route {
+function diffRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name/diff',
@@ -169,7 +149,6 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     query: valuesQuery,
-    body: nothing,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
     handle: ({ params, query, request }) =>
       diffOf(dependencies, params.name, {
@@ -178,7 +157,7 @@ function diffRoute(dependencies: ConfigurationNeeds): Route {
   });
 }
 
-function fileRoute(dependencies: ConfigurationNeeds): Route {
+function fileRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/configurations/:name/file',
@@ -187,8 +166,6 @@ function fileRoute(dependencies: ConfigurationNeeds): Route {
     summary: 'One configuration as its file says it, to be edited and written back.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'the content; `ETag` is its revision', schema: configurationContentSchema },
     },
@@ -200,7 +177,7 @@ function fileRoute(dependencies: ConfigurationNeeds): Route {
   });
 }
 
-function dryRunRoute(dependencies: ConfigurationNeeds): Route {
+function dryRunRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/diff',
@@ -232,7 +209,6 @@ function checkRoute(): Route {
     reach: 'new-configuration',
     summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',
     params: writableName,
-    query: nothing,
     body: z.object({ text: z.string().describe('JSON, as the file would hold it') }),
     answers: { 200: { description: 'what was found', schema: judgedTextSchema } },
     handle: ({ params, body, request }) => {

@@ -1,11 +1,11 @@
 /** `/extensions`: the extensions of the serving node, and the commands that they add. */
+
 import { z } from 'zod';
 import { extensionStatusSchema } from '../../extensions/extension.js';
-import type { ExtensionRegistry } from '../../extensions/registry.js';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
-import type { CommandRunner } from '../http/command-runner.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { ApiDependencies } from '../dependencies.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { sessionOf } from './command-routes.js';
 
 const extensionCommand = z.object({
@@ -28,45 +28,34 @@ const commandAnswer = z.object({
   isOk: z.boolean().describe('false: it failed'),
 });
 
-export interface ExtensionNeeds {
-  readonly extensions: Pick<ExtensionRegistry, 'list' | 'commands'>;
-  readonly commands: CommandRunner;
-}
-
-export function extensionRoutes(needs: ExtensionNeeds): readonly Route[] {
+export function extensionRoutes(needs: ApiDependencies): readonly Route[] {
   return [listRoute(needs), commandsRoute(needs), runRoute(needs)];
 }
 
-function listRoute({ extensions }: ExtensionNeeds): Route {
+function listRoute({ extensions }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/extensions',
     scope: 'READ',
     summary: 'All extensions of the serving node, what they add, and which failed.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
     handle: () => extensions.list(),
   });
 }
 
-function commandsRoute({ extensions }: ExtensionNeeds): Route {
+function commandsRoute({ extensions }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/extensions/commands',
     scope: 'READ',
     summary: 'The commands that extensions of the serving node add.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'commands', schema: z.array(extensionCommand) } },
     handle: () =>
       extensions.commands().map(({ name, usage = '', description }) => ({ name, usage, description })),
   });
 }
 
-function runRoute({ extensions, commands }: ExtensionNeeds): Route {
+function runRoute({ extensions, commands }: ApiDependencies): Route {
   return defineRoute({
     method: 'POST',
     path: '/extensions/commands/:command',
@@ -74,7 +63,6 @@ function runRoute({ extensions, commands }: ExtensionNeeds): Route {
     summary: 'Runs a command of an extension on the serving node, 55 s at most.',
     errors: ['DRV_COMMAND_UNKNOWN'],
     params: commandParams,
-    query: nothing,
     body: commandBody,
     answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
     handle: async ({ params: { command }, body: { words }, request }, reply) => {

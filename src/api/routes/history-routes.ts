@@ -2,20 +2,18 @@
  * What was: `/instances/{id}/usage`, what an instance used, `/instances/{id}/runs`, how its runs ended, and the search of
  * its log.
  */
+
 import { z } from 'zod';
-import { type Explainer, instanceRunsSchema } from '../../explain/explanation.js';
+import { instanceRunsSchema } from '../../explain/explanation.js';
+import type { Reads } from '../../operations/reads.js';
 import { SAMPLE_EVERY_MS, type UsageHistory } from '../../operations/usage-history.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { visible } from './instances/instance-routes.js';
 import { instanceParams } from './instances/instance-schemas.js';
 import type { InstanceView } from './instances/instance-view.js';
-import { type LogSearchNeeds, logSearchRoute } from './log-search-route.js';
+import { logSearchRoute } from './log-search-route.js';
 
-export interface HistoryNeeds extends LogSearchNeeds {
-  readonly explainer: Pick<Explainer, 'runs'>;
-}
-
-export interface HistoryRoutesOptions extends HistoryNeeds {
+export interface HistoryRoutesOptions extends Reads {
   readonly usage: Pick<UsageHistory, 'of'>;
   readonly view: InstanceView;
 }
@@ -44,8 +42,6 @@ function usageRoute({ usage, view }: HistoryRoutesOptions): Route {
     summary: 'CPU, memory and players over the last half hour, as far as this master has been up.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'samples', schema: usageSeriesSchema } },
     handle: ({ params }) => {
       const { id } = visible(view, params.id);
@@ -75,7 +71,6 @@ function runsRoute({ explainer }: HistoryRoutesOptions): Route {
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED'],
     params: instanceParams,
     query: runsQuery,
-    body: nothing,
     answers: { 200: { description: 'the runs', schema: instanceRunsSchema } },
     handle: ({ params, query }) => explainer.runs(params.id, query.lines),
   });

@@ -1,38 +1,37 @@
 /** `/cluster/tokens`: the tokens with which nodes join. Only the answer that makes a token shows it. */
+
 import { z } from 'zod';
 import {
   createdJoinTokenSchema,
   createJoinToken,
-  type JoinTokenNeeds,
   joinTokenSchema,
   listJoinTokens,
   newJoinTokenSchema,
   revokedJoinTokenSchema,
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const tokenParams = z.object({ id: z.string().describe('id of the token, which is not secret') });
 
-export function joinTokenRoutes(dependencies: JoinTokenNeeds): readonly Route[] {
+export function joinTokenRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [listRoute(dependencies), createRoute(dependencies), revokeRoute(dependencies)];
 }
 
-function listRoute(dependencies: JoinTokenNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/tokens',
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
     handle: () => listJoinTokens(dependencies),
   });
 }
 
-function createRoute(dependencies: JoinTokenNeeds): Route {
+function createRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/cluster/tokens',
@@ -40,8 +39,6 @@ function createRoute(dependencies: JoinTokenNeeds): Route {
     summary:
       'Makes a join token; it is answered this once. Without a body it is good for a day and any number of nodes.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: newJoinTokenSchema,
     answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },
     handle: async ({ body, request }, reply) => {
@@ -53,7 +50,7 @@ function createRoute(dependencies: JoinTokenNeeds): Route {
   });
 }
 
-function revokeRoute(dependencies: JoinTokenNeeds): Route {
+function revokeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/tokens/:id',
@@ -61,8 +58,6 @@ function revokeRoute(dependencies: JoinTokenNeeds): Route {
     summary: 'Ends a join token; nodes that joined with it stay.',
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: tokenParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
     handle: ({ params }) => revokeJoinToken(dependencies, params.id),
   });

@@ -1,46 +1,43 @@
 /** `/keys`: the keys of the API. Only the answer that makes a key shows its token. */
+
 import { z } from 'zod';
 import {
   createdKeySchema,
   createKey,
   deleteKey,
-  type KeyNeeds,
   keyMessageSchema,
   listedKeySchema,
   listKeys,
   newKeySchema,
 } from '../../operations/api-keys.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const keyParams = z.object({ label: z.string().describe('label of the key') });
 
-export function keyRoutes(dependencies: KeyNeeds): readonly Route[] {
+export function keyRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [listRoute(dependencies), createRoute(dependencies), removeRoute(dependencies)];
 }
 
-function listRoute(dependencies: KeyNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/keys',
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
     handle: () => listKeys(dependencies),
   });
 }
 
-function createRoute(dependencies: KeyNeeds): Route {
+function createRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/keys',
     scope: 'ALL',
     summary: 'Makes a key; its token is answered this once.',
     errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: newKeySchema,
     answers: { 201: { description: 'the new key', schema: createdKeySchema } },
     handle: async ({ body, request }, reply) => {
@@ -52,7 +49,7 @@ function createRoute(dependencies: KeyNeeds): Route {
   });
 }
 
-function removeRoute(dependencies: KeyNeeds): Route {
+function removeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/keys/:label',
@@ -60,8 +57,6 @@ function removeRoute(dependencies: KeyNeeds): Route {
     summary: 'Revokes a key at once; its open sockets are closed. The last key with scope ALL stays.',
     errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: keyParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'revoked', schema: keyMessageSchema } },
     handle: ({ params }) => deleteKey(dependencies, params.label),
   });

@@ -1,16 +1,13 @@
 /** `/instances/{id}/logs/search`: lines of everything that is kept of a log. */
+
 import { z } from 'zod';
-import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../channel/services/log-search.js';
+import type { Reads } from '../../operations/reads.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { visible } from './instances/instance-routes.js';
 import { flag, instanceParams } from './instances/instance-schemas.js';
 import type { InstanceView } from './instances/instance-view.js';
-
-export interface LogSearchNeeds {
-  readonly streams: Pick<InstanceStreams, 'searchLog'>;
-}
 
 const searchQuery = z.object({
   q: z
@@ -42,7 +39,7 @@ const foundSchema = z.object({
     ),
 });
 
-export function logSearchRoute({ streams, view }: LogSearchNeeds & { readonly view: InstanceView }): Route {
+export function logSearchRoute({ streams, view }: Reads & { readonly view: InstanceView }): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs/search',
@@ -58,7 +55,6 @@ export function logSearchRoute({ streams, view }: LogSearchNeeds & { readonly vi
     ],
     params: instanceParams,
     query: searchQuery,
-    body: nothing,
     answers: { 200: { description: 'lines', schema: foundSchema } },
     handle: async ({ params, query }) => {
       const { q: pattern, before, limit } = query;

@@ -2,6 +2,7 @@
  * Routes that cordon, drain and forget a node: `/cluster/nodes/{id}/cordon`, `.../drain` and `DELETE
  * /cluster/nodes/{id}`.
  */
+
 import { z } from 'zod';
 import {
   cordonNode,
@@ -9,12 +10,13 @@ import {
   drainNode,
   forgetNode,
   forgottenNodeSchema,
-  type NodeOperationNeeds,
   nodeDrainSchema,
   nodeMessageSchema,
   uncordonNode,
 } from '../../operations/node-operations.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
@@ -23,7 +25,7 @@ const forgetQuery = z.object({
   keepToken: flag.describe('leave the join token that it came with to other nodes'),
 });
 
-export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly Route[] {
+export function nodeOperationRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     cordonRoute(dependencies),
     uncordonRoute(dependencies),
@@ -32,7 +34,7 @@ export function nodeOperationRoutes(dependencies: NodeOperationNeeds): readonly 
   ];
 }
 
-function cordonRoute(dependencies: NodeOperationNeeds): Route {
+function cordonRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/cordon',
@@ -40,14 +42,12 @@ function cordonRoute(dependencies: NodeOperationNeeds): Route {
     summary: 'Gives a node no new instances; what runs there stays.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
     handle: ({ params }) => cordonNode(dependencies, params.id),
   });
 }
 
-function uncordonRoute(dependencies: NodeOperationNeeds): Route {
+function uncordonRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id/cordon',
@@ -55,14 +55,12 @@ function uncordonRoute(dependencies: NodeOperationNeeds): Route {
     summary: 'Gives a node instances again; calls off a drain too.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
     handle: ({ params }) => uncordonNode(dependencies, params.id),
   });
 }
 
-function drainRoute(dependencies: NodeOperationNeeds): Route {
+function drainRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/drain',
@@ -71,7 +69,6 @@ function drainRoute(dependencies: NodeOperationNeeds): Route {
       'Cordons a node and moves its instances to others; static ones stay. Again: with another deadline.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
-    query: nothing,
     body: drainBodySchema,
     answers: {
       200: {
@@ -83,7 +80,7 @@ function drainRoute(dependencies: NodeOperationNeeds): Route {
   });
 }
 
-function forgetRoute(dependencies: NodeOperationNeeds): Route {
+function forgetRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id',
@@ -92,7 +89,6 @@ function forgetRoute(dependencies: NodeOperationNeeds): Route {
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NODE_IN_USE', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     query: forgetQuery,
-    body: nothing,
     answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
     handle: ({ params: { id }, query, request }) => {
       const force = query.force === 'true';

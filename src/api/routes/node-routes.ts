@@ -1,15 +1,15 @@
 /** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
-import type { Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
 import { STOPPING } from '../../operations/node-operations.js';
 import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
-import type { Metrics } from '../../telemetry/metrics.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 /** How long a scrape answers for others. */
 const KEPT_MS = 1000;
@@ -28,18 +28,8 @@ const nodeSchema = z.object({
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
 
-export interface NodeNeeds {
-  readonly configuration: NodeConfiguration;
-  readonly leadership: Pick<Leadership, 'leader'>;
-  readonly version: string;
-  readonly metrics: Metrics;
-  readonly clock: Pick<Clock, 'monotonic'>;
-  /** Ends the daemon as SIGTERM does. Returns at once. */
-  stopDaemon(): void;
-}
-
 /** The routes of the serving node. */
-export function nodeRoutes(dependencies: NodeNeeds): readonly Route[] {
+export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
   const { configuration } = dependencies;
   return [
     pingRoute(dependencies),
@@ -59,15 +49,12 @@ export function pingAnswer(
   return { status: 'ok', nodeId, clusterName, master: isMasterNode, leader };
 }
 
-function pingRoute({ configuration, leadership }: NodeNeeds): Route {
+function pingRoute({ configuration, leadership }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/ping',
     scope: 'open',
     summary: 'Says that this node serves.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'serving', schema: pingSchema } },
     handle: (_call, reply) => {
       const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
@@ -76,7 +63,7 @@ function pingRoute({ configuration, leadership }: NodeNeeds): Route {
   });
 }
 
-function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
+function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route {
   const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
   const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
   return defineRoute({
@@ -85,9 +72,6 @@ function metricsRoute({ configuration, metrics, clock }: NodeNeeds): Route {
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
     summary: 'Metrics in Prometheus exposition format; without an API key, only those that name nothing.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
     handle: async ({ request: { actor } }, reply) => {
       const seesAll = actor?.kind === 'key' && actor.configurations === null;
@@ -125,15 +109,12 @@ function keptFor<T>(
   };
 }
 
-function nodeRoute({ configuration, version }: NodeNeeds): Route {
+function nodeRoute({ configuration, version }: ApiDependencies): Route {
   return defineRoute({
     method: 'GET',
     path: '/node',
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the node', schema: nodeSchema } },
     handle: async () => ({
       nodeId: configuration.nodeId,
@@ -150,9 +131,6 @@ function configRoute(configuration: NodeConfiguration): Route {
     path: '/node/config',
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
     handle: () => shown,
   });
@@ -165,9 +143,6 @@ function reloadRoute(): Route {
     scope: 'ALL',
     summary: 'Not implemented.',
     errors: ['DRV_NOT_IMPLEMENTED'],
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {},
     handle: (_call, reply) =>
       sendError(
@@ -178,15 +153,12 @@ function reloadRoute(): Route {
   });
 }
 
-function stopRoute({ stopDaemon }: NodeNeeds): Route {
+function stopRoute({ stopDaemon }: ApiDependencies): Route {
   return defineRoute({
     method: 'POST',
     path: '/node/stop',
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 202: { description: 'it stops now', schema: z.object({ message: z.string() }) } },
     handle: (_call, reply) => {
       reply.raw.once('close', stopDaemon);

@@ -1,14 +1,11 @@
 /** `POST /plan`: what whole contents would change, before anything is written. */
+
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
-import {
-  type ChangePlanNeeds,
-  changePlanSchema,
-  planAsBefore,
-  planChanges,
-} from '../../operations/plan/change-plan.js';
+import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
+import type { Reads } from '../../operations/reads.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 /** Bounds what one request costs. */
 const MOST_CONFIGURATIONS = 10_000;
@@ -34,7 +31,7 @@ const orderSchema = z.object({
   ...orderFields,
 });
 
-export function planRoutes(dependencies: ChangePlanNeeds): readonly Route[] {
+export function planRoutes(dependencies: Reads): readonly Route[] {
   return [
     defineRoute({
       method: 'POST',
@@ -43,8 +40,6 @@ export function planRoutes(dependencies: ChangePlanNeeds): readonly Route[] {
       reach: 'filtered',
       summary: 'What whole configurations would change, and what becomes of the instances. Writes nothing.',
       errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
-      params: nothing,
-      query: nothing,
       body: orderSchema,
       documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
       answers: { 200: { description: 'the plan', schema: changePlanSchema } },

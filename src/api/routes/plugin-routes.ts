@@ -4,7 +4,7 @@
  */
 
 import { changeLifecycle } from '../../operations/instance-lifecycle.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { executeRoute, type InstanceRoutesOptions, visible } from './instances/instance-routes.js';
 import { instanceParams, lifecycleMessage } from './instances/instance-schemas.js';
 
@@ -29,8 +29,6 @@ function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
       'Another name for lifecycle with target stop, for plugins in use; whatever body they send is ignored.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params }) => {
       const { id } = visible(view, params.id);

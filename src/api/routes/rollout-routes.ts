@@ -1,17 +1,19 @@
 /** `/rollouts`: how far changed contents have reached the instances, and what an operator asks of that. */
+
 import { z } from 'zod';
+import type { Reads } from '../../operations/reads.js';
 import {
   actOnRollout,
   listRollouts,
   ROLLOUT_ACTIONS,
   type RolloutAction,
-  type RolloutWriteNeeds,
   requireRollout,
   restartConfiguration,
   shownRolloutSchema,
 } from '../../operations/rollouts/rollouts.js';
+import type { Writes } from '../../operations/writes.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const theRollout = { description: 'the rollout', schema: shownRolloutSchema };
@@ -23,9 +25,7 @@ const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
   retry: 'Tries a content that is held back once more.',
 };
 
-export type RolloutNeeds = RolloutWriteNeeds;
-
-export function rolloutRoutes(dependencies: RolloutNeeds): readonly Route[] {
+export function rolloutRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     getRoute(dependencies),
@@ -34,16 +34,13 @@ export function rolloutRoutes(dependencies: RolloutNeeds): readonly Route[] {
   ];
 }
 
-function listRoute(dependencies: RolloutNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/rollouts',
     scope: 'READ',
     reach: 'filtered',
     summary: 'The latest rollout of each configuration that has had one, by name.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'rollouts', schema: z.array(shownRolloutSchema) } },
     handle: ({ request }) =>
       listRollouts(dependencies).filter(({ configurationName }) =>
@@ -52,7 +49,7 @@ function listRoute(dependencies: RolloutNeeds): Route {
   });
 }
 
-function getRoute(dependencies: RolloutNeeds): Route {
+function getRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/rollouts/:name',
@@ -61,14 +58,12 @@ function getRoute(dependencies: RolloutNeeds): Route {
     summary: 'The latest rollout of a configuration.',
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: theRollout },
     handle: ({ params }) => requireRollout(dependencies, params.name),
   });
 }
 
-function actionRoute(dependencies: RolloutNeeds, action: RolloutAction): Route {
+function actionRoute(dependencies: Reads & Writes, action: RolloutAction): Route {
   return defineRoute({
     method: 'POST',
     path: `/rollouts/:name/${action}`,
@@ -82,15 +77,13 @@ function actionRoute(dependencies: RolloutNeeds, action: RolloutAction): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: theRollout },
     handle: ({ params, request }) =>
       actOnRollout(dependencies, params.name, { action, by: callerOf(request) }),
   });
 }
 
-function restartRoute(dependencies: RolloutNeeds): Route {
+function restartRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/configurations/:name/restart',
@@ -99,8 +92,6 @@ function restartRoute(dependencies: RolloutNeeds): Route {
     summary: 'Makes all instances anew from the same content, step by step, as a rollout does.',
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_STORE_WRITE_FAILED'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: theRollout },
     handle: ({ params, request }) => restartConfiguration(dependencies, params.name, callerOf(request)),
   });

@@ -1,7 +1,9 @@
 /** `/sessions` and `/whoami`: sessions for browsers and people, and what the caller may do. */
+
 import { z } from 'zod';
 import type { Access } from '../../access/access.js';
 import { DroverError } from '../../model/errors.js';
+import type { Reads } from '../../operations/reads.js';
 import {
   createdSessionSchema,
   createSession,
@@ -9,20 +11,19 @@ import {
   listedSessionSchema,
   listSessions,
   newSessionSchema,
-  type SessionNeeds,
   sessionMessageSchema,
-  type WhoamiNeeds,
   whoami,
   whoamiSchema,
 } from '../../operations/sessions.js';
+import type { Writes } from '../../operations/writes.js';
 import { type Actor, accessOf } from '../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const sessionParams = z.object({
   id: z.string().describe('id of the session, which is not secret; `current`: the one that asks'),
 });
 
-export function sessionRoutes(dependencies: SessionNeeds & WhoamiNeeds): readonly Route[] {
+export function sessionRoutes(dependencies: Reads & Writes & Reads): readonly Route[] {
   return [
     whoamiRoute(dependencies),
     listRoute(dependencies),
@@ -31,22 +32,19 @@ export function sessionRoutes(dependencies: SessionNeeds & WhoamiNeeds): readonl
   ];
 }
 
-function whoamiRoute(dependencies: WhoamiNeeds): Route {
+function whoamiRoute(dependencies: Reads): Route {
   return defineRoute({
     method: 'GET',
     path: '/whoami',
     scope: 'READ',
     reach: 'filtered',
     summary: 'What the key or session of this call may do, and which cluster says so.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the caller', schema: whoamiSchema } },
     handle: ({ request }) => whoami(dependencies, callerOf(request), request.ip),
   });
 }
 
-function listRoute(dependencies: SessionNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/sessions',
@@ -54,15 +52,12 @@ function listRoute(dependencies: SessionNeeds): Route {
     reach: 'filtered',
     summary:
       'The sessions of the key, the oldest first; of all keys for one with scope ALL that is not restricted.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
     handle: ({ request }) => listSessions(dependencies, callerOf(request)),
   });
 }
 
-function createRoute(dependencies: SessionNeeds): Route {
+function createRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/sessions',
@@ -70,8 +65,6 @@ function createRoute(dependencies: SessionNeeds): Route {
     reach: 'filtered',
     summary: 'Makes a session of the key that asks; its token is answered this once.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: newSessionSchema,
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {
@@ -83,7 +76,7 @@ function createRoute(dependencies: SessionNeeds): Route {
   });
 }
 
-function removeRoute(dependencies: SessionNeeds): Route {
+function removeRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/sessions/:id',
@@ -92,8 +85,6 @@ function removeRoute(dependencies: SessionNeeds): Route {
     summary: 'Ends a session at once; its open sockets are closed. With `current`: signs out.',
     errors: ['DRV_SESSION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: sessionParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'ended', schema: sessionMessageSchema } },
     handle: async ({ params, request }) => {
       const ended = await endSession(dependencies, callerOf(request), params.id);

@@ -1,11 +1,14 @@
 /** `/sessions/codes` and `/sessions/redeem`: signing a browser in with a link that works once. */
+
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { SignInCodes } from '../../access/sign-in-codes.js';
 import { DroverError } from '../../model/errors.js';
-import { createdSessionSchema, createSession, type SessionNeeds } from '../../operations/sessions.js';
-import type { DashboardNeeds } from '../dashboard/dashboard-routes.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { Reads } from '../../operations/reads.js';
+import { createdSessionSchema, createSession } from '../../operations/sessions.js';
+import type { Writes } from '../../operations/writes.js';
+import type { ApiDependencies } from '../dependencies.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { callerOf } from './session-routes.js';
 
 const MAX_CODE_CHARS = 100;
@@ -23,11 +26,11 @@ const codeSchema = z.object({
   expiresAt: z.number().describe('Unix milliseconds: after it the code is not valid'),
 });
 
-export function signInRoutes(dependencies: SessionNeeds & DashboardNeeds & SignInNeeds): readonly Route[] {
+export function signInRoutes(dependencies: Reads & Writes & ApiDependencies & SignInNeeds): readonly Route[] {
   return [codeRoute(dependencies), redeemRoute(dependencies)];
 }
 
-function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
+function codeRoute({ codes, dashboard }: SignInNeeds & ApiDependencies): Route {
   return defineRoute({
     method: 'POST',
     path: '/sessions/codes',
@@ -35,9 +38,6 @@ function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
     reach: 'filtered',
     summary: 'Makes a code of the key that asks; whoever has it becomes a session of the key, once.',
     errors: ['DRV_DASHBOARD_OFF'],
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 201: { description: 'the code', schema: codeSchema } },
     handle: async ({ request }, reply) => {
       await dashboard.require();
@@ -48,7 +48,7 @@ function codeRoute({ codes, dashboard }: SignInNeeds & DashboardNeeds): Route {
   });
 }
 
-function redeemRoute(dependencies: SessionNeeds & SignInNeeds): Route {
+function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
   const { codes, gate } = dependencies;
   return defineRoute({
     method: 'POST',
@@ -56,8 +56,6 @@ function redeemRoute(dependencies: SessionNeeds & SignInNeeds): Route {
     scope: 'open',
     summary: 'Makes a session of a code, which is then used up; its token is answered this once.',
     errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {

@@ -1,13 +1,15 @@
 /** `/templates/{group}/{name}/files`: the files of a template, one at a time, as bytes of any type. */
+
 import { Readable } from 'node:stream';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
+import type { Reads } from '../../operations/reads.js';
+import type { Writes } from '../../operations/writes.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
-import type { LocalTemplates } from '../../templates/library/local-templates.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import { defineRoute, type Route } from '../http/route.js';
 
 const FILE_PATH = '/templates/:group/:name/files/*';
 const TEXT_TYPE = 'text/plain; charset=utf-8';
@@ -55,14 +57,7 @@ const removedFile = z.object({ message, ...templateName, path });
 
 const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
-export interface TemplateFileNeeds {
-  readonly templates: Pick<
-    LocalTemplates,
-    'listFiles' | 'openFile' | 'createFile' | 'replaceFile' | 'removeFile'
-  >;
-}
-
-export function templateFileRoutes(dependencies: TemplateFileNeeds): readonly Route[] {
+export function templateFileRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     readRoute(dependencies),
@@ -72,7 +67,7 @@ export function templateFileRoutes(dependencies: TemplateFileNeeds): readonly Ro
   ];
 }
 
-function listRoute({ templates }: TemplateFileNeeds): Route {
+function listRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/files',
@@ -80,8 +75,6 @@ function listRoute({ templates }: TemplateFileNeeds): Route {
     summary: 'The files of a template, by path.',
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'a flat list, in order', schema: templateFiles } },
     handle: async ({ params: { group, name } }) => ({
       group,
@@ -91,7 +84,7 @@ function listRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function readRoute({ templates }: TemplateFileNeeds): Route {
+function readRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: FILE_PATH,
@@ -99,8 +92,6 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
     summary: 'The content of a file, byte for byte.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: fileParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the content; `ETag` is its revision', contentType: 'text/plain' } },
     answerStream: true,
     handle: async ({ params: { group, name, '*': path }, request }, reply) => {
@@ -115,7 +106,7 @@ function readRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function createRoute({ templates }: TemplateFileNeeds): Route {
+function createRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: FILE_PATH,
@@ -124,8 +115,6 @@ function createRoute({ templates }: TemplateFileNeeds): Route {
       'Creates a file, its directories and its template as needed; whatever the content type, the body as it is.',
     errors: ['DRV_TEMPLATE_FILE_EXISTS', ...WRITE_ERRORS],
     params: fileParams,
-    query: nothing,
-    body: nothing,
     bodyTypes: ['application/octet-stream', 'text/plain'],
     bodyStream: true,
     answers: { 201: { description: 'created, and on disk; `ETag` is its revision', schema: writtenFile } },
@@ -138,7 +127,7 @@ function createRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function replaceRoute({ templates }: TemplateFileNeeds): Route {
+function replaceRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'PATCH',
     path: FILE_PATH,
@@ -148,8 +137,6 @@ function replaceRoute({ templates }: TemplateFileNeeds): Route {
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...WRITE_ERRORS],
     headers: ifMatch,
     params: fileParams,
-    query: nothing,
-    body: nothing,
     bodyTypes: ['text/plain', 'application/octet-stream'],
     bodyStream: true,
     answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
@@ -162,7 +149,7 @@ function replaceRoute({ templates }: TemplateFileNeeds): Route {
   });
 }
 
-function removeRoute({ templates }: TemplateFileNeeds): Route {
+function removeRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'DELETE',
     path: FILE_PATH,
@@ -177,8 +164,6 @@ function removeRoute({ templates }: TemplateFileNeeds): Route {
     ],
     headers: ifMatch,
     params: fileParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'deleted', schema: removedFile } },
     handle: async ({ params: { group, name, '*': path }, request }) => {
       const removed = await templates.removeFile(group, name, path, expectedOf(request));

@@ -2,8 +2,8 @@
  * `/templates`: lists templates, moves whole ones as zips, and syncs them. `template-file-routes.ts` serves their
  * files.
  */
+
 import { z } from 'zod';
-import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import {
@@ -13,19 +13,11 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
+import type { Reads } from '../../operations/reads.js';
 import { templateUsers } from '../../operations/template-users.js';
-import type { MirrorReader } from '../../store/mirror.js';
-import type { LocalTemplates } from '../../templates/library/local-templates.js';
-import type { MasterTemplates } from '../../templates/master-templates.js';
-import type { SyncRun } from '../../templates/sync/sync-run.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
-import {
-  type TemplateFileNeeds,
-  templateFileRoutes,
-  templateName,
-  templateParams,
-  withNote,
-} from './template-file-routes.js';
+import type { Writes } from '../../operations/writes.js';
+import { defineRoute, type Route } from '../http/route.js';
+import { templateFileRoutes, templateName, templateParams, withNote } from './template-file-routes.js';
 
 const message = z.string().describe('what was done, for a person');
 const bytes = z.int().min(0);
@@ -77,19 +69,7 @@ const clusterSyncAnswer = z.object({
   nodes: z.array(z.string()).describe('ids of the nodes that are told to fetch them'),
 });
 
-export interface TemplateNeeds extends TemplateFileNeeds {
-  readonly templates: Pick<
-    LocalTemplates,
-    'groups' | 'details' | 'exportArchive' | 'importArchive' | 'rescan'
-  > &
-    TemplateFileNeeds['templates'];
-  readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
-    toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
-  };
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;
-}
-
-export function templateRoutes(dependencies: TemplateNeeds): readonly Route[] {
+export function templateRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
     listRoute(dependencies),
     detailsRoute(dependencies),
@@ -103,15 +83,12 @@ export function templateRoutes(dependencies: TemplateNeeds): readonly Route[] {
   ];
 }
 
-function listRoute({ templates }: TemplateNeeds): Route {
+function listRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates',
     scope: 'READ',
     summary: 'All local templates, by group.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
     handle: async () => {
       await templates.rescan();
@@ -123,7 +100,7 @@ function listRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function detailsRoute({ templates }: TemplateNeeds): Route {
+function detailsRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name',
@@ -131,8 +108,6 @@ function detailsRoute({ templates }: TemplateNeeds): Route {
     summary: 'Where a template lies, and whether it is there.',
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'also for one that is not there', schema: templateDetails } },
     handle: async ({ params: { group, name } }) => ({
       group,
@@ -142,21 +117,19 @@ function detailsRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function usersRoute({ configurations }: TemplateNeeds): Route {
+function usersRoute({ configurations }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/users',
     scope: 'READ',
     summary: 'The configurations that may install a template, also one that is not there.',
     params: templateParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
     handle: ({ params }) => templateUsers({ configurations }, params),
   });
 }
 
-function exportRoute({ templates }: TemplateNeeds): Route {
+function exportRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/export',
@@ -165,7 +138,6 @@ function exportRoute({ templates }: TemplateNeeds): Route {
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
     query: exportQuery,
-    body: nothing,
     answers: { 200: { description: 'the zip, as it is made', contentType: 'application/zip' } },
     answerStream: true,
     handle: async ({ params: { group, name }, query: { path } }, reply) => {
@@ -177,7 +149,7 @@ function exportRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function importRoute({ templates }: TemplateNeeds): Route {
+function importRoute({ templates }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/import',
@@ -194,8 +166,6 @@ function importRoute({ templates }: TemplateNeeds): Route {
       'DRV_STORE_CONFLICT',
     ],
     params: templateParams,
-    query: nothing,
-    body: nothing,
     bodyTypes: ['application/zip'],
     bodyStream: true,
     isUntimed: true,
@@ -208,7 +178,7 @@ function importRoute({ templates }: TemplateNeeds): Route {
   });
 }
 
-function syncRoute({ templateSync }: TemplateNeeds): Route {
+function syncRoute({ templateSync }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/sync',
@@ -224,7 +194,6 @@ function syncRoute({ templateSync }: TemplateNeeds): Route {
       'DRV_STORE_CONFLICT',
     ],
     params: templateParams,
-    query: nothing,
     body: syncBody,
     answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
     isUntimed: true,
@@ -236,14 +205,12 @@ function syncRoute({ templateSync }: TemplateNeeds): Route {
   });
 }
 
-function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
+function clusterSyncRoute({ templateSync }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/templates/sync',
     scope: 'ALL',
     summary: 'Has every connected node fetch templates ahead of need; without a body, all of them.',
-    params: nothing,
-    query: nothing,
     body: clusterSyncBody,
     answers: {
       200: {
@@ -259,16 +226,13 @@ function clusterSyncRoute({ templateSync }: TemplateNeeds): Route {
   });
 }
 
-function latestSyncRoute({ templateSync }: TemplateNeeds): Route {
+function latestSyncRoute({ templateSync }: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/templates/sync',
     scope: 'READ',
     summary: 'How the latest sync to the cluster stands, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
     handle: (): ClusterSyncReport => {
       const latest = templateSync.latestSync();

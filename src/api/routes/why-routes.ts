@@ -1,12 +1,13 @@
 /** `.../why`: the explanations of instances, configurations and nodes, as data. */
+
 import { z } from 'zod';
 import {
   configurationExplanationSchema,
-  type Explainer,
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
-import { defineRoute, nothing, type Route } from '../http/route.js';
+import type { Reads } from '../../operations/reads.js';
+import { defineRoute, type Route } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 
 const nameParams = z.object({
@@ -17,11 +18,7 @@ const nameParams = z.object({
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 
-export interface WhyNeeds {
-  readonly explainer: Explainer;
-}
-
-export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
+export function whyRoutes({ explainer }: Reads): readonly Route[] {
   const instanceRoute = defineRoute({
     method: 'GET',
     path: '/instances/:id/why',
@@ -30,8 +27,6 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
     summary: 'Why an instance is as it is: desired against actual, what happens next, and what to do.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the explanation', schema: instanceExplanationSchema } },
     handle: ({ params }) => explainer.instance(params.id),
   });
@@ -43,8 +38,6 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
     summary: 'Why a configuration stands as it does: its file, its instances, and where one more would fit.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
     handle: ({ params }) => explainer.configuration(params.name),
   });
@@ -55,8 +48,6 @@ export function whyRoutes({ explainer }: WhyNeeds): readonly Route[] {
     summary: 'Why a node stands as it does: whether it is there, and which of its instances are not well.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the explanation', schema: nodeExplanationSchema } },
     handle: ({ params }) => explainer.node(params.id),
   });

@@ -2,9 +2,9 @@
  * `/console`: runs lines of the command tree over a WebSocket. Consoles do not wait for each other. A console waits
  * for a client that reads slowly, and refuses lines while too many wait.
  */
+
 import { countText } from '../../model/words.js';
-import type { CommandRunner } from '../http/command-runner.js';
-import { nothing } from '../http/route.js';
+import type { ApiDependencies } from '../dependencies.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
 
 const MAX_WAITING = 100;
@@ -14,11 +14,7 @@ const ENDINGS: ReadonlySet<string> = new Set(['exit', 'quit']);
 const NORMAL = 1000;
 const POLICY = 1008;
 
-export interface ConsoleNeeds {
-  readonly commands: Pick<CommandRunner, 'run'>;
-}
-
-export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, unknown> {
+export function consoleSocket({ commands }: ApiDependencies): SocketSpec<unknown, unknown> {
   return {
     path: '/console',
     scope: 'ALL',
@@ -28,8 +24,6 @@ export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, u
       '`exit` or `quit` closes with 1000. Server: what a command prints comes as it is printed, whole lines without ' +
       'the last newline; a command that prints nothing is answered by one empty frame. While ' +
       `${MAX_WAITING} commands wait, further ones are refused in one line.`,
-    params: nothing,
-    query: nothing,
     open: () => (socket) => {
       const session = new ConsoleSession(commands, socket);
       socket.onText((text) => session.take(text));
@@ -38,12 +32,12 @@ export function consoleSocket({ commands }: ConsoleNeeds): SocketSpec<unknown, u
 }
 
 class ConsoleSession {
-  readonly #commands: ConsoleNeeds['commands'];
+  readonly #commands: ApiDependencies['commands'];
   readonly #socket: ApiSocket;
   readonly #waiting: string[] = [];
   #isRunning = false;
 
-  constructor(commands: ConsoleNeeds['commands'], socket: ApiSocket) {
+  constructor(commands: ApiDependencies['commands'], socket: ApiSocket) {
     this.#commands = commands;
     this.#socket = socket;
   }

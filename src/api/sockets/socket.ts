@@ -55,8 +55,9 @@ export interface SocketDescription {
   readonly summary: string;
   /** The frames of both directions, in words. */
   readonly frames: string;
-  readonly params: z.ZodType;
-  readonly query: z.ZodType;
+  /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
+  readonly params?: z.ZodType;
+  readonly query?: z.ZodType;
   /** What a plain GET gets. Absent: the answer 426. */
   readonly lines?: { readonly contentType: string };
   /** The errors of this endpoint before the upgrade, beside those of every endpoint. */
@@ -64,8 +65,8 @@ export interface SocketDescription {
 }
 
 export interface SocketSpec<P, Q> extends SocketDescription {
-  readonly params: z.ZodType<P>;
-  readonly query: z.ZodType<Q>;
+  readonly params?: z.ZodType<P>;
+  readonly query?: z.ZodType<Q>;
   /**
    * Called before the upgrade. Returns the code to run on the open socket, or throws what the HTTP answer should
    * say.

@@ -1,10 +1,9 @@
 /** What Fastify is told of connections, with TLS and without it: the same limits. */
+
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
-import type { ApiCertificate } from '../../channel/trust/api-certificate.js';
-import type { Clock } from '../../loop/clock.js';
-import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
+import type { ApiDependencies } from '../dependencies.js';
 import { ConnectionLimit } from '../http/connection-limit.js';
 import { answerSocketError, isTlsHello, type SocketError } from '../http/error-reply.js';
 import { PlainRequests } from './plain-requests.js';
@@ -14,13 +13,6 @@ export const MAX_HEADER_BYTES = 16 * 1024;
 const KEEP_ALIVE_MS = 72_000;
 const TLS_WITHOUT =
   'a client speaks TLS to the API, which has none: let it use http://, or set apiTls in config.json';
-
-export interface TransportNeeds {
-  /** Undefined: no TLS. */
-  readonly apiCertificate: ApiCertificate | undefined;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
 
 export interface TransportLimits {
   /** Time for the headers of a request to arrive, and for a TLS handshake. Default 10 s. */
@@ -46,7 +38,7 @@ export interface Transport {
 }
 
 export function makeTransport(
-  { apiCertificate: certificate, clock, logger }: TransportNeeds,
+  { apiCertificate: certificate, clock, logger }: ApiDependencies,
   { headersMs = 10_000, silenceMs = 180_000, connections: limit }: Partial<TransportLimits>,
 ): Transport {
   const log = new RepeatedLog(logger, () => clock.monotonic());

@@ -1,29 +1,18 @@
 /** Where the entries of each topic come from. */
-import type { MeasuredInstance, UsageBook } from '../../channel/master/usage-book.js';
-import type { ConfigurationRecord } from '../../model/configuration.js';
+
+import type { MeasuredInstance } from '../../channel/master/usage-book.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { NodeRecord } from '../../model/node.js';
-import type { RolloutRecord } from '../../model/rollout.js';
 import { LOCAL_STORAGE } from '../../model/template.js';
-import { type RolloutReadNeeds, rolloutOf } from '../../operations/rollouts/rollouts.js';
+import type { Reads } from '../../operations/reads.js';
+import { rolloutOf } from '../../operations/rollouts/rollouts.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import type { LocalTemplates } from '../../templates/library/local-templates.js';
-import { drainShown, type NodeStateNeeds, nodeStateOf } from '../routes/cluster-routes.js';
+import { drainShown, nodeStateOf } from '../routes/cluster-routes.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
 import type { Traits } from './change-order.js';
 import type { TopicSource } from './topic.js';
 
-export interface TopicNeeds extends NodeStateNeeds {
-  readonly rollouts: MirrorReader<RolloutRecord>;
-  readonly histories: RolloutReadNeeds['histories'];
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly nodes: MirrorReader<NodeRecord>;
-  readonly usages: Pick<UsageBook, 'follow'>;
-  readonly templates: Pick<LocalTemplates, 'groups' | 'onChange'>;
-}
-
-export function topicSources(needs: TopicNeeds, view: InstanceView): Readonly<Record<string, TopicSource>> {
+export function topicSources(needs: Reads, view: InstanceView): Readonly<Record<string, TopicSource>> {
   return {
     instances: instanceSource(needs, view),
     configurations: configurationSource(needs),
@@ -44,7 +33,7 @@ function followMirror<T>(
   return mirror.onChange((id, after) => take(id, after?.value));
 }
 
-function instanceSource({ instances }: TopicNeeds, view: InstanceView): TopicSource {
+function instanceSource({ instances }: Reads, view: InstanceView): TopicSource {
   return {
     filters: ['configuration', 'node', 'state'],
     isWhole: false,
@@ -66,7 +55,7 @@ function traitsOf({
   return placement === null ? { configuration, state } : { configuration, node: placement.nodeId, state };
 }
 
-function configurationSource({ configurations }: TopicNeeds): TopicSource {
+function configurationSource({ configurations }: Reads): TopicSource {
   return {
     filters: ['configuration'],
     isWhole: false,
@@ -84,7 +73,7 @@ function configurationSource({ configurations }: TopicNeeds): TopicSource {
 }
 
 /** A node changes also with what is placed on it: with the RAM and CPU given out, and the progress of its drain. */
-function nodeSource(needs: TopicNeeds): TopicSource {
+function nodeSource(needs: Reads): TopicSource {
   const { nodes, instances } = needs;
   return {
     filters: ['node', 'state'],
@@ -127,7 +116,7 @@ function isSameLoad(after: InstanceRecord | undefined, before: InstanceRecord | 
   );
 }
 
-function templateSource({ templates }: TopicNeeds): TopicSource {
+function templateSource({ templates }: Reads): TopicSource {
   return {
     filters: [],
     isWhole: true,
@@ -147,7 +136,7 @@ function templateSource({ templates }: TopicNeeds): TopicSource {
   };
 }
 
-function rolloutSource(needs: TopicNeeds): TopicSource {
+function rolloutSource(needs: Reads): TopicSource {
   return {
     filters: ['configuration', 'state'],
     isWhole: false,
@@ -162,7 +151,7 @@ function rolloutSource(needs: TopicNeeds): TopicSource {
   };
 }
 
-function usageSource({ usages }: TopicNeeds): TopicSource {
+function usageSource({ usages }: Reads): TopicSource {
   const known = new Map<string, { readonly node: string; readonly last: MeasuredInstance }>();
   return {
     filters: ['configuration', 'node'],

@@ -4,7 +4,6 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { accessOf } from '../gate/auth.js';
-import { nothing } from '../http/route.js';
 import type { LineStream } from '../sockets/line-stream.js';
 import { MessagePacket } from '../sockets/message-packet.js';
 import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
@@ -53,7 +52,6 @@ export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknow
       '10 s without another one. Of a log: `log` with its `node` and the number of the `next` line, `lines` with the number of the `first`, `gap` of lines that are no longer kept, ' +
       '`note` of what Drover has to say, `end` when the instance was removed. Without an upgrade the answer is the same messages, a line each, for the topics of ' +
       '`subscribe`.',
-    params: nothing,
     query: watchQuery,
     open: ({ query, request }) => {
       const asked = askedOf(query, sightOf(request), watchers);

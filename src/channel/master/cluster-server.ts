@@ -32,7 +32,7 @@ import {
   TUNNEL_PATH,
   TUNNEL_PROTOCOL,
 } from '../trust/join-messages.js';
-import type { Members, Peer } from '../trust/members.js';
+import type { ClusterMembers, Peer } from '../trust/members.js';
 import { ClusterPort, type ClusterPortOptions, wrongDoor } from './cluster-port.js';
 import { elsewhere, pointElsewhere } from './elsewhere.js';
 import { type PortRefusal, PortRefusals } from './port-refusals.js';
@@ -49,7 +49,7 @@ const UPGRADES: ReadonlySet<string> = new Set([CHANNEL_PATH, TUNNEL_PATH, DESK_P
 export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
   readonly authority: Authority;
   readonly admission: Admission;
-  readonly members: Members;
+  readonly members: ClusterMembers;
   readonly audit: Pick<AuditTrail, 'record'>;
   /** Takes the connection of a node. */
   readonly accept: (transport: Transport, peer: Peer) => void;

@@ -44,7 +44,7 @@ export interface Peer {
   readonly isMaster?: true;
 }
 
-export class Members {
+export class ClusterMembers {
   readonly #options: MembersOptions;
   readonly #records: MemberRecords;
 

@@ -11,7 +11,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { CallPeer, Service } from '../protocol/calls.js';
 import { isDueForRenewal } from './authority.js';
-import type { Members } from './members.js';
+import type { ClusterMembers } from './members.js';
 
 const NEW_KEY = 'new-key';
 const NEW_CERTIFICATE = 'new-certificate';
@@ -26,7 +26,7 @@ const keyAnswer = z.object({ publicKey: z.string().max(1000) });
 const certificateParameters = z.object({ certificate: z.string().max(10_000) });
 
 export interface RenewalOptions {
-  readonly members: Members;
+  readonly members: ClusterMembers;
   /** The connected nodes. Nodes that are not members, such as the master's own, are left alone. */
   readonly connected: () => readonly string[];
   readonly callsOf: (nodeId: string) => CallPeer;

@@ -23,7 +23,6 @@ import {
 import type { Transport } from '../protocol/transport.js';
 import type { KnownMasters } from './known-masters.js';
 
-const RECONNECT_KEY = 'master';
 const FIRST_RETRY_MS = 100;
 /**
  * Shorter than the shortest nodeTimeoutMs: a master that comes back must hear of all its nodes before it calls them
@@ -240,8 +239,8 @@ export class Link {
           return;
         }
         // Only now: a master whose disk is full welcomes and then hangs up.
-        this.#backoff.clear(RECONNECT_KEY);
-        this.#refusedBackoff.clear(RECONNECT_KEY);
+        this.#backoff.clear();
+        this.#refusedBackoff.clear();
         this.#trouble.clear();
         connection.fedSequence = message.sequence;
         this.#options.feed.applySnapshot(message);
@@ -314,7 +313,7 @@ export class Link {
     const isRefused = refusal !== undefined;
     // One that is behind may know better in a moment, and another master may lead: that one waits for its nodes.
     const isLasting = isRefused && refusal.isBehind !== true;
-    const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next(RECONNECT_KEY);
+    const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next();
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';
     this.#trouble.warn(
       `${what}: ${reason}`,

@@ -8,6 +8,7 @@ import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
 import type { CallOptions } from '../../command-tree/runs/api-calls.js';
+import { hasFileCode } from '../../files/system-error.js';
 import { NotTakenError, readAnswer, refuseForeign, retryAfterOf } from './answers.js';
 import { openApiSocket } from './api-socket.js';
 import { boundConnect } from './connect-limit.js';
@@ -282,8 +283,7 @@ export class HttpConnection implements ApiConnection {
 }
 
 function isReset(error: unknown): boolean {
-  const isCut =
-    error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+  const isCut = hasFileCode(error, 'ECONNRESET', 'EPIPE');
   return isCut || (error instanceof Error && error.message === 'aborted');
 }
 

@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
+import { isMissing } from '../../files/system-error.js';
 import { shellWord, systemReason } from '../../model/words.js';
 
 /** More than any key, or any file of contexts. */
@@ -51,10 +52,6 @@ async function readAll(file: Awaited<ReturnType<typeof open>>, named: string): P
 /** `permission denied (EACCES)`, without a path. */
 export function reasonOf(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
-}
-
-export function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
 }
 
 function unusable(message: string, cause?: unknown): ClientError {

@@ -6,14 +6,14 @@ import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
 import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
+import { backoffMs } from '../../loop/backoff.js';
 import { durationText } from '../../model/words.js';
 import type { ApiConnection } from './connection.js';
 import { type Position, parseFrame, type WatchMessage } from './watch-messages.js';
 
 /** The master says something every 10 s. */
 const SILENCE_MS = 20_000;
-const FIRST_RETRY_MS = 250;
-const MAX_RETRY_MS = 5000;
+const RETRY = { baseMs: 250, maxMs: 5000 };
 const OLDER =
   'does not have the change stream, which this command needs: its Drover is older than this client';
 
@@ -86,7 +86,7 @@ export class WatchConnection {
     let said = '';
     // What draws over the terminal says it there, once it has drawn.
     const sayWaits = isAgain ? this.#options.say : undefined;
-    for (let waitMs = FIRST_RETRY_MS; !signal.aborted; waitMs = Math.min(MAX_RETRY_MS, waitMs * 2)) {
+    for (let failures = 0; !signal.aborted; failures++) {
       try {
         return await this.#connection.openSocket('/watch', signal, sayWaits);
       } catch (error) {
@@ -98,6 +98,7 @@ export class WatchConnection {
         if (said !== error.message) this.#options.say(error.message);
         said = error.message;
       }
+      const waitMs = backoffMs(failures, RETRY);
       // Not all clients of a master at once.
       await pause(randomInt(waitMs / 2, waitMs), undefined, { signal }).catch(() => undefined);
     }

@@ -10,7 +10,8 @@ import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
-import { isMissing, readPrivateText, reasonOf } from '../connection/private-text.js';
+import { isMissing } from '../../files/system-error.js';
+import { readPrivateText, reasonOf } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

@@ -5,8 +5,9 @@
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
-import { isMissing, reasonOf } from '../connection/private-text.js';
+import { reasonOf } from '../connection/private-text.js';
 
 export type TargetKind = 'absent' | 'file' | 'directory' | 'other';
 

@@ -7,6 +7,7 @@ import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { isMissing } from '../../files/system-error.js';
 import { packContent, packZip } from '../../templates/library/pack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
 import {
@@ -17,7 +18,7 @@ import {
   walkTree,
 } from '../../templates/tree/tree.js';
 import type { ApiClient } from '../api-client.js';
-import { isMissing, reasonOf } from '../connection/private-text.js';
+import { reasonOf } from '../connection/private-text.js';
 import { checkPath, type LocalPlace, placeText, type TemplatePlace } from './copy-places.js';
 import { withProgress } from './progress.js';
 

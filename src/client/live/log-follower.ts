@@ -23,7 +23,7 @@ const NOTE = /^\[drover\] /;
 /** Where a log begins: its last lines, or a line. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
 
-export interface LogFollowerOptions {
+export interface RemoteLogFollowerOptions {
   readonly api: ApiClient;
   readonly output: LiveOutput;
   readonly printer: LogPrinter;
@@ -47,8 +47,8 @@ interface Followed {
   isOver: boolean;
 }
 
-export class LogFollower {
-  readonly #options: LogFollowerOptions;
+export class RemoteLogFollower {
+  readonly #options: RemoteLogFollowerOptions;
   readonly #instances = new WatchedEntries<InstanceInfo>(({ id }) => id);
   readonly #configurations = new WatchedEntries<{ readonly name: string }>(({ name }) => name);
   readonly #followed = new Map<string, Followed>();
@@ -56,7 +56,7 @@ export class LogFollower {
   readonly #ending = new AbortController();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: LogFollowerOptions) {
+  constructor(options: RemoteLogFollowerOptions) {
     this.#options = options;
   }
 

@@ -2,8 +2,9 @@
  * Who brought what the files say, for the history: the commit of the directory, and who wrote through the API. Commits
  * are asked for before a reading counts, so that records follow files without a wait in between.
  */
-import { type GitOrigin, gitOriginsOf } from '../../git/origins.js';
 import type { ContentOrigin } from '../../model/configuration-history.js';
+import type { Logger } from '../../telemetry/logger.js';
+import { type GitOrigin, gitOriginsOf } from './git-origins.js';
 
 /** Who writes a file through the API or a command. */
 export interface FileWriter {
@@ -27,13 +28,16 @@ interface ReadFile {
 
 export class ContentOrigins {
   readonly #directory: string;
+  readonly #logger: Logger;
+  #isFailureTold = false;
   /** By file. */
   readonly #commits = new Map<string, GitOrigin>();
   /** Of what the records do not say yet, by name of the configuration. */
   readonly #writers = new Map<string, FileWriter>();
 
-  constructor(directory: string) {
+  constructor(directory: string, logger: Logger) {
     this.#directory = directory;
+    this.#logger = logger;
   }
 
   /** Asks for the commits of what was read and does not count yet. */
@@ -45,7 +49,11 @@ export class ContentOrigins {
     for (const [file, reading] of readings)
       if (reading?.kind === 'valid' && reading.signature !== settled.get(file)?.signature) changed.push(file);
     if (changed.length === 0) return;
-    const commits = await gitOriginsOf(this.#directory, changed);
+    const commits = await gitOriginsOf(this.#directory, changed, (reason) => {
+      if (this.#isFailureTold) return;
+      this.#isFailureTold = true;
+      this.#logger.info({ reason }, `the commit of configuration files is not known: ${reason}`);
+    });
     for (const file of changed) {
       const commit = commits.get(file);
       if (commit === undefined) this.#commits.delete(file);

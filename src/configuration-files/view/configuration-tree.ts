@@ -3,6 +3,7 @@ import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
 import { syncPath } from '../../files/sync-path.js';
+import { isMissing } from '../../files/system-error.js';
 import { Conflict } from '../../loop/reconciler.js';
 import { type ConfigurationRecord, isBroughtBy } from '../../model/configuration.js';
 import type { MirrorReader } from '../../store/mirror.js';
@@ -12,7 +13,6 @@ import type { ChangeThere, RemovalThere } from '../../views/plan.js';
 import type { RecordDoor } from '../../views/record-door.js';
 import { RecordSide } from '../../views/record-side.js';
 import { ownersOf } from '../faults/owners.js';
-import { hasFileCode } from '../file-reason.js';
 import { inTransactions } from '../record-transactions.js';
 import type { DirectorySource } from '../source.js';
 import { textOfRecord } from './file-text.js';
@@ -103,7 +103,7 @@ export class ConfigurationTree implements ViewTree {
     const { source } = this.#options;
     const file = await this.#fileWith(name, present);
     await unlink(join(source.directory, file)).catch((error: unknown) => {
-      if (!hasFileCode(error, 'ENOENT')) throw error;
+      if (!isMissing(error)) throw error;
     });
     await source.readFile(file);
     await syncPath(source.directory);

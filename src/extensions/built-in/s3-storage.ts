@@ -8,6 +8,7 @@ import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
@@ -215,7 +216,7 @@ function refuseUnsafe(path: string, { key }: StoredObject): void {
 
 /** Explains the error when a key is a file and another key needs a directory of that name. */
 function nameClash(error: unknown, { key }: StoredObject): never {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCodeOf(error);
   if (code === 'EEXIST' || code === 'ENOTDIR' || code === 'EISDIR')
     throw new Error(
       `object ${key} does not fit the others: one of them is a file where another needs a directory`,

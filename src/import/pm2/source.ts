@@ -4,8 +4,9 @@ import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, extname } from 'node:path';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { fileReason, hasFileCode } from '../../configuration-files/file-reason.js';
+import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
+import { isMissing } from '../../files/system-error.js';
 import { shellWord } from '../../model/words.js';
 import type { Drafts } from '../draft.js';
 import type { FileKind } from './command.js';
@@ -43,7 +44,7 @@ async function readJson(file: string): Promise<unknown> {
     if (error instanceof ClientError) throw error;
     if (error instanceof JsonTextError)
       throw failed(`${file}:${error.line}:${error.column}: not valid JSON: ${error.message}`);
-    if (hasFileCode(error, 'ENOENT')) throw new ClientError(EXIT.notFound, `there is no file ${file}`);
+    if (isMissing(error)) throw new ClientError(EXIT.notFound, `there is no file ${file}`);
     throw failed(`${file} cannot be read: ${fileReason(error)}`);
   }
 }

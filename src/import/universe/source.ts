@@ -2,9 +2,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { fileReason, hasFileCode } from '../../configuration-files/file-reason.js';
+import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
 import { MAX_FILE_BYTES } from '../../configuration-files/parse.js';
+import { hasFileCode } from '../../files/system-error.js';
 import type { Content, Draft, Drafts } from '../draft.js';
 import { membersOf } from '../values.js';
 import { mapConfiguration, type UniverseFacts } from './configuration.js';

@@ -2,8 +2,8 @@
  * The plan of a change: what whole contents would make of the configurations and of their instances, before anything is
  * written. `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
  */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
 import type { ConfigurationRecord } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
@@ -11,24 +11,18 @@ import { changedFieldSchema, changedFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
 import { mayBeSecret } from '../../model/plain/may-be-secret.js';
 import { countText, quoteText } from '../../model/words.js';
-import type { MirrorReader } from '../../store/mirror.js';
 import { HIDDEN } from '../../telemetry/secret-fields.js';
 import { type ConfigurationChange, changeOf } from '../configuration-content.js';
 import { fileStateSchema } from '../configuration-diff.js';
+import type { Reads } from '../reads.js';
 import { fingerprintOf } from './fingerprint.js';
-import type { Forecaster, ServiceForecast } from './forecast.js';
+import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
 /** Raised when a reader of the answer must read it in another way. New fields raise nothing. */
 const PLAN_FORMAT = 1;
 /** Files that are read at once. */
 const AT_ONCE = 16;
-
-export interface ChangePlanNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get' | 'entries'>;
-  readonly configurationFiles: Pick<ConfigurationFiles, 'inspect'>;
-  readonly forecaster: Forecaster;
-}
 
 /** What is planned, for whom. */
 export interface ChangePlanOrder {
@@ -101,7 +95,7 @@ interface Content {
  * Plans on the state as it is. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse, and
  * DRV_REQUEST_INVALID for two of one name.
  */
-export async function planChanges(needs: ChangePlanNeeds, order: ChangePlanOrder): Promise<ChangePlan> {
+export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise<ChangePlan> {
   const contents = judgeAll(order.configurations);
   const changes = await compareAll(needs, contents);
   // From here on there is no gap: all is judged on one state.
@@ -130,7 +124,7 @@ export async function planChanges(needs: ChangePlanNeeds, order: ChangePlanOrder
 
 /** Plans again, and throws DRV_PLAN_CHANGED unless the outcome is the plan with this fingerprint. */
 export async function planAsBefore(
-  needs: ChangePlanNeeds,
+  needs: Reads,
   order: ChangePlanOrder,
   fingerprint: string,
 ): Promise<ChangePlan> {
@@ -164,10 +158,7 @@ function judgeAll(inputs: readonly object[]): Content[] {
   });
 }
 
-async function compareAll(
-  needs: ChangePlanNeeds,
-  contents: readonly Content[],
-): Promise<ConfigurationChange[]> {
+async function compareAll(needs: Reads, contents: readonly Content[]): Promise<ConfigurationChange[]> {
   const changes: ConfigurationChange[] = [];
   for (let from = 0; from < contents.length; from += AT_ONCE)
     changes.push(
@@ -179,7 +170,7 @@ async function compareAll(
 }
 
 function namesToRemove(
-  { configurations }: ChangePlanNeeds,
+  { configurations }: Reads,
   { sees }: ChangePlanOrder,
   contents: readonly Content[],
 ): string[] {

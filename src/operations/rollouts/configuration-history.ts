@@ -1,8 +1,8 @@
 /** The last contents of a configuration, and what differs between two of them: `config history`, `config diff` and routes. */
+
 import { z } from 'zod';
-import type { Configuration, ConfigurationRecord } from '../../model/configuration.js';
+import type { Configuration } from '../../model/configuration.js';
 import {
-  type ConfigurationHistory,
   contentEndSchema,
   contentsOf,
   endOf,
@@ -13,17 +13,8 @@ import { DroverError } from '../../model/errors.js';
 import { differencesOf, fieldDifferenceSchema } from '../../model/field-differences.js';
 import { isHeldBack, type RolloutRecord, revisionForNew } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import type { InstanceCounts } from '../../state/instance-counts.js';
-import type { MirrorReader } from '../../store/mirror.js';
+import type { Reads } from '../reads.js';
 import { withoutSecrets } from '../shown-differences.js';
-
-export interface ConfigurationHistoryNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
-  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
-  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
-  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
-}
 
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
   outcome: z
@@ -51,7 +42,7 @@ export interface ContentDiffQuestion {
 }
 
 /** The last contents, the newest first. Throws DRV_CONFIGURATION_UNKNOWN. */
-export function configurationHistory(needs: ConfigurationHistoryNeeds, name: string): PastContent[] {
+export function configurationHistory(needs: Reads, name: string): PastContent[] {
   const contents = keptContents(needs, name);
   const rollout = needs.rollouts.get(name)?.value;
   const current = rollout === undefined ? contents.at(-1)?.revision : revisionForNew(rollout);
@@ -77,7 +68,7 @@ export function configurationHistory(needs: ConfigurationHistoryNeeds, name: str
  * DRV_REVISION_UNKNOWN.
  */
 export function contentDiffOf(
-  needs: ConfigurationHistoryNeeds,
+  needs: Reads,
   name: string,
   { from, to, showValues = false }: ContentDiffQuestion,
 ): ContentDiff {
@@ -110,7 +101,7 @@ export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
 
 /** Throws DRV_REVISION_UNKNOWN. */
 export function revisionContent(
-  { revisions }: Pick<ConfigurationHistoryNeeds, 'revisions'>,
+  { revisions }: Pick<Reads, 'revisions'>,
   { number, revision }: Pick<KeptContent, 'number' | 'revision'>,
 ): Configuration {
   const content = revisions.get(revision)?.value;
@@ -121,10 +112,7 @@ export function revisionContent(
   );
 }
 
-function keptContents(
-  { configurations, histories }: ConfigurationHistoryNeeds,
-  name: string,
-): readonly KeptContent[] {
+function keptContents({ configurations, histories }: Reads, name: string): readonly KeptContent[] {
   const record = configurations.get(name)?.value;
   if (record === undefined) throw unknownConfiguration(name);
   return contentsOf(histories.get(name)?.value, record);

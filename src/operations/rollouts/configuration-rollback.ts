@@ -2,24 +2,18 @@
  * Brings an older content of a configuration back: `config rollback` and its routes. The file is left alone, and its
  * content held back; or, where that is asked for, the older content is written into the file.
  */
+
 import { z } from 'zod';
-import type { ConfigurationFiles } from '../../configuration-files/configuration-files.js';
 import { DroverError } from '../../model/errors.js';
+import type { Reads } from '../reads.js';
+import type { Writes } from '../writes.js';
 import {
-  type ConfigurationHistoryNeeds,
   configurationHistory,
   contentNumbered,
   type PastContent,
   revisionContent,
 } from './configuration-history.js';
-import { type RolloutWriteNeeds, shown, shownRolloutSchema } from './rollouts.js';
-
-export interface ConfigurationRollbackNeeds extends ConfigurationHistoryNeeds, RolloutWriteNeeds {
-  readonly configurations: ConfigurationHistoryNeeds['configurations'];
-  readonly histories: ConfigurationHistoryNeeds['histories'];
-  readonly rollouts: RolloutWriteNeeds['rollouts'];
-  readonly configurationFiles: Pick<ConfigurationFiles, 'put'>;
-}
+import { shown, shownRolloutSchema } from './rollouts.js';
 
 /** What the API takes: who asks is known there. */
 export const rollbackRequestSchema = z.strictObject({
@@ -48,7 +42,7 @@ export type RolledBack = z.output<typeof rollbackSchema>;
 
 /** Holds the content of the file back. Throws DRV_REVISION_UNKNOWN, and what `RolloutWriter.rollback` throws. */
 export async function rollBack(
-  needs: ConfigurationRollbackNeeds,
+  needs: Reads & Writes,
   name: string,
   { to, reason, by }: Rollback,
 ): Promise<RolledBack> {
@@ -59,7 +53,7 @@ export async function rollBack(
 
 /** Writes the older content into the file. Throws DRV_REVISION_UNKNOWN, and what `ConfigurationFiles.put` throws. */
 export async function writeBack(
-  needs: ConfigurationRollbackNeeds,
+  needs: Reads & Writes,
   name: string,
   { to, reason, by }: Rollback,
 ): Promise<RolledBack> {
@@ -72,7 +66,7 @@ export async function writeBack(
   return { name, to: number, revision, rollout: null };
 }
 
-function targetOf(needs: ConfigurationRollbackNeeds, name: string, to: number | undefined): PastContent {
+function targetOf(needs: Reads & Writes, name: string, to: number | undefined): PastContent {
   const contents = configurationHistory(needs, name);
   if (to !== undefined) return contentNumbered(contents, { name, number: to });
   const now = contents.find(({ isInForce }) => isInForce) ?? contents[0];

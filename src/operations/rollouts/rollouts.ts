@@ -1,25 +1,12 @@
 /** Rollouts as clients see them: `rollout ...`, `config restart` and their routes, the change stream and the dashboard. */
+
 import { z } from 'zod';
-import type { ConfigurationRecord } from '../../model/configuration.js';
-import { type ConfigurationHistory, contentsOf } from '../../model/configuration-history.js';
+import { contentsOf } from '../../model/configuration-history.js';
 import { DroverError } from '../../model/errors.js';
 import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
-import type { RolloutWriter } from '../../state/rollout-writes.js';
-import type { MirrorReader } from '../../store/mirror.js';
-
-export interface RolloutReadNeeds {
-  readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'get'>;
-  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
-  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get' | 'entries'>;
-}
-
-export interface RolloutWriteNeeds extends RolloutReadNeeds {
-  readonly rolloutWrites: Pick<
-    RolloutWriter,
-    'pause' | 'resume' | 'promote' | 'retry' | 'restart' | 'rollback'
-  >;
-}
+import type { Reads } from '../reads.js';
+import type { Writes } from '../writes.js';
 
 const number = z.int().nullable();
 
@@ -41,20 +28,20 @@ export const ROLLOUT_ACTIONS = ['pause', 'resume', 'promote', 'retry'] as const;
 export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
 
 /** All rollouts, by name of the configuration. */
-export function listRollouts(needs: RolloutReadNeeds): ShownRollout[] {
+export function listRollouts(needs: Reads): ShownRollout[] {
   return [...needs.rollouts.entries()]
     .map(([, { value }]) => shown(needs, value))
     .sort((a, b) => (a.configurationName < b.configurationName ? -1 : 1));
 }
 
 /** Undefined: the configuration has had none. */
-export function rolloutOf(needs: RolloutReadNeeds, name: string): ShownRollout | undefined {
+export function rolloutOf(needs: Reads, name: string): ShownRollout | undefined {
   const rollout = needs.rollouts.get(name)?.value;
   return rollout && shown(needs, rollout);
 }
 
 /** Throws DRV_CONFIGURATION_UNKNOWN, or DRV_ROLLOUT_UNKNOWN. */
-export function requireRollout(needs: RolloutReadNeeds, name: string): ShownRollout {
+export function requireRollout(needs: Reads, name: string): ShownRollout {
   const rollout = rolloutOf(needs, name);
   if (rollout !== undefined) return rollout;
   if (needs.configurations.get(name) === undefined) throw unknownConfiguration(name);
@@ -66,7 +53,7 @@ export function requireRollout(needs: RolloutReadNeeds, name: string): ShownRoll
 
 /** Throws what `RolloutWriter` throws. `by`: the caller's name in the audit trail. */
 export async function actOnRollout(
-  needs: RolloutWriteNeeds,
+  needs: Reads & Writes,
   name: string,
   { action, by }: { readonly action: RolloutAction; readonly by: string },
 ): Promise<ShownRollout> {
@@ -75,14 +62,14 @@ export async function actOnRollout(
 
 /** Makes all instances anew in the way of a rollout. Throws what `RolloutWriter` throws. */
 export async function restartConfiguration(
-  needs: RolloutWriteNeeds,
+  needs: Reads & Writes,
   name: string,
   by: string,
 ): Promise<ShownRollout> {
   return shown(needs, await needs.rolloutWrites.restart(name, by));
 }
 
-export function shown({ configurations, histories }: RolloutReadNeeds, rollout: RolloutRecord): ShownRollout {
+export function shown({ configurations, histories }: Reads, rollout: RolloutRecord): ShownRollout {
   const { name, generation: _generation, progressAt: _progress, templates: _templates, ...rest } = rollout;
   const record = configurations.get(name)?.value;
   const contents = contentsOf(histories.get(name)?.value, record);

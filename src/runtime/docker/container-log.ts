@@ -6,6 +6,7 @@
  */
 import { readdirSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
+import { isDiskFull } from '../../files/system-error.js';
 import { SegmentWriter } from '../../logs/segment-writer.js';
 import { type SegmentLimits, segmentsOf } from '../../logs/segments.js';
 import { messageOf } from '../../model/errors.js';
@@ -14,7 +15,7 @@ import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Engine } from './engine/engine.js';
 import { CursorAlignment, CursorTracker, type EngineCursor } from './engine/engine-cursor.js';
-import { isMissing, unavailable } from './engine/engine-error.js';
+import { isUnknown, unavailable } from './engine/engine-error.js';
 import { LogFrames } from './engine/log-frames.js';
 import type { RetryDelay } from './engine/retry-delay.js';
 import type { RunState } from './run-files.js';
@@ -22,7 +23,6 @@ import type { RunState } from './run-files.js';
 /** How much a new daemon reads again, at most, after a kill. */
 const CHECKPOINT_EVERY_BYTES = 256 * 1024;
 const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine kept no more of it\n');
-const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
 export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
 
@@ -94,7 +94,7 @@ export class ContainerLog {
         // Once more: when a container ends, engines leave the last output out of a stream that follows.
         if (hasEnded) continue;
       } catch (error) {
-        if (signal.aborted || isMissing(error)) return;
+        if (signal.aborted || isUnknown(error)) return;
         logger.debug(
           { reason: messageOf(error), container: containerId },
           'the log of a container broke off',
@@ -136,8 +136,7 @@ export class ContainerLog {
       this.#writer.open();
     } catch (error) {
       // A full disk is no reason not to run: the writer drops lines, counts them, and goes on when there is room.
-      if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
-        throw new Error(`cannot open its log: ${publicMessage(error)}`);
+      if (!isDiskFull(error)) throw new Error(`cannot open its log: ${publicMessage(error)}`);
     }
   }
 

@@ -5,19 +5,20 @@
  */
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { checkInput } from '../owner/stdin-limits.js';
-import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
+import { RunEvents } from '../run-events.js';
+import type { ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
 import { keyOf } from './container-book.js';
 import type { ContainerRun } from './container-run.js';
 import { startContainer } from './container-start.js';
 import { Engine } from './engine/engine.js';
-import { isMissing, isNotNow, unavailable } from './engine/engine-error.js';
+import { isNotNow, isUnknown, unavailable } from './engine/engine-error.js';
 import { findEngineSocket } from './engine/engine-socket.js';
 import { EngineSession } from './engine-session.js';
 import { RunFiles } from './run-files.js';
@@ -41,10 +42,7 @@ export class DockerRuntime implements Runtime {
   readonly key = 'docker';
   readonly #options: DockerRuntimeOptions;
   readonly #files: RunFiles;
-  readonly #exitListeners = new Set<ExitListener>();
-  readonly #lostListeners = new Set<() => void>();
-  /** Runs whose start has not returned yet: their exits are reported afterwards. */
-  readonly #starting = new Map<string, Exit | undefined>();
+  readonly #events: RunEvents;
   readonly #release = new AbortController();
   #session: EngineSession | undefined;
   /** The supervisor was told that the running containers are unknown: it must look again when they are known. */
@@ -52,6 +50,7 @@ export class DockerRuntime implements Runtime {
 
   constructor(options: DockerRuntimeOptions) {
     this.#options = options;
+    this.#events = new RunEvents(this.key, options.logger);
     this.#files = new RunFiles(options.stateDirectory, options.logger);
   }
 
@@ -76,19 +75,12 @@ export class DockerRuntime implements Runtime {
 
   async start(spec: StartSpec): Promise<ContainerIdentity> {
     const session = await this.#connected();
-    const key = keyOf(spec);
-    this.#starting.set(key, undefined);
-    try {
-      const { rootId, clock } = this.#options;
-      const signal = AbortSignal.any([
-        this.#release.signal,
-        ...(spec.signal === undefined ? [] : [spec.signal]),
-      ]);
-      return await startContainer({ spec, session, rootId, signal, clock });
-    } finally {
-      // After the answer, so that the caller knows the run when it hears of its exit.
-      setImmediate(() => this.#onStarted(spec));
-    }
+    const { rootId, clock } = this.#options;
+    const signal = AbortSignal.any([
+      this.#release.signal,
+      ...(spec.signal === undefined ? [] : [spec.signal]),
+    ]);
+    return await this.#events.starting(spec, () => startContainer({ spec, session, rootId, signal, clock }));
   }
 
   async adopt(): Promise<readonly Held[]> {
@@ -116,7 +108,7 @@ export class DockerRuntime implements Runtime {
     try {
       await live.session.engine.kill(live.containerId, signal);
     } catch (error) {
-      if (!isMissing(error) && !isNotNow(error)) throw error;
+      if (!isUnknown(error) && !isNotNow(error)) throw error;
     }
   }
 
@@ -168,13 +160,11 @@ export class DockerRuntime implements Runtime {
   }
 
   onExit(listener: ExitListener): () => void {
-    this.#exitListeners.add(listener);
-    return () => this.#exitListeners.delete(listener);
+    return this.#events.onExit(listener);
   }
 
   onLost(listener: () => void): () => void {
-    this.#lostListeners.add(listener);
-    return () => this.#lostListeners.delete(listener);
+    return this.#events.onLost(listener);
   }
 
   async release(): Promise<void> {
@@ -231,8 +221,8 @@ export class DockerRuntime implements Runtime {
       ...this.#options,
       engine: new Engine(socket.path, this.#options.clock),
       files: this.#files,
-      isStarting: (run) => this.#starting.has(keyOf(run)),
-      onExit: (run, exit) => this.#tellExit(run, exit),
+      isStarting: (run) => this.#events.isStarting(run),
+      onExit: (run, exit) => this.#events.tellExit(run, exit),
       onSynced: () => this.#onSynced(),
     });
   }
@@ -240,26 +230,7 @@ export class DockerRuntime implements Runtime {
   #onSynced(): void {
     if (!this.#isOwed) return;
     this.#isOwed = false;
-    for (const listener of this.#lostListeners) this.#call(listener);
-  }
-
-  #onStarted(run: RunId): void {
-    const exit = this.#starting.get(keyOf(run));
-    this.#starting.delete(keyOf(run));
-    if (exit !== undefined) this.#tellExit(run, exit);
-  }
-
-  #tellExit(run: RunId, exit: Exit): void {
-    if (this.#starting.has(keyOf(run))) this.#starting.set(keyOf(run), exit);
-    else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
-  }
-
-  #call(listener: () => void): void {
-    try {
-      listener();
-    } catch (error) {
-      this.#options.logger.error({ reason: messageOf(error) }, 'a listener of the docker runtime failed');
-    }
+    this.#events.tellLost();
   }
 }
 
@@ -269,5 +240,5 @@ function notRunning({ instanceId }: RunId): DroverError {
 
 /** The container ended, or went, while it was asked. */
 function toNotRunning(error: unknown, run: RunId): unknown {
-  return isMissing(error) || isNotNow(error) ? notRunning(run) : error;
+  return isUnknown(error) || isNotNow(error) ? notRunning(run) : error;
 }

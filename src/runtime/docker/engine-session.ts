@@ -14,7 +14,7 @@ import { ContainerUsage } from './container-usage.js';
 import { exitOfRemoved, exitOfState } from './engine/container-exit.js';
 import { runOfLabels } from './engine/container-options.js';
 import type { Engine, ListedContainer } from './engine/engine.js';
-import { isMissing, isNotNow } from './engine/engine-error.js';
+import { isNotNow, isUnknown } from './engine/engine-error.js';
 import { type EngineEvent, EngineWatch } from './engine/engine-watch.js';
 import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
@@ -190,7 +190,7 @@ export class EngineSession {
       const said = exitCode === undefined ? state : { ...state, exitCode };
       this.#end(run, exitOfState(said, clock.now()));
     } catch (error) {
-      if (isMissing(error)) this.#end(run, exitOfRemoved(exitCode, clock.now()));
+      if (isUnknown(error)) this.#end(run, exitOfRemoved(exitCode, clock.now()));
       // The engine told of the end and then hangs: what it told must do.
       else if (exitCode !== undefined)
         this.#end(run, exitOfState({ exitCode, isOutOfMemory: false, finishedAt: '' }, clock.now()));
@@ -216,7 +216,7 @@ export class EngineSession {
       return true;
     } catch (error) {
       // 409: somebody else is removing it.
-      if (isMissing(error) || isNotNow(error)) return true;
+      if (isUnknown(error) || isNotNow(error)) return true;
       this.#options.logger.debug({ reason: messageOf(error), container: id }, 'a container is removed later');
       return false;
     }

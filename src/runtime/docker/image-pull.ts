@@ -5,7 +5,7 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { DockerSettings } from './engine/docker-settings.js';
 import type { Engine } from './engine/engine.js';
-import { EngineRefusal, isMissing } from './engine/engine-error.js';
+import { EngineRefusal, isUnknown } from './engine/engine-error.js';
 import { jsonLines } from './engine/json-lines.js';
 import { PullProgress } from './pull-progress.js';
 
@@ -46,7 +46,7 @@ async function isThere({ engine, settings }: ImageRequest): Promise<boolean> {
     await engine.requireImage(settings.image);
     return true;
   } catch (error) {
-    if (isMissing(error)) return false;
+    if (isUnknown(error)) return false;
     throw error;
   }
 }

@@ -1,8 +1,8 @@
 /** Lists the working directories and measures them, for the list of directories that no instance uses. */
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../../files/system-error.js';
 import { isInstanceId } from '../../model/names.js';
-import { systemCodeOf } from '../../templates/tree/system-error.js';
 
 /** How many entries one call looks at, which takes about two seconds. */
 const MOST_ENTRIES = 200_000;
@@ -13,7 +13,7 @@ export async function instanceDirectories(running: string): Promise<string[]> {
     const entries = await readdir(running, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory() && isInstanceId(entry.name)).map(({ name }) => name);
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return [];
+    if (isMissing(error)) return [];
     throw error;
   }
 }

@@ -6,10 +6,10 @@
 import { constants } from 'node:fs';
 import { chmod, lchown, lstat, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCodeOf } from '../../files/system-error.js';
 import type { UserIds } from '../../model/names.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { OpenDirectory } from '../../templates/tree/open-directory.js';
-import { systemCodeOf } from '../../templates/tree/system-error.js';
 
 /**
  * The mode of `running/` when instances have users of their own: each user can enter its directory, but list no other.

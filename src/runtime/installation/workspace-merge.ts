@@ -4,9 +4,9 @@
  */
 import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { type EntryKind, OpenDirectory } from '../../templates/tree/open-directory.js';
-import { systemCodeOf } from '../../templates/tree/system-error.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
 export interface MergeRequest {

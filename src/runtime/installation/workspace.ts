@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { existsSync, lchownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
 import { lstat, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { isInstanceId, type UserIds } from '../../model/names.js';
 import type { ResolvedTemplate } from '../../model/template.js';
@@ -15,7 +16,6 @@ import type { TemplateCache } from '../../templates/transfer/cache.js';
 import type { PackThreads } from '../../templates/transfer/pack-threads.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
-import { systemCodeOf, toWriteError } from '../../templates/tree/system-error.js';
 import type { Variables } from '../command/variables.js';
 import { modifyFiles } from './file-modifications.js';
 import { closeToOthers, give, giveEntries, modeOf, openPassage, PRIVATE, takeOver } from './tree-owner.js';
@@ -102,7 +102,7 @@ export class Workspaces {
       await lstat(this.#directoryOf(instanceId));
       return true;
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return false;
+      if (isMissing(error)) return false;
       throw error;
     }
   }
@@ -230,7 +230,7 @@ export class Workspaces {
 
   /** A missing file means that the tree in the cache is incomplete: it is discarded and fetched again. */
   async #onCopyFailed(request: PrepareRequest, error: unknown): Promise<never> {
-    if (systemCodeOf(error) !== 'ENOENT') throw error;
+    if (!isMissing(error)) throw error;
     for (const template of request.templates) await this.#cache.discard(digestOf(template));
     throw new DroverError(
       'DRV_TEMPLATE_CORRUPT',
@@ -308,7 +308,7 @@ export class Workspaces {
       renameSync(this.#directoryOf(instanceId), away);
       return away;
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return null;
+      if (isMissing(error)) return null;
       throw error;
     }
   }

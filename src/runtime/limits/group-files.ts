@@ -15,6 +15,7 @@ import {
 import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { isMissing } from '../../files/system-error.js';
 import type { Setting } from './hierarchy.js';
 
 const writeBytes: (fd: number, bytes: Buffer) => Promise<unknown> = promisify(writeDescriptor);
@@ -117,7 +118,7 @@ export class GroupFiles {
       await rmdir(directory);
       return true;
     } catch (error) {
-      return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+      return isMissing(error);
     }
   }
 

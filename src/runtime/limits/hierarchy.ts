@@ -1,4 +1,5 @@
 /** The differences between the two versions of control groups: where a run's group is, its limits, and its figures. */
+import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import type { Usage } from '../runtime.js';
 import type { RunLimits } from './resource-limits.js';
@@ -58,7 +59,7 @@ export function mapGroup(
 
 /** Why the kernel refused, without the path. */
 export function reasonOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const code = systemCodeOf(error);
   switch (code) {
     case 'EACCES':
     case 'EPERM':

@@ -9,6 +9,7 @@
  * ```
  */
 import { basename, dirname, join } from 'node:path';
+import { hasFileCode } from '../../files/system-error.js';
 import type { Usage } from '../runtime.js';
 import type { GroupFiles } from './group-files.js';
 import {
@@ -165,6 +166,6 @@ async function move(files: GroupFiles, pid: number, to: string): Promise<void> {
     await files.write(to, 'cgroup.procs', pid);
   } catch (error) {
     // ESRCH: the process ended meanwhile.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+    if (!hasFileCode(error, 'ESRCH')) throw error;
   }
 }

@@ -10,16 +10,17 @@ import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { InstanceProcesses } from '../instance-processes.js';
 import { ProcessTable } from '../process-table.js';
+import { RunEvents } from '../run-events.js';
 import type { RunGroups } from '../run-groups.js';
 import { formatMark, MARK_VARIABLE } from '../run-mark.js';
-import type { Exit, ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
+import type { ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
 import { resolveSocketPath } from '../socket-path.js';
 import { OwnerAccess } from './owner-access.js';
 import { attachToOwner } from './owner-attachment.js';
 import type { OwnerKind } from './owner-launch.js';
 import type { OwnerHeld } from './protocol.js';
 import { endRemains } from './remains.js';
-import { keyOf, RunBook } from './run-book.js';
+import { RunBook } from './run-book.js';
 import { checkSpec } from './start-spec.js';
 import { checkInput } from './stdin-limits.js';
 
@@ -59,12 +60,7 @@ export class KeptRuntime implements Runtime {
   readonly #table = new ProcessTable();
   readonly #processes: InstanceProcesses;
   readonly #book = new RunBook(this.#table.bootId);
-  readonly #exitListeners = new Set<ExitListener>();
-  readonly #lostListeners = new Set<() => void>();
-  /**
-   * Runs whose start has not returned yet, with their exit if they ended already. The exit is reported after the start.
-   */
-  readonly #starting = new Map<string, Exit | undefined>();
+  readonly #events: RunEvents;
   #access: OwnerAccess | undefined;
   #hasConnected = false;
   #isReleased = false;
@@ -73,6 +69,7 @@ export class KeptRuntime implements Runtime {
     this.key = key;
     this.#kind = kind;
     this.#options = options;
+    this.#events = new RunEvents(key, options.logger);
     this.#processes = new InstanceProcesses(this.#table, options.rootId, key, options.groups);
   }
 
@@ -84,14 +81,7 @@ export class KeptRuntime implements Runtime {
 
   async start(spec: StartSpec): Promise<ProcessIdentity> {
     checkSpec(spec);
-    const key = keyOf(spec);
-    this.#starting.set(key, undefined);
-    try {
-      return await this.#start(spec);
-    } finally {
-      // Report an early exit only after the answer, so that the caller knows the run.
-      setImmediate(() => this.#onStarted(spec));
-    }
+    return await this.#events.starting(spec, () => this.#start(spec));
   }
 
   async adopt(): Promise<readonly Held[]> {
@@ -148,13 +138,11 @@ export class KeptRuntime implements Runtime {
   }
 
   onExit(listener: ExitListener): () => void {
-    this.#exitListeners.add(listener);
-    return () => this.#exitListeners.delete(listener);
+    return this.#events.onExit(listener);
   }
 
   onLost(listener: () => void): () => void {
-    this.#lostListeners.add(listener);
-    return () => this.#lostListeners.delete(listener);
+    return this.#events.onLost(listener);
   }
 
   async release(): Promise<void> {
@@ -188,7 +176,7 @@ export class KeptRuntime implements Runtime {
       ...this.#options,
       kind: this.#kind,
       socketPath: this.#socketPath,
-      onExit: (run, exit) => this.#tellExit(run, this.#book.exited(run, exit)),
+      onExit: (run, exit) => this.#events.tellExit(run, this.#book.exited(run, exit)),
       onConnected: (held) => this.#onConnected(held),
       ...(this.#kind.diesWithOwner && { onDead: () => this.#onDead() }),
     });
@@ -207,8 +195,8 @@ export class KeptRuntime implements Runtime {
     // takes the start as failed.
     const isNews = this.#hasConnected && fresh.some((one) => one.exit === null && !this.#book.isLive(one));
     this.#hasConnected = true;
-    for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#tellExit(run, exit);
-    if (isNews) setImmediate(() => this.#tellLost());
+    for (const { run, exit } of this.#book.replace(fresh, clock.now())) this.#events.tellExit(run, exit);
+    if (isNews) setImmediate(() => this.#events.tellLost());
     // Acknowledge in a later turn, because the caller gets the link only after this method returns.
     for (const run of acknowledged)
       setImmediate(() => {
@@ -229,25 +217,10 @@ export class KeptRuntime implements Runtime {
       );
   }
 
-  #onStarted(run: RunId): void {
-    const exit = this.#starting.get(keyOf(run));
-    this.#starting.delete(keyOf(run));
-    if (exit !== undefined) this.#tellExit(run, exit);
-  }
-
-  #tellExit(run: RunId, exit: Exit): void {
-    if (this.#starting.has(keyOf(run))) this.#starting.set(keyOf(run), exit);
-    else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
-  }
-
   async #onDead(): Promise<void> {
     this.#options.logger.error(`${this.#kind.title} died; its instances are ended and reported as lost`);
     await this.#endRemains();
-    this.#tellLost();
-  }
-
-  #tellLost(): void {
-    for (const listener of this.#lostListeners) this.#call(listener);
+    this.#events.tellLost();
   }
 
   async #endRemains(): Promise<void> {
@@ -260,13 +233,5 @@ export class KeptRuntime implements Runtime {
       leaderOf: (run) => this.#book.leaderOf(run),
     });
     this.#book.loseAll(found, clock.now());
-  }
-
-  #call(listener: () => void): void {
-    try {
-      listener();
-    } catch (error) {
-      this.#options.logger.error({ reason: messageOf(error) }, `a listener of runtime ${this.key} failed`);
-    }
   }
 }

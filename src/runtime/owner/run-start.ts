@@ -1,6 +1,7 @@
 /** The parts of starts and ends that all owners share: the log, the working directory, the exit. */
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
 import { constants, uptime } from 'node:os';
+import { isDiskFull } from '../../files/system-error.js';
 import { SegmentWriter } from '../../logs/segment-writer.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { OwnerExit, StartRequest } from './protocol.js';
@@ -8,7 +9,6 @@ import type { OwnerExit, StartRequest } from './protocol.js';
 /** The unit of process start times on every Linux, whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100;
 const MS_PER_TICK = 1000 / TICKS_PER_SECOND;
-const DISK_FULL = new Set<unknown>(['ENOSPC', 'EDQUOT']);
 
 /** Opens the log for a new run, at the start of a line. Throws an Error for the operator. */
 export function openLog(log: StartRequest['log']): SegmentWriter {
@@ -19,8 +19,7 @@ export function openLog(log: StartRequest['log']): SegmentWriter {
     writer.endLine();
   } catch (error) {
     // A full disk must not hinder a start: the writer drops lines, counts them, and goes on when there is room.
-    if (!(error instanceof Error && 'code' in error && DISK_FULL.has(error.code)))
-      throw new Error(`cannot open its log: ${publicMessage(error)}`);
+    if (!isDiskFull(error)) throw new Error(`cannot open its log: ${publicMessage(error)}`);
   }
   return writer;
 }

@@ -32,16 +32,33 @@ export interface NativePty {
   resize(fd: number, columns: number, rows: number): void;
 }
 
-/** Throws when node-pty is not installed, or not built for this machine. */
+/** Throws when node-pty is not installed, or has no build for this machine, which the error then says. */
 export function loadNativePty(): NativePty {
-  const require = createRequire(import.meta.url);
-  const library: unknown = require('node-pty');
-  if (!hasFork(library)) throw new Error('this version of node-pty has no native.fork or native.resize');
-  const { native } = library;
+  const library = requireNative();
+  if (!hasFork(library)) throw new Error('this version of node-pty has no fork or resize');
   return {
-    fork: (options) => forkWith(native, options),
-    resize: (fd, columns, rows) => void native.resize(fd, columns, rows),
+    fork: (options) => forkWith(library, options),
+    resize: (fd, columns, rows) => void library.resize(fd, columns, rows),
   };
+}
+
+/** The prebuilt binary is a package of its own for each platform, which node-pty depends on. */
+function requireNative(): unknown {
+  const path = createRequire(import.meta.url).resolve('node-pty');
+  const { platform, arch } = process;
+  try {
+    return createRequire(path)(`@lydell/node-pty-${platform}-${arch}/pty.node`);
+  } catch (error) {
+    const said = error instanceof Error ? error.message : String(error);
+    throw new Error(`${NEEDED}; this is ${platform}-${arch}, ${libc()}: ${said}`, { cause: error });
+  }
+}
+
+/** The C library as Node.js found it: only glibc has a version there. */
+function libc(): string {
+  const { header } = process.report.getReport() as { header?: { glibcVersionRuntime?: string } };
+  const version = header?.glibcVersionRuntime;
+  return version === undefined ? 'without glibc (musl, as on Alpine)' : `glibc ${version}`;
 }
 
 interface Native {
@@ -50,6 +67,8 @@ interface Native {
 }
 
 const SAME_USER = -1;
+const NEEDED =
+  'terminals of instances need node-pty, which is built for Linux x64 and arm64 with glibc 2.28 or later';
 
 function forkWith(native: Native, options: ForkOptions): ForkedPty {
   const forked = native.fork(
@@ -65,7 +84,7 @@ function forkWith(native: Native, options: ForkOptions): ForkedPty {
     '',
     options.onExit,
   );
-  if (!isForked(forked)) throw new Error('this version of node-pty answers native.fork differently');
+  if (!isForked(forked)) throw new Error('this version of node-pty answers fork differently');
   return forked;
 }
 
@@ -73,9 +92,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null;
 }
 
-function hasFork(value: unknown): value is { native: Native } {
-  if (!isObject(value) || !isObject(value.native)) return false;
-  return typeof value.native.fork === 'function' && typeof value.native.resize === 'function';
+function hasFork(value: unknown): value is Native {
+  return isObject(value) && typeof value.fork === 'function' && typeof value.resize === 'function';
 }
 
 function isForked(value: unknown): value is ForkedPty {

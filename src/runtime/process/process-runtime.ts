@@ -1,7 +1,9 @@
 /** The `process` runtime: plain processes on terminals that a detached owner process holds. */
 import { existsSync } from 'node:fs';
 import { basename } from 'node:path';
+import { messageOf } from '../../model/errors.js';
 import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
+import { loadNativePty } from './native-pty.js';
 
 const KEY = 'process';
 /** A fork takes milliseconds, and seconds on a machine that swaps: an owner that is silent for this long is stuck. */
@@ -27,11 +29,21 @@ export function ownerKind(program: string): KeptKind {
     startTimeoutMs: START_TIMEOUT_MS,
     diesWithOwner: true,
     probe: async () => {
-      const reason = existsSync(program)
-        ? null
-        : `its owner program ${basename(program)} is missing; build or install Drover again`;
+      const reason = obstacleOf(program);
       return { key: KEY, available: reason === null, version: null, reason };
     },
     hasLeftRuns: () => false,
   };
+}
+
+/** Why no instance could start here, so that placement chooses another node; null: nothing is missing. */
+function obstacleOf(program: string): string | null {
+  if (!existsSync(program))
+    return `its owner program ${basename(program)} is missing; build or install Drover again`;
+  try {
+    loadNativePty();
+    return null;
+  } catch (error) {
+    return messageOf(error);
+  }
 }

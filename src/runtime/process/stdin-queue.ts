@@ -3,10 +3,11 @@
  * descriptor itself, non-blocking, because libuv would block the whole owner on a full terminal.
  */
 import { writeSync } from 'node:fs';
+import { hasFileCode } from '../../files/system-error.js';
+import { backoffMs } from '../../loop/backoff.js';
 
 export const STDIN_QUEUE_BYTES = 64 * 1024;
-const FIRST_RETRY_MS = 2;
-const LONGEST_RETRY_MS = 500;
+const RETRY = { baseMs: 2, maxMs: 500 };
 
 export class StdinQueue {
   readonly #fd: number;
@@ -14,7 +15,7 @@ export class StdinQueue {
   #waitingBytes = 0;
   #isOpen = false;
   #isClosed = false;
-  #retryMs = FIRST_RETRY_MS;
+  #failures = 0;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(fd: number) {
@@ -49,7 +50,7 @@ export class StdinQueue {
     for (let next = this.#waiting[0]; next !== undefined; next = this.#waiting[0]) {
       const written = this.#write(next);
       this.#waitingBytes -= written;
-      if (written > 0) this.#retryMs = FIRST_RETRY_MS;
+      if (written > 0) this.#failures = 0;
       if (written < next.length) {
         this.#waiting[0] = next.subarray(written);
         this.#retryLater();
@@ -63,7 +64,7 @@ export class StdinQueue {
     try {
       return writeSync(this.#fd, bytes);
     } catch (error) {
-      if (error instanceof Error && 'code' in error && error.code === 'EAGAIN') return 0;
+      if (hasFileCode(error, 'EAGAIN')) return 0;
       // The terminal is hung up: there is no reader any more, and the exit is on its way.
       this.close();
       return 0;
@@ -72,7 +73,6 @@ export class StdinQueue {
 
   #retryLater(): void {
     if (this.#isClosed) return;
-    this.#timer = setTimeout(() => this.#flush(), this.#retryMs);
-    this.#retryMs = Math.min(this.#retryMs * 2, LONGEST_RETRY_MS);
+    this.#timer = setTimeout(() => this.#flush(), backoffMs(this.#failures++, RETRY));
   }
 }

@@ -7,12 +7,12 @@ import type { SegmentWriter } from '../../logs/segment-writer.js';
 import type { HeldRun, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run-start.js';
-import { DirectoryWatch } from './directory-watch.js';
 import { InputQueue } from './input/input-queue.js';
 import { LiteralInput } from './input/literal-input.js';
 import { SessionTerminal } from './input/session-terminal.js';
 import { OutputPump } from './output-pump.js';
 import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
+import { RunDirectoryWatch } from './run-directory-watch.js';
 import { findEnd } from './session-end.js';
 import { endMark } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
@@ -48,7 +48,7 @@ export class HeldSession implements HeldRun {
   readonly #input: LiteralInput;
   readonly #inputQueue: InputQueue;
   readonly #views: SessionViews;
-  readonly #watch: DirectoryWatch;
+  readonly #watch: RunDirectoryWatch;
   readonly #endMark: Buffer;
   readonly #rotation: SpoolRotation;
   #processes: SessionProcesses;
@@ -133,7 +133,7 @@ export class HeldSession implements HeldRun {
     this.#rotation = new SpoolRotation(services.tool, directory);
     this.#processes = this.#readProcesses();
     this.#endMark = Buffer.from(endMark(record.nonce));
-    this.#watch = new DirectoryWatch(directory.directory, () => this.#wake());
+    this.#watch = new RunDirectoryWatch(directory.directory, () => this.#wake());
   }
 
   get name(): string {

@@ -7,6 +7,7 @@ import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
+import { systemCodeOf } from '../../files/system-error.js';
 import type { LogPlace } from '../../model/run/past-exit.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
 import { parseStatus } from './session-end.js';
@@ -87,7 +88,7 @@ export class RunDirectory implements SessionRun {
         for (const name of await readdir(this.directory)) await unlink(join(this.directory, name));
         return await rmdir(this.directory);
       } catch (error) {
-        const code = error instanceof Error && 'code' in error ? error.code : undefined;
+        const code = systemCodeOf(error);
         if (code === 'ENOENT' && !existsSync(this.directory)) return;
         if ((code !== 'ENOENT' && code !== 'ENOTEMPTY') || triesLeft <= 0) throw error;
         await setTimeout(REMOVAL_RETRY_MS);

@@ -3,8 +3,8 @@
  */
 import type { StartRequest } from '../owner/protocol.js';
 import { READY_BYTE } from '../process/shell-prelude.js';
-import type { DirectoryWatch } from './directory-watch.js';
 import type { RunDirectory } from './run-directory.js';
+import type { RunDirectoryWatch } from './run-directory-watch.js';
 import { sessionCall } from './session-prelude.js';
 import type { SessionTool } from './session-tool.js';
 import { Spool } from './spool.js';
@@ -47,7 +47,7 @@ export async function launchSession(
 export interface Beginning {
   readonly tool: Pick<SessionTool, 'key' | 'isServed' | 'readEnd'>;
   readonly run: RunDirectory;
-  readonly watch: DirectoryWatch;
+  readonly watch: RunDirectoryWatch;
   /** Scratch memory for reads. */
   readonly buffer: Buffer;
   readonly patienceMs: number;

@@ -231,7 +231,7 @@ export class EtcdStore extends EmbeddedStore {
 
   #refused(error: EtcdError): DroverError {
     const cure = error.isOutOfSpace
-      ? 'its quota is used up (alarm NOSPACE): make room, then disarm the alarm (docs/operations.md, "The state on etcd")'
+      ? 'its quota is used up (alarm NOSPACE): make room, then disarm the alarm (docs/several-masters.md, "The state on etcd")'
       : 'see its log';
     const message = `etcd refused the write and nothing was changed (${error.message}); ${cure}`;
     this.#options.logger?.error(message);

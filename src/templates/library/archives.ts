@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { ignoreMissing, isMissing, toWriteError } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { linkTree } from '../tree/copy-tree.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
@@ -14,7 +15,6 @@ import { checkTemplateName, filePlace } from '../tree/file-path.js';
 import { writeContent } from '../tree/file-stream.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import { readSteadily, type TreeEntry, walkTree } from '../tree/tree.js';
 import type { ArchiveLimits } from './archive-check.js';
 import { unknownFile } from './files.js';
@@ -67,7 +67,7 @@ export class TemplateArchives {
       const place = { root: parent.last.entry(name), label: `template ${group}/${name}` };
       return await readSteadily(() => walkTree(place, this.#stopped.signal));
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') throw unknownTemplate(group, name);
+      if (isMissing(error)) throw unknownTemplate(group, name);
       throw error;
     } finally {
       await parent.close();
@@ -111,7 +111,7 @@ export class TemplateArchives {
     } catch (error) {
       throw toWriteError(error, `template ${group}/${name}`);
     } finally {
-      await unlink(zip).catch(ignoreAbsent);
+      await unlink(zip).catch(ignoreMissing);
     }
   }
 
@@ -183,8 +183,4 @@ function unknownTemplate(group: string, name: string): DroverError {
     'DRV_TEMPLATE_UNKNOWN',
     `there is no template ${group}/${name}: GET /api/templates lists them`,
   );
-}
-
-function ignoreAbsent(error: unknown): void {
-  if (systemCodeOf(error) !== 'ENOENT') throw error;
 }

@@ -3,11 +3,12 @@
  * event does no harm. The library begins a watch when a template's digest is asked for. It knows all directories, so that
  * chokidar, which lists each one at its start and at each event, has nothing to add here and costs 40 times as much.
  */
-import { type FSWatcher, watch } from 'node:fs';
-import { basename, join } from 'node:path';
+import type { FSWatcher } from 'node:fs';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
+import { type DirectoryChange, watchDirectory } from '../../files/watch-directory.js';
 import type { Clock } from '../../loop/clock.js';
-import { systemCodeOf } from '../tree/system-error.js';
 
 /** All templates together: the system has a limit for each user, 8,192 on older ones. */
 const MAX_DIRECTORIES = 4000;
@@ -107,16 +108,16 @@ export class ContentWatch {
     const failed = (error: unknown): void => {
       if (this.#watches.get(key) !== begun) return;
       // A directory that has gone is no reason against the watch: the next look knows better.
-      if (systemCodeOf(error) === 'ENOENT') begun.isBroken = true;
+      if (isMissing(error)) begun.isBroken = true;
       else this.#refuse(key, `it cannot be watched (${systemCodeOf(error)})`);
     };
     try {
-      const watcher = watch(path, { persistent: false }, (event, name) => {
+      const onChange = (change: DirectoryChange): void => {
         if (this.#watches.get(key) !== begun) return;
-        begun.isBroken ||= event === 'rename' && concernsDirectory(begun.directories, path, name);
+        begun.isBroken ||= change.isRename && concernsDirectory(begun.directories, path, change);
         this.#options.onHint(key);
-      });
-      begun.watchers.push(watcher.on('error', failed));
+      };
+      begun.watchers.push(watchDirectory(path, onChange, failed));
     } catch (error) {
       failed(error);
     }
@@ -153,7 +154,10 @@ function isSame(a: WatchedDirectories, b: WatchedDirectories): boolean {
 }
 
 /** Whether a `rename` event in `directory` says that a watched directory came, went or moved. */
-function concernsDirectory(directories: WatchedDirectories, directory: string, name: string | null): boolean {
-  // The event of a directory that is itself removed or moved has the directory's own name.
-  return name === null || name === basename(directory) || directories.has(join(directory, name));
+function concernsDirectory(
+  directories: WatchedDirectories,
+  directory: string,
+  { name, isSelf }: DirectoryChange,
+): boolean {
+  return name === null || isSelf || directories.has(join(directory, name));
 }

@@ -7,12 +7,12 @@ import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
+import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
 import { type FilePlace, filePlace } from '../tree/file-path.js';
 import { FileContent, writeContent } from '../tree/file-stream.js';
 import { kindOf, type OpenDirectory } from '../tree/open-directory.js';
-import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import type { TemplateDirectory } from './template-directory.js';
 
 /** O_NONBLOCK so that a pipe put in a file's place cannot make us wait. */
@@ -34,7 +34,7 @@ export interface FileState {
 /** True for a revision that may be replaced or removed. */
 export type ExpectedRevision = (revision: string) => boolean;
 
-export interface TemplateFilesOptions {
+export interface LibraryFilesOptions {
   readonly directory: TemplateDirectory;
   readonly maxFileBytes: number;
 }
@@ -46,10 +46,10 @@ interface Upload {
   readonly bytes: number;
 }
 
-export class TemplateFiles {
-  readonly #options: TemplateFilesOptions;
+export class LibraryFiles {
+  readonly #options: LibraryFilesOptions;
 
-  constructor(options: TemplateFilesOptions) {
+  constructor(options: LibraryFilesOptions) {
     this.#options = options;
   }
 
@@ -182,7 +182,7 @@ export class TemplateFiles {
           return stateOf(await file.stat());
         } finally {
           await file.close();
-          await unlink(path).catch(ignoreAbsent);
+          await unlink(path).catch(ignoreMissing);
         }
       });
     } catch (error) {
@@ -265,8 +265,4 @@ function fileAsDirectory({ label }: FilePlace): DroverError {
     'DRV_TEMPLATE_FILE_EXISTS',
     `${label} cannot be made: a part of its path is a file, not a directory`,
   );
-}
-
-function ignoreAbsent(error: unknown): void {
-  if (systemCodeOf(error) !== 'ENOENT') throw error;
 }

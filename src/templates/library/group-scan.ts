@@ -1,8 +1,8 @@
 /** Reads the names of groups and templates under `templates/`. Never reads into a template. */
 import { readdir } from 'node:fs/promises';
+import { systemCodeOf } from '../../files/system-error.js';
 import { nameSchema } from '../../model/names.js';
 import { kindOf } from '../tree/open-directory.js';
-import { systemCodeOf } from '../tree/system-error.js';
 
 export interface GroupScan {
   /** Group to its templates, both in order. A group without templates is listed. */

@@ -6,7 +6,7 @@ import { DirectoryPath } from '../tree/directory-path.js';
 import { checkTemplateName } from '../tree/file-path.js';
 import type { ArchiveLimits } from './archive-check.js';
 import { type ImportedTree, TemplateArchives } from './archives.js';
-import { type ExpectedRevision, type FileState, TemplateFiles } from './files.js';
+import { type ExpectedRevision, type FileState, LibraryFiles } from './files.js';
 import type { TemplateLibrary, TemplateListener } from './library.js';
 import { TemplateDirectory } from './template-directory.js';
 
@@ -41,7 +41,7 @@ export class LocalTemplates implements Part {
   /** For callers that replace whole trees. */
   readonly directory: TemplateDirectory;
   readonly #library: TemplateLibrary;
-  readonly #files: TemplateFiles;
+  readonly #files: LibraryFiles;
   readonly #archives: TemplateArchives;
 
   readonly #afterWrite: (group: string, name: string) => Promise<string | undefined>;
@@ -56,7 +56,7 @@ export class LocalTemplates implements Part {
       logger,
       onWritten: (group, name) => library.noteWrite(group, name),
     });
-    this.#files = new TemplateFiles({ directory: this.directory, maxFileBytes: maxUploadBytes });
+    this.#files = new LibraryFiles({ directory: this.directory, maxFileBytes: maxUploadBytes });
     this.#archives = new TemplateArchives({
       directory: this.directory,
       uploads,

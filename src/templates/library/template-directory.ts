@@ -12,6 +12,7 @@ import { randomBytes } from 'node:crypto';
 import { renameSync } from 'node:fs';
 import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
+import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
@@ -23,7 +24,6 @@ import { checkTemplateName } from '../tree/file-path.js';
 import { OpenDirectory } from '../tree/open-directory.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { systemCodeOf, toWriteError } from '../tree/system-error.js';
 import { walkTree } from '../tree/tree.js';
 
 /**
@@ -61,7 +61,7 @@ export class TemplateDirectory implements Part {
    * starts.
    */
   async start(): Promise<void> {
-    const staging = await OpenDirectory.open(this.#stagingPath).catch(ignoreAbsent);
+    const staging = await OpenDirectory.open(this.#stagingPath).catch(ignoreMissing);
     if (staging === undefined) return;
     try {
       for (const { name } of await staging.list()) await this.#recover(staging, name.toString());
@@ -208,7 +208,7 @@ export class TemplateDirectory implements Part {
     if (!(path instanceof DirectoryPath)) return;
     try {
       if ((await kindAt(path.last, name)) !== undefined) return;
-      await rename(swap.entry('old'), path.last.entry(name)).catch(ignoreAbsent);
+      await rename(swap.entry('old'), path.last.entry(name)).catch(ignoreMissing);
       await path.sync();
     } finally {
       await path.close();
@@ -258,9 +258,4 @@ async function kindsIn(staging: OpenDirectory, entry: string): Promise<Set<strin
   } finally {
     await directory.close();
   }
-}
-
-function ignoreAbsent(error: unknown): undefined {
-  if (systemCodeOf(error) !== 'ENOENT') throw error;
-  return undefined;
 }

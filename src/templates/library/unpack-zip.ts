@@ -6,9 +6,9 @@ import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
+import { isSystemError } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { bytesOf } from '../tree/byte-stream.js';
-import { isSystemError } from '../tree/system-error.js';
 import { ArchiveCheck, type ArchiveLimits, type CheckedEntry } from './archive-check.js';
 import { invalid } from './invalid-archive.js';
 

@@ -13,13 +13,13 @@ import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { syncPath } from '../../files/sync-path.js';
+import { ignoreMissing, toWriteError } from '../../files/system-error.js';
 import type { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { packTree } from '../transfer/bundle.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { toWriteError } from '../tree/system-error.js';
 import { type TreePlace, walkTree } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
 import type { StorageDownloads } from './storage-download.js';
@@ -178,7 +178,7 @@ export class StorageCopy {
     const away = `${downloaded}-old`;
     try {
       await mkdir(parent, { recursive: true, mode: 0o700 });
-      await rename(directory, away).catch(ignoreAbsent);
+      await rename(directory, away).catch(ignoreMissing);
       await rename(downloaded, directory);
       await syncPath(parent);
       // A torn note counts as missing.
@@ -249,8 +249,4 @@ function asDroverError(error: unknown, label: string): DroverError {
   return known instanceof DroverError
     ? known
     : new DroverError('DRV_STORAGE_FAILED', `${label} cannot be kept; the log says why`, { cause: error });
-}
-
-function ignoreAbsent(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
 }

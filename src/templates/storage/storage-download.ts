@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import PQueue from 'p-queue';
+import { isDiskError, toWriteError } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -15,7 +16,6 @@ import { unknownStorage } from '../library/choose.js';
 import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from '../transfer/bundle.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
-import { isDiskError, toWriteError } from '../tree/system-error.js';
 import { type TreeEntry, walkTree } from '../tree/tree.js';
 import {
   type StorageProvider,

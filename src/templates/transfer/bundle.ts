@@ -9,11 +9,11 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { extract, type Header, type Pack, pack } from 'tar-stream';
+import { isSystemError } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { readAhead } from '../tree/read-ahead.js';
-import { isSystemError } from '../tree/system-error.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
 
 /** Tar writes in pieces of 512 bytes; a frame of the channel should be larger than that. */

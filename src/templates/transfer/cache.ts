@@ -5,6 +5,7 @@
 import { utimesSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { isMissing } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
@@ -12,7 +13,6 @@ import type { FetchCost } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { isDigest } from '../tree/digest.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { systemCodeOf } from '../tree/system-error.js';
 import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from './bundle.js';
 import type { Base } from './delta.js';
 import type { PackThreads } from './pack-threads.js';
@@ -141,7 +141,7 @@ export class TemplateCache implements Part {
       this.#keepListing(digest, items);
       return { directory, items };
     } catch (error) {
-      if (systemCodeOf(error) !== 'ENOENT' && !DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
+      if (!isMissing(error) && !DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
       await this.discard(digest);
       throw gone(digest);
     }
@@ -168,7 +168,7 @@ export class TemplateCache implements Part {
     try {
       await rename(this.directoryOf(digest), away);
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return;
+      if (isMissing(error)) return;
       throw error;
     }
     await removeTree(away);

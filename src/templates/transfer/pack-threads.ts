@@ -4,8 +4,7 @@
  * several for each. A thread begins with the first batch that needs it and stays; one that ended is replaced by the next
  * batch.
  */
-import { Worker } from 'node:worker_threads';
-import { DroverError } from '../../model/errors.js';
+import { WorkerThread } from '../../loop/worker-thread.js';
 import type { CopyBatch } from './copy-batch.js';
 import { eachHash, type HashBatch } from './hash-batch.js';
 
@@ -14,44 +13,13 @@ export const PACK_THREADS = 2;
 
 export type PackJob = ({ readonly do: 'copy' } & CopyBatch) | ({ readonly do: 'hash' } & HashBatch);
 
-export interface AskedJob {
-  readonly id: number;
-  readonly job: PackJob;
-}
-
-export interface JobAnswer {
-  readonly id: number;
-  readonly hashes: Uint8Array | undefined;
-  /** What stopped the job; undefined: all of it is done. */
-  readonly failure: JobFailure | undefined;
-}
-
-/** A system error without its stack; a message to another thread drops the fields of an error. */
-export interface JobFailure {
-  readonly message: string;
-  readonly code: string | undefined;
-  readonly syscall: string | undefined;
-  readonly path: string | undefined;
-}
-
-interface Thread {
-  readonly worker: Worker;
-  readonly waiting: Map<
-    number,
-    { resolve(hashes: Uint8Array | undefined): void; reject(error: Error): void }
-  >;
-}
-
 export class PackThreads {
-  readonly #program: string;
-  /** The running ones by their number. */
-  readonly #threads = new Map<number, Thread>();
-  #nextId = 1;
-  #isStopped = false;
+  readonly #threads: readonly WorkerThread<PackJob, Uint8Array | undefined>[];
 
   /** `program`: the built pack-thread-main.js. */
   constructor(program: string) {
-    this.#program = program;
+    const options = { program, name: 'packs', task: 'copies and hashes files' };
+    this.#threads = Array.from({ length: PACK_THREADS }, () => new WorkerThread(options));
   }
 
   /**
@@ -69,58 +37,12 @@ export class PackThreads {
 
   /** Ends the threads, and resolves when nothing is copied any more. Idempotent. */
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    await Promise.all([...this.#threads.values()].map(({ worker }) => worker.terminate()));
+    await Promise.all(this.#threads.map((thread) => thread.stop()));
   }
 
-  #run(choose: (thread: number) => PackJob): Promise<Uint8Array | undefined> {
-    if (this.#isStopped) return Promise.reject(ended());
-    const number = this.#leastBusy();
-    const { worker, waiting } = this.#threads.get(number) ?? this.#begin(number);
-    const id = this.#nextId++;
-    return new Promise((resolve, reject) => {
-      waiting.set(id, { resolve, reject });
-      worker.postMessage({ id, job: choose(number) } satisfies AskedJob);
-    });
+  async #run(choose: (thread: number) => PackJob): Promise<Uint8Array | undefined> {
+    const loads = this.#threads.map(({ load }) => load);
+    const number = loads.indexOf(Math.min(...loads));
+    return await this.#threads[number]?.ask(choose(number));
   }
-
-  #leastBusy(): number {
-    const loads = Array.from(
-      { length: PACK_THREADS },
-      (_, number) => this.#threads.get(number)?.waiting.size ?? 0,
-    );
-    return loads.indexOf(Math.min(...loads));
-  }
-
-  #begin(number: number): Thread {
-    // Nothing of the daemon's own: its environment holds secrets, its options may load code.
-    const worker = new Worker(this.#program, { name: 'packs', env: {}, execArgv: [] });
-    const thread: Thread = { worker, waiting: new Map() };
-    this.#threads.set(number, thread);
-    worker.on('message', ({ id, hashes, failure }: JobAnswer) => {
-      const asked = thread.waiting.get(id);
-      thread.waiting.delete(id);
-      if (failure === undefined) asked?.resolve(hashes);
-      else asked?.reject(errorOf(failure));
-    });
-    let reason: Error = ended();
-    worker.on('error', (error) => {
-      reason = error;
-    });
-    worker.on('exit', () => {
-      this.#threads.delete(number);
-      for (const { reject } of thread.waiting.values()) reject(reason);
-    });
-    // What else the daemon does decides how long it lives.
-    worker.unref();
-    return thread;
-  }
-}
-
-function errorOf({ message, ...fields }: JobFailure): Error {
-  return Object.assign(new Error(message), fields);
-}
-
-function ended(): DroverError {
-  return new DroverError('DRV_INTERNAL', 'the thread that copies and hashes files has ended');
 }

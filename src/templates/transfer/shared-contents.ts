@@ -7,9 +7,9 @@ import { hash as hashOf } from 'node:crypto';
 import { constants, copyFile, type FileHandle, link, open, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { syncPath } from '../../files/sync-path.js';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
-import { systemCodeOf } from '../tree/system-error.js';
 import { ContentHashes } from './content-hashes.js';
 import type { Source } from './delta.js';
 import type { PackThreads } from './pack-threads.js';
@@ -83,7 +83,7 @@ export class SharedContents {
         await file.close();
       }
     } catch (error) {
-      if (systemCodeOf(error) !== 'ENOENT') throw error;
+      if (!isMissing(error)) throw error;
       for (const { index } of contents) this.#damaged.add(index);
     }
   }

@@ -6,10 +6,10 @@
 import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
+import { systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { OpenDirectory } from './open-directory.js';
-import { systemCodeOf } from './system-error.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 
 /** Links fail here: another file system, another user's file, too many links, or a file system without links. */

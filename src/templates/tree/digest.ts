@@ -6,8 +6,8 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { systemCodeOf } from '../../files/system-error.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
-import { systemCodeOf } from './system-error.js';
 import {
   factsOf,
   type StatFacts,

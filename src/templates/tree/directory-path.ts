@@ -3,9 +3,9 @@
  * is put in the way later leads nowhere else. The files of templates are reached through it.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { type EntryKind, kindOf, OpenDirectory } from './open-directory.js';
-import { systemCodeOf } from './system-error.js';
 
 /** The kind of entry that stands in the place of a directory. */
 export type Obstacle = 'absent' | 'file';
@@ -121,7 +121,7 @@ export async function kindAt(parent: OpenDirectory, name: string): Promise<Entry
   try {
     return kindOf(await lstat(parent.entry(name)));
   } catch (error) {
-    if (systemCodeOf(error) === 'ENOENT') return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }

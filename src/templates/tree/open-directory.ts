@@ -5,7 +5,7 @@
  */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
-import { systemCodeOf } from './system-error.js';
+import { systemCodeOf } from '../../files/system-error.js';
 
 const LIST = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** O_PATH of Linux, which Node does not name: holds an inode without the right to read it. */

@@ -5,9 +5,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import { rename, rmdir, unlink } from 'node:fs/promises';
+import { systemCodeOf } from '../../files/system-error.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { type DirectoryEntry, OpenDirectory } from './open-directory.js';
-import { systemCodeOf } from './system-error.js';
 
 const never = (): AbortSignal => new AbortController().signal;
 

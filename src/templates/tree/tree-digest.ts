@@ -5,10 +5,10 @@
  */
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { isMissing } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import { digestOf, type HashedItem, hashTree, type KnownHashes } from './digest.js';
-import { systemCodeOf } from './system-error.js';
 import {
   lastChangeOf,
   readSteadily,
@@ -143,7 +143,7 @@ export class TreeDigest {
         return { digest: await this.#digestOf(entries, signal) };
       });
     } catch (error) {
-      if (systemCodeOf(error) === 'ENOENT') return { digest: null };
+      if (isMissing(error)) return { digest: null };
       throw error;
     }
   }

@@ -7,10 +7,10 @@ import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { kindOf, OpenDirectory } from './open-directory.js';
-import { systemCodeOf } from './system-error.js';
 
 /** Bounds of one template, the same on both sides of a transfer. */
 export const MAX_TREE_ENTRIES = 200_000;
@@ -64,7 +64,7 @@ export class TreeChanged extends Error {
 export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<TreeEntry[]> {
   const walk = new TreeWalk(place, signal);
   const root = await OpenDirectory.open(place.root).catch((error: unknown) => {
-    if (systemCodeOf(error) === 'ENOENT') throw error;
+    if (isMissing(error)) throw error;
     throw unsafe(place, '.', `is not a readable directory (${systemCodeOf(error)})`);
   });
   try {

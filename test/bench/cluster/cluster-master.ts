@@ -6,7 +6,7 @@ import { Admission } from '../../../src/channel/trust/admission.js';
 import { Authority } from '../../../src/channel/trust/authority.js';
 import { issueCertificate, makeAuthority } from '../../../src/channel/trust/certificates.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
-import { Members } from '../../../src/channel/trust/members.js';
+import { ClusterMembers } from '../../../src/channel/trust/members.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { SecretDirectory } from '../../../src/node/secret-files.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
@@ -36,7 +36,7 @@ await authority.open();
 const tokens = new JoinTokens({ store, authority, clock });
 const audit = { record: () => undefined };
 const shares = { store, authority, tokens, clock, audit, logger };
-const members = new Members(shares);
+const members = new ClusterMembers(shares);
 const plane = new ControlPlane({ clock, masterStore: store, logger });
 const server = new ClusterServer({
   host: '127.0.0.1',

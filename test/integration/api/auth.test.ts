@@ -1,12 +1,15 @@
 /** Who may call what, and every known way around it. */
+
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateToken } from '../../../src/access/tokens.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import { actorLabel, Gate, requireScope } from '../../../src/api/gate/auth.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';
 import { refusal } from '../../support/api/refusal.js';
+import { given } from '../../support/control-plane/given.js';
 
 /** What the root of the server leads to is open, and not in this build. */
 const NO_DASHBOARD = 404;
@@ -262,7 +265,7 @@ describe('a PUBLIC key', () => {
 
   it('reaches an endpoint of scope PUBLIC, which instance tokens do not', async () => {
     const gate = new Gate(
-      {
+      given<ApiDependencies>({
         keys: world.keys,
         sessions: world.sessions,
         keyWrites: world.keyWrites,
@@ -272,7 +275,7 @@ describe('a PUBLIC key', () => {
         verifyInstanceToken: (token) => world.tokens.verify(token),
         audit: world.audit,
         logger: pino({ level: 'silent' }),
-      },
+      }),
       world.clock,
     );
     const server = fastify();

@@ -169,8 +169,8 @@ describe('what a master says is in use on a node', () => {
       cpu: 10,
       minimumServiceCount: 0,
     });
-    const { writer } = plane.master;
-    const created = Promise.all(['hello', 'hello', 'hello'].map((name) => writer.create(name)));
+    const { creations, writer } = plane.master;
+    const created = Promise.all(['hello', 'hello', 'hello'].map((name) => creations.create(name)));
     await clock.advance(500);
     const [first, second] = await created;
     expect(plane.master.usedOf('node-a')).toMatchObject({ ramMB: 300, cpu: 30 });

@@ -157,7 +157,7 @@ describe('a drain', () => {
     await service({ minimumServiceCount: 0 });
     await plane.putConfiguration({ ...SERVICE, name: 'world', static: true });
     await clock.advance(500);
-    const created = plane.master.writer.create('lobby');
+    const created = plane.master.creations.create('lobby');
     await clock.advance(500);
     await created;
     await plane.addNode('beta');
@@ -243,7 +243,7 @@ describe('a cordon', () => {
     alpha.runtime.end(id ?? '', { code: 1, signal: null });
     await clock.advance(10_000);
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:30001']);
-    const created = plane.master.writer.create('lobby');
+    const created = plane.master.creations.create('lobby');
     await clock.advance(500);
     const record = await created;
     expect(record.status.message).toBe('0/1 nodes fit: 1 cordoned (alpha)');

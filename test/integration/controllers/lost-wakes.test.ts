@@ -58,7 +58,7 @@ async function service(fields: object = {}): Promise<void> {
 }
 
 async function create(name = 'lobby'): Promise<string> {
-  const created = writer().create(name);
+  const created = plane.master.creations.create(name);
   await clock.advance(500);
   return (await created).id;
 }

@@ -63,10 +63,10 @@ it('holds no place when it could not be written', async () => {
   await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
   await clock.advance(500);
   store.isFull = true;
-  await expect(plane.master.writer.create('lobby')).rejects.toThrow(/disk/);
+  await expect(plane.master.creations.create('lobby')).rejects.toThrow(/disk/);
   expect(plane.master.usedOf('alpha').ramMB).toBe(0);
   store.isFull = false;
-  for (const _ of [1, 2]) await plane.master.writer.create('lobby');
+  for (const _ of [1, 2]) await plane.master.creations.create('lobby');
   expect(born.map(({ placement }) => placement?.nodeId)).toEqual(['alpha', 'alpha']);
   expect(plane.master.usedOf('alpha').ramMB).toBe(200);
 });
@@ -93,12 +93,12 @@ it('is asked for by the content that an instance takes while it is being stopped
   await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
   await clock.advance(500);
   const [id = ''] = plane.records().map((record) => record.id);
-  const { writer } = plane.master;
+  const { writer, updates } = plane.master;
   await plane.putConfiguration({ ...SERVICE, ramMB: 300, minimumServiceCount: 0 });
   await writer.setLifecycle(id, 'stop');
-  await expect(writer.updateInPlace(id)).rejects.toMatchObject({ code: 'DRV_UPDATE_REFUSED' });
+  await expect(updates.update(id)).rejects.toMatchObject({ code: 'DRV_UPDATE_REFUSED' });
   await plane.putConfiguration({ ...SERVICE, ramMB: 200, minimumServiceCount: 0 });
-  expect(await writer.updateInPlace(id)).toBe('taken');
+  expect(await updates.update(id)).toBe('taken');
   expect(plane.records()[0]?.desired).toEqual({ goal: 'stop', restartToken: 0 });
   await writer.setLifecycle(id, 'start');
   await clock.advance(20_000);

@@ -1,8 +1,9 @@
-/** Which commit files come from, read from repositories that the real git made. */
+/** Which commit files come from, in repositories that the real git made. */
+import { execFileSync } from 'node:child_process';
 import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { gitOriginsOf } from '../../../src/git/origins.js';
+import { gitOriginsOf } from '../../../src/configuration-files/history/git-origins.js';
 import { GitRepository, HAS_GIT } from '../../support/git-repository.js';
 
 /** `lobby.json clean`, one for each file; `?` where it cannot be known. */
@@ -169,8 +170,39 @@ describe.skipIf(!HAS_GIT)('the commit of a file', () => {
     symlinkSync('game.json', join(directory, 'link.json'));
     const commit = repository.commit();
     expect(await told(directory, 'link.json')).toEqual([`link.json ? ${commit}`]);
-    renameSync(join(repository.top, '.git', 'objects'), join(repository.scratch, 'objects'));
+    const objects = join(repository.top, '.git', 'objects');
+    renameSync(objects, join(repository.scratch, 'objects'));
+    mkdirSync(objects);
     expect(await told(directory, 'lobby.json')).toEqual([`lobby.json ? ${commit}`]);
+  });
+
+  it('is found in a repository of another user', async () => {
+    const commit = repository.commit();
+    if (process.getuid?.() === 0) execFileSync('chown', ['-R', '12345:12345', repository.top]);
+    expect(await told(directory, 'lobby.json')).toEqual([`lobby.json clean ${commit}`]);
+  });
+
+  it('is unknown where git cannot be asked, which is said with the reason', async () => {
+    repository.commit();
+    const reasons: string[] = [];
+    const note = (reason: string): void => void reasons.push(reason);
+    writeFileSync(join(repository.top, '.git', 'config'), '[core');
+    expect(await gitOriginsOf(directory, ['lobby.json'], note)).toEqual(new Map());
+    expect(reasons).toEqual([expect.stringMatching(/bad config/)]);
+    // Outside of any work tree git is not asked.
+    expect(await gitOriginsOf(repository.scratch, ['lobby.json'], note)).toEqual(new Map());
+    expect(reasons).toHaveLength(1);
+  });
+
+  it('is found for thousands of files at once', async () => {
+    const names = Array.from({ length: 2000 }, (_, number) => `other-${number}.json`);
+    for (const name of names) repository.write(`configurations/${name}`, name);
+    const commit = repository.commit();
+    for (const name of names.slice(0, 1000)) repository.write(`configurations/${name}`, 'x');
+    const origins = await gitOriginsOf(directory, names);
+    expect(names.map((name) => origins.get(name))).toEqual(
+      names.map((_, number) => ({ commit, isDirty: number < 1000 })),
+    );
   });
 
   it('is none without a commit, without a work tree, and where the commit has no such folder', async () => {

@@ -1,14 +1,17 @@
 /** What instances use, from the node that measures it to where an operator reads it. */
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { describeInstance } from '../../../src/command-tree/groups/instance-text.js';
 import { detailsOf } from '../../../src/operations/instance-details.js';
+import type { Reads } from '../../../src/operations/reads.js';
 import { ProcessUsage } from '../../../src/runtime/limits/process-usage.js';
 import { advisoryLimits } from '../../../src/runtime/limits/resource-limits.js';
 import { ProcessTable } from '../../../src/runtime/process-table.js';
 import type { Usage } from '../../../src/runtime/runtime.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
+import { given } from '../../support/control-plane/given.js';
 import { kill } from '../../support/daemon/root-processes.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { metricsText } from '../../support/metrics-text.js';
@@ -62,7 +65,7 @@ describe('what an instance uses', () => {
     const usageOf = (one: string) => plane.master.usageOf(one);
     expect(
       await describeInstance(
-        detailsOf(record, { configurations, usageOf, beats: plane.master.beats }),
+        detailsOf(record, given<Reads>({ configurations, usageOf, beats: plane.master.beats })),
         clock.now(),
       ),
     ).toMatch(/^uses +45 MB of RAM, 12 % of a core, 11 s of CPU time since its start, 3 processes$/m);

@@ -3,7 +3,6 @@
 import type { Master } from '../../../src/master.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
-import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { type Fleet, textOf } from '../fleet.js';
 import { type Machine, RUNTIME_KEY } from '../machine/machine.js';
 import { commandOf, READY_LINE, STOP_COMMAND } from '../machine/program.js';
@@ -74,11 +73,11 @@ export class Clients {
 
   create(name: string, count: number): void {
     const { invariants } = this.#fleet;
-    this.#withMaster(({ writer }) => {
+    this.#withMaster(({ creations }) => {
       invariants.noteAsked(count);
       for (let created = 0; created < count; created++)
         this.#refusable(
-          writer.create(name).then(({ id }) => {
+          creations.create(name).then(({ id }) => {
             if (!invariants.book.everSeen.includes(id))
               invariants.report(`${id} was created, but not recorded`);
           }),
@@ -87,8 +86,8 @@ export class Clients {
   }
 
   setLifecycle(pick: number, targets: readonly Lifecycle[]): void {
-    this.#onPicked(pick, (id, { writer }) => {
-      for (const target of targets) this.#ask(id, target, askFor(writer, id, target));
+    this.#onPicked(pick, (id, master) => {
+      for (const target of targets) this.#ask(id, target, askFor(master, id, target));
     });
   }
 
@@ -188,13 +187,13 @@ export class Clients {
   }
 }
 
-async function askFor(writer: InstanceWriter, id: string, target: Lifecycle): Promise<unknown> {
+async function askFor(master: Master, id: string, target: Lifecycle): Promise<unknown> {
   switch (target) {
     case 'update':
-      return writer.updateInPlace(id);
+      return master.updates.update(id);
     case 'update-when-empty':
-      return writer.updateWhenEmpty(id);
+      return master.updates.updateWhenEmpty(id);
     default:
-      return writer.setLifecycle(id, target);
+      return master.writer.setLifecycle(id, target);
   }
 }

@@ -14,8 +14,9 @@ import {
   maskToken,
 } from '../../../src/access/tokens.js';
 import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
-import { type ApiDependencies, ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
+import { ApiServer, type ApiServerOptions } from '../../../src/api/server.js';
 import { UsageBook } from '../../../src/channel/master/usage-book.js';
 import { type InstanceStreams, logNodeOf } from '../../../src/channel/services/instance-streams.js';
 import type { InstanceTerminals } from '../../../src/channel/services/instance-terminals.js';
@@ -408,6 +409,17 @@ export class ApiWorld {
       sessions: this.sessions,
       isReady: () => this.isReady,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
+      creations: {
+        create: async (configurationName) => {
+          if (this.configurations.get(configurationName) === undefined)
+            throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
+          return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
+        },
+        adopt: async () => {
+          throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
+        },
+      },
+      updates: { update: async () => 'current', updateWhenEmpty: async () => undefined },
       instanceWrites: this.#instanceWrites(),
       revisions: this.#revisions,
       histories: { get: () => undefined },
@@ -522,12 +534,6 @@ export class ApiWorld {
       return record;
     };
     return {
-      create: async (configurationName) => {
-        if (this.configurations.get(configurationName) === undefined) {
-          throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
-        }
-        return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
-      },
       setLifecycle: async (id, target) => {
         await this.hold();
         require(id);
@@ -539,15 +545,7 @@ export class ApiWorld {
         const { state, lastHeartbeat = this.clock.now() } = report;
         return this.putInstance({ ...record, status: { ...record.status, state, lastHeartbeat } });
       },
-      adopt: async () => {
-        throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
-      },
       isAway: () => false,
-      updateInPlace: async () => 'current',
-      updateWhenEmpty: async (id) => {
-        require(id);
-        return undefined;
-      },
       remove: async (id) => {
         const record = require(id);
         await this.putInstance({ ...record, desired: { ...record.desired, goal: 'remove' } });

@@ -8,7 +8,7 @@ import { Admission } from '../../../src/channel/trust/admission.js';
 import { parseJoinToken } from '../../../src/channel/trust/join-token.js';
 import { JoinTokens, type NewJoinToken } from '../../../src/channel/trust/join-tokens.js';
 import type { MasterHandover } from '../../../src/channel/trust/master-handover.js';
-import { Members } from '../../../src/channel/trust/members.js';
+import { ClusterMembers } from '../../../src/channel/trust/members.js';
 import { renewalServices } from '../../../src/channel/trust/renewal.js';
 import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { Membership } from '../../../src/channel/wrapper/membership.js';
@@ -41,7 +41,7 @@ export class ClusterWorld {
   };
   readonly authority;
   readonly tokens: JoinTokens;
-  readonly members: Members;
+  readonly members: ClusterMembers;
   readonly server: ClusterServer;
   readonly plane: ControlPlane;
   /** Lines of the log of master and nodes. */
@@ -67,7 +67,7 @@ export class ClusterWorld {
     this.tokens = new JoinTokens({ store, authority, clock });
     const audit = { record: (entry: Omit<AuditEntry, 'at'>) => this.audit.push(entry) };
     const shares = { store, authority, tokens: this.tokens, clock, audit, logger };
-    this.members = new Members(shares);
+    this.members = new ClusterMembers(shares);
     const admission = new Admission({
       ...shares,
       clusterName: 'test',

@@ -12,8 +12,9 @@ import { type Access, KeyAccess } from '../../../src/access/access.js';
 import { KeyWriter } from '../../../src/access/key-writer.js';
 import { SessionWriter } from '../../../src/access/session-writer.js';
 import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import type { CommandSession } from '../../../src/api/http/command-runner.js';
-import { type ApiDependencies, ApiServer } from '../../../src/api/server.js';
+import { ApiServer } from '../../../src/api/server.js';
 import { type LogPart, NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
@@ -36,6 +37,7 @@ import { testAuthority } from '../cluster/cluster-files.js';
 import { TemplateWorld } from '../templates/template-world.js';
 import { until } from '../until.js';
 import { ControlPlane, type TestNode } from './control-plane.js';
+import { given } from './given.js';
 
 export class CommandWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-commands-'));
@@ -196,7 +198,7 @@ export class CommandWorld {
     const { clock } = this;
     const { master } = this.plane;
     const { state } = master;
-    return {
+    return given<Omit<ApiDependencies, 'commands'>>({
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
       dashboard: new DashboardFiles({ directory: '/nonexistent', isOn: true }),
@@ -219,6 +221,8 @@ export class CommandWorld {
       nodes: state.nodes,
       keys: state.keys,
       sessions: state.sessions,
+      creations: master.creations,
+      updates: master.updates,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       rolloutWrites: master.rolloutWriter,
@@ -295,6 +299,6 @@ export class CommandWorld {
       stopDaemon: () => {
         this.stops++;
       },
-    };
+    });
   }
 }

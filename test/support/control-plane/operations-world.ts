@@ -4,7 +4,8 @@
  */
 import { z } from 'zod';
 import { InstanceTokens } from '../../../src/access/tokens.js';
-import { type ApiDependencies, ApiServer } from '../../../src/api/server.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
+import { ApiServer } from '../../../src/api/server.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { OpenApiCheck } from '../api/openapi-check.js';

@@ -3,7 +3,16 @@ import type { SupervisorFacts } from '../../../controllers/wrapper/process-super
 import type { Assignment } from '../../../src/channel/protocol/messages.js';
 import { type ConfigurationInput, configurationSchema } from '../../../src/model/configuration.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import { type Handle, newHandle } from '../../../src/node/handle-book.js';
+import {
+  AT_ONCE,
+  type Down,
+  type Handle,
+  newHandle,
+  type Remaining,
+  type Starting,
+  type Stopping,
+  type Up,
+} from '../../../src/node/handle.js';
 
 export const ID = 'abc123';
 
@@ -53,8 +62,26 @@ export function handle(fields: Partial<Handle> = {}): Handle {
 }
 
 /** Started as run 1 and up since the instant 0. */
-export function running(fields: Partial<Handle> = {}): Handle {
-  return handle({ run: 1, process: { pid: 42, startTime: 7, bootId: 'boot' }, upSince: 0, ...fields });
+export function running(fields: Partial<Handle> = {}, phase: Partial<Up> = {}): Handle {
+  const process = { pid: 42, startTime: 7, bootId: 'boot' };
+  return handle({ run: 1, phase: { is: 'up', process, since: 0, stopping: null, ...phase }, ...fields });
+}
+
+export function down(fields: Partial<Down> = {}): Down {
+  return { is: 'down', directory: 'stale', next: AT_ONCE, ...fields };
+}
+
+export function starting(fields: Partial<Starting> = {}): Starting {
+  return { is: 'starting', progress: null, isCancelled: false, next: AT_ONCE, ...fields };
+}
+
+export function remaining(fields: Partial<Remaining> = {}): Remaining {
+  return { is: 'remaining', checkedAt: null, stopping: null, next: AT_ONCE, ...fields };
+}
+
+/** Nothing is left of a stop that began with SIGTERM at the instant 0. */
+export function stopped(fields: Partial<Stopping> = {}): Handle['phase'] {
+  return { is: 'stopped', stopping: { signal: 'SIGTERM', begunAt: 0, signalledAt: 0, since: 0, ...fields } };
 }
 
 /** A supervisor that knows all that it needs. */

@@ -69,7 +69,7 @@ export class DaemonWorld {
   }
 
   /** Starts the executable; resolves at once. */
-  spawn(options: Pick<DaemonProcessOptions, 'program' | 'parameters' | 'preload'> = {}): DaemonProcess {
+  spawn(options: Omit<DaemonProcessOptions, 'root' | 'uid'> = {}): DaemonProcess {
     if (this.#daemon !== undefined) this.#past.push(this.#daemon.stdout + this.#daemon.stderr);
     this.#daemon = new DaemonProcess({ root: this.root, ...options });
     return this.#daemon;

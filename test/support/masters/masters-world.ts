@@ -11,7 +11,7 @@ import { Admission } from '../../../src/channel/trust/admission.js';
 import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import type { Authority } from '../../../src/channel/trust/authority.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
-import { Members } from '../../../src/channel/trust/members.js';
+import { ClusterMembers } from '../../../src/channel/trust/members.js';
 import type { MasterPeer } from '../../../src/leadership/leadership.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ApiWorld } from '../api/api-world.js';
@@ -63,7 +63,7 @@ export class TestMaster {
       port: 0,
       api: { address: '127.0.0.1', port: 7000, hasTls: false },
       authority,
-      members: new Members(shares),
+      members: new ClusterMembers(shares),
       admission: new Admission({ ...shares, clusterName: 'test', masterNodeId: nodeId }),
       audit,
       accept: (transport) => transport.close('no hub in this world'),

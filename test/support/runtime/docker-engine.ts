@@ -12,12 +12,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Readable } from 'node:stream';
-import { text } from 'node:stream/consumers';
+import { buffer, text } from 'node:stream/consumers';
 import { setTimeout as wait } from 'node:timers/promises';
-import Docker from 'dockerode';
 import { pack } from 'tar-stream';
 import { messageOf } from '../../../src/model/errors.js';
 import { until } from '../until.js';
@@ -66,12 +65,16 @@ function whyNoEngine(packages: string, tools: readonly string[]): string | undef
   return undefined;
 }
 
+export interface InspectedContainer {
+  readonly Config: { readonly Labels: Readonly<Record<string, string>> };
+  readonly HostConfig: { readonly PortBindings: object };
+  readonly State: { readonly Running: boolean };
+}
+
 export abstract class ContainerEngine {
   /** Short: podman refuses a long one. */
   protected readonly directory = mkdtempSync(join(tmpdir(), 'drover-dk-'));
   readonly socketPath = join(this.directory, 'engine.sock');
-  /** For the tests' own questions, not through the code that is tested. */
-  readonly client = new Docker({ socketPath: this.socketPath });
   #daemon: ChildProcess | undefined;
 
   /** The program that serves the socket, with its parameters. */
@@ -96,7 +99,7 @@ export abstract class ContainerEngine {
       detached: true,
     });
     try {
-      await until(() => this.client.ping(), 2 * PATIENCE_MS);
+      await until(() => this.ask('GET', '/_ping'), 2 * PATIENCE_MS);
     } catch {
       throw new Error(`${program} does not answer: ${readFileSync(path, 'utf8').slice(-2000)}`);
     }
@@ -110,22 +113,58 @@ export abstract class ContainerEngine {
     for (const name of TOOLS) archive.entry({ name: `bin/${name}`, type: 'symlink', linkname: 'busybox' });
     archive.finalize();
     const [repo = '', tag = ''] = IMAGE.split(':');
-    const answer = await this.client.importImage(Readable.from(archive), { repo, tag });
-    const [id] = /sha256:\w+/.exec(await text(answer)) ?? [];
+    const answer = await this.ask(
+      'POST',
+      `/images/create?fromSrc=-&repo=${repo}&tag=${tag}`,
+      await buffer(archive),
+    );
+    const [id] = /sha256:\w+/.exec(answer) ?? [];
     // Podman 4.3 takes no notice of the tag.
-    await this.client.getImage(id ?? IMAGE).tag({ repo, tag });
+    await this.ask('POST', `/images/${id ?? IMAGE}/tag?repo=${repo}&tag=${tag}`);
   }
 
   /** Runs one container. Throws where containers are not possible, in a container itself for example. */
   async tryContainer(): Promise<void> {
-    const trial = { Image: IMAGE, Cmd: ['true'], HostConfig: { NetworkMode: 'host', Init: true } };
-    const container = await this.client.createContainer(trial);
-    try {
-      await container.start();
-      await container.wait();
-    } finally {
-      await container.remove({ force: true });
-    }
+    const id = await this.run({ Cmd: ['true'], HostConfig: { NetworkMode: 'host', Init: true } });
+    await this.ask('POST', `/containers/${id}/wait`);
+    await this.remove(id);
+  }
+
+  /** Starts a container of IMAGE that is not Drover's. Resolves with its id. */
+  async run(options: object): Promise<string> {
+    const created = await this.ask('POST', '/containers/create', { Image: IMAGE, ...options });
+    const { Id }: { Id: string } = JSON.parse(created);
+    await this.ask('POST', `/containers/${Id}/start`);
+    return Id;
+  }
+
+  async inspect(id: string): Promise<InspectedContainer> {
+    return JSON.parse(await this.ask('GET', `/containers/${id}/json`));
+  }
+
+  /** Removes a container, also one that runs. */
+  async remove(id: string): Promise<void> {
+    await this.ask('DELETE', `/containers/${id}?force=true&v=true`);
+  }
+
+  /** A test's own question, not through the code that is tested: the answer's body. Throws for a refusal. */
+  ask(method: string, path: string, body: object | Buffer = {}): Promise<string> {
+    const isTar = Buffer.isBuffer(body);
+    const bytes = isTar ? body : Buffer.from(JSON.stringify(body));
+    const headers = {
+      'Content-Type': isTar ? 'application/x-tar' : 'application/json',
+      'Content-Length': method === 'GET' ? 0 : bytes.length,
+    };
+    return new Promise((resolve, reject) => {
+      const { socketPath } = this;
+      const asked = request({ socketPath, agent: false, method, path, headers }, async (answer) => {
+        const said = await text(answer);
+        if ((answer.statusCode ?? 500) < 300) resolve(said);
+        else reject(new Error(`${method} ${path}: ${answer.statusCode} ${said}`));
+      });
+      asked.on('error', reject);
+      asked.end(method === 'GET' ? '' : bytes);
+    });
   }
 
   /** It hangs: connections are accepted by the kernel, and nothing answers. */

@@ -62,19 +62,21 @@ export class DockerWorld {
 
   async hasEnded(run: RunIdentity): Promise<boolean> {
     if (!('containerId' in run)) return false;
-    return !(await this.engine.client.getContainer(run.containerId).inspect()).State.Running;
+    return !(await this.engine.inspect(run.containerId)).State.Running;
   }
 
   /** Ids of this root's containers, ended ones too. */
   async containers(): Promise<string[]> {
-    const filters = { label: [`drover.root=${this.rootId}`] };
-    return (await this.engine.client.listContainers({ all: true, filters })).map(({ Id }) => Id);
+    const filters = encodeURIComponent(JSON.stringify({ label: [`drover.root=${this.rootId}`] }));
+    const said = await this.engine.ask('GET', `/containers/json?all=true&filters=${filters}`);
+    const found: { Id: string }[] = JSON.parse(said);
+    return found.map(({ Id }) => Id);
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#runtimes.map((runtime) => runtime.release()));
     const left = await this.containers();
-    await Promise.all(left.map((id) => this.engine.client.getContainer(id).remove({ force: true, v: true })));
+    await Promise.all(left.map((id) => this.engine.remove(id)));
     rmSync(this.root, { recursive: true });
   }
 }

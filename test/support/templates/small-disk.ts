@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { systemCodeOf } from '../../../src/templates/tree/system-error.js';
+import { systemCodeOf } from '../../../src/files/system-error.js';
 
 export class SmallDisk {
   readonly path = mkdtempSync(join(tmpdir(), 'drover-disk-'));

@@ -1,12 +1,13 @@
 /** The real templates of a master in a temporary directory, without a watch; syncs are only recorded. */
+
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { TemplateNeeds } from '../../../src/api/routes/template-routes.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { ClusterSyncReport } from '../../../src/model/template.js';
+import type { Writes } from '../../../src/operations/writes.js';
 import type { ArchiveLimits } from '../../../src/templates/library/archive-check.js';
 import { TemplateLibrary } from '../../../src/templates/library/library.js';
 import { LocalTemplates } from '../../../src/templates/library/local-templates.js';
@@ -51,7 +52,7 @@ export class TemplateWorld {
     rmSync(this.root, { recursive: true, force: true });
   }
 
-  readonly sync: TemplateNeeds['templateSync'] = {
+  readonly sync: Writes['templateSync'] = {
     latestSync: () => this.latest,
     fromStorage: async (group, name, storage) => {
       if (storage !== 'depot')

@@ -1,9 +1,12 @@
 /** An open `/console`: the order of its commands, its bounds and its ends, over a socket that only records. */
+
 import { describe, expect, it } from 'vitest';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import type { CommandRunner } from '../../../src/api/http/command-runner.js';
 import { consoleSocket } from '../../../src/api/sockets/console-socket.js';
 import type { ApiSocket } from '../../../src/api/sockets/socket.js';
 import { testAccess } from '../../support/api/test-access.js';
+import { given } from '../../support/control-plane/given.js';
 import { until } from '../../support/until.js';
 
 class FakeSocket implements ApiSocket {
@@ -81,7 +84,7 @@ class SlowRunner implements Pick<CommandRunner, 'run'> {
 
 async function openConsole(commands: Pick<CommandRunner, 'run'>): Promise<FakeSocket> {
   const socket = new FakeSocket();
-  const spec = consoleSocket({ commands });
+  const spec = consoleSocket(given<ApiDependencies>({ commands }));
   const run = await spec.open({ params: {}, query: {}, request: undefined as never });
   run(socket);
   return socket;

@@ -1,11 +1,14 @@
 /** `config diff` as text, for each state of the file and of the instances. */
+
 import { describe, expect, it } from 'vitest';
 import { describeDiff } from '../../../src/command-tree/groups/configuration-diff-text.js';
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
 import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
 import { diffOf } from '../../../src/operations/configuration-diff.js';
+import type { Reads } from '../../../src/operations/reads.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
+import { given } from '../../support/control-plane/given.js';
 import { configurationOf, instanceRecord } from '../../support/control-plane/records.js';
 
 const LOBBY = configurationOf('lobby');
@@ -37,7 +40,7 @@ async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: Wo
     instanceRecord(id, { revision, createdAt: index }),
   ]);
   const diff = await diffOf(
-    {
+    given<Reads>({
       configurations: recordsOf({
         lobby: { configuration: LOBBY, sourceFile: 'lobby.json', hash: CURRENT },
       }),
@@ -45,7 +48,7 @@ async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: Wo
       instances: recordsOf(Object.fromEntries(records)),
       rollouts: recordsOf(heldBackFor === undefined ? {} : { lobby: heldBack(heldBackFor) }),
       configurationFiles: { inspect: async () => file },
-    },
+    }),
     'lobby',
   );
   return describeDiff(diff).split('\n');

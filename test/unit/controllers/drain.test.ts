@@ -1,6 +1,8 @@
 /** What a drain does to the store, where its plan alone does not show it. */
+
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { InstanceCreations } from '../../../controllers/master/creation/instance-creations.js';
 import { plan } from '../../../controllers/master/drain/plan.js';
 import { Drains } from '../../../controllers/master/drain/reconciler.js';
 import { MinimumService } from '../../../controllers/master/minimum-service/reconciler.js';
@@ -10,6 +12,7 @@ import { Conflict } from '../../../src/loop/reconciler.js';
 import { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, nodeKey } from '../../../src/store/keys.js';
+import { AS_IT_IS } from '../../support/control-plane/as-it-is.js';
 import { onlineRecord } from '../../support/control-plane/explain-facts.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
 import {
@@ -35,7 +38,13 @@ beforeEach(async () => {
   state = new MasterState(store, logger);
   await state.start();
   writer = new InstanceWriter({ ...state, clock });
-  const service = new MinimumService({ ...state, writer, clock, logger });
+  const creations = new InstanceCreations({
+    ...state,
+    placement: AS_IT_IS,
+    isInForce: async () => true,
+    clock,
+  });
+  const service = new MinimumService({ ...state, writer, creations, clock, logger });
   const victims = new Victims({
     ...state,
     outlookOf: () => ({ obstacle: null, hasBusyPorts: false }),
@@ -43,6 +52,7 @@ beforeEach(async () => {
   });
   const mover = new Mover({
     instances: state.instances,
+    creations,
     writer,
     onCreated: (name, id) => service.noteCreated(name, id),
     logger,

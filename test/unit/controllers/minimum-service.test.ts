@@ -23,7 +23,8 @@ it.each([
   const revision = await store.transact([{ do: 'create', key: instanceKey(record.id), value: record }]);
   await state.instances.until(revision);
   const writer = new InstanceWriter({ ...state, clock });
-  const service = new MinimumService({ ...state, writer, clock, logger });
+  const creations = { createMissing: async () => expect.fail('nothing is to be made') };
+  const service = new MinimumService({ ...state, writer, creations, clock, logger });
   const ending = service.perform({ do: 'remove', name: record.configurationName, id: record.id });
   if (isStatic) await expect(ending).rejects.toThrow(Conflict);
   else await ending;

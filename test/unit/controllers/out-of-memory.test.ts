@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { explainExit } from '../../../controllers/wrapper/process-supervisor/out-of-memory.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
-import type { Handle } from '../../../src/node/handle-book.js';
+import type { Handle } from '../../../src/node/handle.js';
 import type { Exit } from '../../../src/runtime/runtime.js';
 import { running } from '../../support/control-plane/wrapper-facts.js';
 
@@ -29,18 +29,14 @@ it('leaves other ends as they are: killed by somebody else, a success, one that 
   expect(causeOf(KILLED, { ...FACTS, hasKilled: () => false })).toBeUndefined();
   expect(causeOf({ code: 0, signal: null, at: 0 })).toBeUndefined();
   expect(causeOf({ ...KILLED, cause: 'its container was removed' })).toBe('its container was removed');
-  const handle = running();
-  const { stopping } = {
-    ...handle,
-    stopping: { signal: 'SIGTERM', signalledAt: 0, since: 0, begunAt: 0 } as const,
-  };
-  expect(causeOf(KILLED, FACTS, { ...handle, stopping })).toBeUndefined();
+  const stopping = { signal: 'SIGTERM', signalledAt: 0, since: 0, begunAt: 0 } as const;
+  expect(causeOf(KILLED, FACTS, running({}, { stopping }))).toBeUndefined();
 });
 
 it('is kept with the last end and the past runs', () => {
   const before = running();
   const exit = explainExit(before, KILLED, FACTS);
-  const after = { ...before, ...afterExit(before, exit, 1000, 0) };
+  const after = afterExit(before, exit, 1000, 0);
   expect(after.exits).toMatchObject([{ signal: 'SIGKILL', cause: 'killed: out of memory at 64 MB' }]);
   expect(after.exit).toMatchObject({ cause: 'killed: out of memory at 64 MB' });
 });

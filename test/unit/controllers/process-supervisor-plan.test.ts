@@ -7,8 +7,18 @@ import type { SupervisorStep } from '../../../controllers/wrapper/process-superv
 import type { Assignment } from '../../../src/channel/protocol/messages.js';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DEFAULT_STOP, type StopSettings, type StopSignal } from '../../../src/model/stopping.js';
-import type { Handle } from '../../../src/node/handle-book.js';
-import { desired, handle, ID, running, supervisorFacts } from '../../support/control-plane/wrapper-facts.js';
+import type { Handle, Remaining, Up } from '../../../src/node/handle.js';
+import {
+  desired,
+  down,
+  handle,
+  ID,
+  remaining,
+  running,
+  starting,
+  stopped,
+  supervisorFacts,
+} from '../../support/control-plane/wrapper-facts.js';
 
 const NOW = 100_000;
 const EXIT = { code: 1, signal: null, at: 0 };
@@ -71,6 +81,8 @@ const wantedToStop = (
     },
     { goal, restartToken },
   );
+const PREPARED = down({ directory: 'prepared' });
+const CLEARED = down({ directory: 'cleared' });
 const READY = { readiness: { run: 1, isReady: true, problem: null } } as const;
 const UNASSIGNED = { desired: undefined, isHeld: false } as const;
 
@@ -86,29 +98,26 @@ describe('the plan of the process supervisor', () => {
     expect(decide({ handle: running(), desired: undefined })).toEqual([]);
   });
 
-  const tooYoung = (): Partial<Handle> => ({ exit: EXIT, streak: 2, notBefore: NOW + 700, delayMs: 1000 });
+  const early = (inMs: number, directory: 'prepared' | 'stale' = 'prepared'): Handle =>
+    handle({
+      exit: EXIT,
+      streak: 2,
+      phase: down({ directory, next: { problem: null, delay: { until: NOW + inMs, ms: 1000 } } }),
+    });
 
   const table: [string, Partial<SupervisorFacts>, string[]][] = [
     // wanted: run
     ['run, not prepared', {}, []],
-    ['run, prepared', { handle: handle({ isPrepared: true }) }, ['start']],
-    ['run, start under way', { handle: handle({ isStarting: true }) }, []],
+    ['run, prepared', { handle: handle({ phase: PREPARED }) }, ['start']],
+    ['run, start under way', { handle: handle({ phase: starting() }) }, []],
     ['run, up', { handle: running() }, []],
     [
       'run, ended, remains not looked for',
-      { handle: handle({ run: 1, hasRemains: true }) },
+      { handle: handle({ run: 1, phase: remaining() }) },
       ['check remains of run 1 and kill them'],
     ],
-    [
-      'run, ended and too early',
-      { handle: handle({ isPrepared: true, ...tooYoung() }) },
-      ['look again in 700 ms'],
-    ],
-    [
-      'run, ended and due',
-      { handle: handle({ isPrepared: true, ...tooYoung(), notBefore: NOW }) },
-      ['start'],
-    ],
+    ['run, ended and too early', { handle: early(700) }, ['look again in 700 ms']],
+    ['run, ended and due', { handle: early(0) }, ['start']],
     ['run, up at its port', { handle: running({ port: 30_000 }), ...configured({}, { port: 30_000 }) }, []],
     [
       'run, up at a port that was given back',
@@ -123,19 +132,19 @@ describe('the plan of the process supervisor', () => {
     ['run, up at a port that nobody knows', { handle: running(), ...configured({}, { port: 30_001 }) }, []],
     [
       'run, start under way at a port that was given back',
-      { handle: handle({ isStarting: true, port: 30_000 }), ...configured({}, { port: 30_001 }) },
+      { handle: handle({ phase: starting(), port: 30_000 }), ...configured({}, { port: 30_001 }) },
       ['cancel-start'],
     ],
     // wanted: restart
     ['restart, up', { handle: running(), ...wanted('run', 1) }, ['SIGTERM to run 1']],
     [
       'restart, down',
-      { handle: handle({ run: 1, isPrepared: true }), ...wanted('run', 1) },
+      { handle: handle({ run: 1, phase: PREPARED }), ...wanted('run', 1) },
       ['accept restart 1'],
     ],
     [
       'restart, down and too early',
-      { handle: handle(tooYoung()), ...wanted('run', 1) },
+      { handle: early(700, 'stale'), ...wanted('run', 1) },
       ['accept restart 1'],
     ],
     // wanted: stop
@@ -147,20 +156,20 @@ describe('the plan of the process supervisor', () => {
       { handle: handle({ run: 1 }), ...wanted('stop', 2) },
       ['accept restart 2'],
     ],
-    ['run, start under way', { handle: handle({ isStarting: true }) }, []],
-    ['stop, start under way', { handle: handle({ isStarting: true }), ...wanted('stop') }, ['cancel-start']],
+    ['run, start under way', { handle: handle({ phase: starting() }) }, []],
+    ['stop, start under way', { handle: handle({ phase: starting() }), ...wanted('stop') }, ['cancel-start']],
     [
       'stop, start cancelled',
-      { handle: handle({ isStarting: true, isStartCancelled: true }), ...wanted('stop') },
+      { handle: handle({ phase: starting({ isCancelled: true }) }), ...wanted('stop') },
       [],
     ],
     // wanted: the node to stop
     ['pause, up', { handle: running(), isNodeStopping: true }, ['SIGTERM to run 1']],
-    ['pause, down and prepared', { handle: handle({ isPrepared: true }), isNodeStopping: true }, []],
+    ['pause, down and prepared', { handle: handle({ phase: PREPARED }), isNodeStopping: true }, []],
     // wanted: gone
     ['remove, up', { handle: running(), ...wanted('remove') }, ['SIGTERM to run 1']],
     ['remove, down', { handle: handle({ run: 1 }), ...wanted('remove') }, ['clear-workspace']],
-    ['remove, down and cleared', { handle: handle({ run: 1, isCleared: true }), ...wanted('remove') }, []],
+    ['remove, down and cleared', { handle: handle({ run: 1, phase: CLEARED }), ...wanted('remove') }, []],
     [
       'remove, down and static',
       { handle: handle({ run: 1, static: true }), desired: desired({ goal: 'remove' }, true) },
@@ -169,14 +178,14 @@ describe('the plan of the process supervisor', () => {
     // no longer assigned
     ['unassigned, up', { handle: running(), ...UNASSIGNED }, ['SIGTERM to run 1']],
     ['unassigned, down', { handle: handle({ run: 1 }), ...UNASSIGNED }, ['clear-workspace']],
-    ['unassigned, cleared', { handle: handle({ run: 1, isCleared: true }), ...UNASSIGNED }, ['forget']],
+    ['unassigned, cleared', { handle: handle({ run: 1, phase: CLEARED }), ...UNASSIGNED }, ['forget']],
     ['unassigned, static', { handle: handle({ run: 1, static: true }), ...UNASSIGNED }, ['forget']],
     // the master has not spoken yet
     ['unconfirmed, up', { handle: running(), ...UNASSIGNED, isConfirmed: false }, []],
     ['unconfirmed, down', { handle: handle(), ...UNASSIGNED, isConfirmed: false }, []],
     [
       'run unconfirmed, up, with failures to forget',
-      { handle: running({ streak: 2, upSince: NOW - 60_000 }), isConfirmed: false },
+      { handle: running({ streak: 2 }, { since: NOW - 60_000 }), isConfirmed: false },
       ['forgive'],
     ],
     // what it said before may have been outdated when this daemon's predecessor was killed
@@ -214,11 +223,11 @@ describe('the plan of the process supervisor', () => {
   it('takes other stop settings at once, but ends what is restarted for another content as that began', () => {
     const other = { stopCommand: 'end', stopTimeoutSeconds: 60 };
     expect(decide({ handle: running(), ...configured(other) })).toEqual(['identify']);
-    expect(decide({ handle: handle({ isPrepared: true }), ...configured(other) })).toEqual(['identify']);
+    expect(decide({ handle: handle({ phase: PREPARED }), ...configured(other) })).toEqual(['identify']);
     expect(decide({ handle: running(), ...configured(other, { restartToken: 1 }) })).toEqual([
       'SIGTERM to run 1',
     ]);
-    const ending = running({ stopping: stopping('SIGTERM', 4000) });
+    const ending = running({}, { stopping: stopping('SIGTERM', 4000) });
     expect(decide({ handle: ending, ...configured(other, { goal: 'stop' }) })).toEqual([
       'look again in 6000 ms',
     ]);
@@ -236,8 +245,7 @@ describe('the plan of the process supervisor', () => {
   });
 
   describe('on the stop ladder', () => {
-    const climb = (fields: Partial<Handle>): string[] =>
-      decide({ handle: running(fields), ...wanted('stop') });
+    const climb = (phase: Partial<Up>): string[] => decide({ handle: running({}, phase), ...wanted('stop') });
 
     it('gives SIGTERM ten seconds, then kills, and kills again every second', () => {
       expect(climb({ stopping: stopping('SIGTERM', 0) })).toEqual(['look again in 10000 ms']);
@@ -247,15 +255,15 @@ describe('the plan of the process supervisor', () => {
       expect(climb({ stopping: stopping('SIGKILL', 1000, 11_000) })).toEqual(['SIGKILL to run 1']);
     });
 
-    const remains = (fields: Partial<Handle>): string[] =>
-      decide({ handle: handle({ run: 1, hasRemains: true, ...fields }), ...wanted('stop') });
+    const remains = (phase: Partial<Remaining>): string[] =>
+      decide({ handle: handle({ run: 1, phase: remaining(phase) }), ...wanted('stop') });
 
     it('gives what outlives the process the same time, looking every 50 ms', () => {
       expect(remains({ stopping: stopping('SIGTERM', 300) })).toEqual(['check remains of run 1']);
-      expect(remains({ stopping: stopping('SIGTERM', 300), remainsCheckedAt: NOW - 20 })).toEqual([
+      expect(remains({ stopping: stopping('SIGTERM', 300), checkedAt: NOW - 20 })).toEqual([
         'look again in 30 ms',
       ]);
-      expect(remains({ stopping: stopping('SIGTERM', 10_000), remainsCheckedAt: NOW - 50 })).toEqual([
+      expect(remains({ stopping: stopping('SIGTERM', 10_000), checkedAt: NOW - 50 })).toEqual([
         'check remains of run 1 and kill them',
       ]);
       expect(remains({ stopping: stopping('SIGKILL', 10, 300) })).toEqual([
@@ -264,14 +272,14 @@ describe('the plan of the process supervisor', () => {
     });
 
     it('ends when nothing is left, and only then goes on to what is wanted', () => {
-      const over = handle({ run: 1, stopping: stopping('SIGTERM', 300), isPrepared: true });
+      const over = handle({ run: 1, phase: stopped() });
       expect(decide({ handle: over, ...wanted('stop') })).toEqual(['settle-stop']);
       expect(decide({ handle: over, ...wanted('remove') })).toEqual(['settle-stop']);
       expect(decide({ handle: over, ...wanted('run', 1) })).toEqual(['settle-stop']);
     });
 
     it('says nothing of a state that its next step ends', () => {
-      const over = handle({ run: 1, stopping: stopping('SIGTERM', 300) });
+      const over = handle({ run: 1, phase: stopped() });
       const unsaid = { reported: undefined };
       expect(decide({ handle: over, ...wanted('stop'), ...unsaid })).toEqual(['settle-stop']);
       expect(decide({ handle: handle({ run: 1 }), ...wanted('run', 1), ...unsaid })).toEqual([
@@ -284,8 +292,8 @@ describe('the plan of the process supervisor', () => {
   });
 
   describe('on the stop ladder of a configuration', () => {
-    const ending = (stop: Partial<StopSettings>, fields: Partial<Handle> = {}): string[] =>
-      decide({ handle: running({ stop: stopOf(stop), ...fields }), ...wantedToStop(stopOf(stop)) });
+    const ending = (stop: Partial<StopSettings>, phase: Partial<Up> = {}): string[] =>
+      decide({ handle: running({ stop: stopOf(stop) }, phase), ...wantedToStop(stopOf(stop)) });
     const WITH_COMMAND = { command: 'save and quit', timeoutMs: 30_000 } as const;
 
     it('begins with the stop command, else with the stop signal, and with SIGKILL where no time is given', () => {
@@ -311,16 +319,14 @@ describe('the plan of the process supervisor', () => {
     });
 
     it('signals what is left of a process that ended by its command, for it was not told', () => {
-      const left = (fields: Partial<Handle>) =>
+      const left = (phase: Partial<Remaining>) =>
         decide({
-          handle: handle({ run: 1, hasRemains: true, stop: stopOf(WITH_COMMAND), ...fields }),
+          handle: handle({ run: 1, phase: remaining(phase), stop: stopOf(WITH_COMMAND) }),
           ...wantedToStop(stopOf(WITH_COMMAND)),
         });
       expect(left({ stopping: stopping(null, 300) })).toEqual(['check remains of run 1']);
-      expect(left({ stopping: stopping(null, 300), remainsCheckedAt: NOW - 1 })).toEqual([
-        'SIGTERM to run 1',
-      ]);
-      expect(left({ stopping: stopping('SIGTERM', 1, 300), remainsCheckedAt: NOW - 1 })).toEqual([
+      expect(left({ stopping: stopping(null, 300), checkedAt: NOW - 1 })).toEqual(['SIGTERM to run 1']);
+      expect(left({ stopping: stopping('SIGTERM', 1, 300), checkedAt: NOW - 1 })).toEqual([
         'look again in 49 ms',
       ]);
     });
@@ -337,16 +343,18 @@ describe('the plan of the process supervisor', () => {
     });
 
     it('is not climbed for what is wanted again, and forgotten when its time is over', () => {
-      const spared = (ms: number) => decide({ handle: running({ stopping: stopping('SIGTERM', ms) }) });
+      const spared = (ms: number) => decide({ handle: running({}, { stopping: stopping('SIGTERM', ms) }) });
       expect(spared(4000)).toEqual(['look again in 6000 ms']);
       expect(spared(10_000)).toEqual(['settle-stop']);
-      expect(decide({ handle: running({ stopping: stopping('SIGKILL', 100) }) })).toEqual(['settle-stop']);
+      expect(decide({ handle: running({}, { stopping: stopping('SIGKILL', 100) }) })).toEqual([
+        'settle-stop',
+      ]);
     });
   });
 
   describe('with a restart policy', () => {
     const ended = (exit: Handle['exit'], fields: Partial<Handle> = {}) =>
-      handle({ run: 1, exit, hasEnded: true, isPrepared: true, streak: 1, ...fields });
+      handle({ run: 1, exit, end: 'unasked', phase: PREPARED, streak: 1, ...fields });
     const exits = {
       ok: { code: 0, signal: null, at: 0 },
       failure: { code: 3, signal: null, at: 0 },
@@ -374,12 +382,12 @@ describe('the plan of the process supervisor', () => {
       expect(decide({ handle: ended(exits.ok), ...configured(never, { restartToken: 1 }) })).toEqual([
         'accept restart 1',
       ]);
-      const asked = ended(exits.ok, { hasEnded: false, restartToken: 1 });
+      const asked = ended(exits.ok, { end: 'asked', restartToken: 1 });
       expect(decide({ handle: asked, ...configured(never, { restartToken: 1 }) })).toEqual(['start']);
     });
 
     it('starts nothing that the master knows to have finished, whatever the policy is by now', () => {
-      const finished = ended(exits.failure, { hasFinished: true });
+      const finished = ended(exits.failure, { end: 'final' });
       expect(decide({ handle: finished, ...configured({ restartPolicy: 'always' }) })).toEqual([]);
       expect(decide({ handle: finished, ...configured({}, { restartToken: 1 }) })).toEqual([
         'accept restart 1',
@@ -387,17 +395,17 @@ describe('the plan of the process supervisor', () => {
     });
 
     it('tries a start that failed again, for nothing has run', () => {
-      const failed = handle({ run: 1, isPrepared: true, streak: 2, notBefore: NOW });
+      const failed = { ...early(0), run: 1 };
       expect(decide({ handle: failed, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
     });
 
     it('does not take an end that was asked for as one of its own', () => {
-      const stopped = handle({ run: 1, exit: exits.ok, isPrepared: true });
+      const stopped = handle({ run: 1, exit: exits.ok, phase: PREPARED });
       expect(decide({ handle: stopped, ...configured({ restartPolicy: 'never' }) })).toEqual(['start']);
     });
 
     it('ends what an instance that is not started again left behind', () => {
-      const left = ended(exits.ok, { hasRemains: true });
+      const left = ended(exits.ok, { phase: remaining() });
       expect(decide({ handle: left, ...configured({ restartPolicy: 'never' }) })).toEqual([
         'check remains of run 1 and kill them',
       ]);
@@ -406,19 +414,19 @@ describe('the plan of the process supervisor', () => {
 
   describe('with readiness', () => {
     const waits = configured({ readiness: { logLine: 'Done', timeoutSeconds: 20 } });
-    const up = (fields: Partial<Handle> = {}) => running({ upSince: NOW - 5000, ...fields });
+    const up = (fields: Partial<Handle> = {}, upForMs = 5000) => running(fields, { since: NOW - upForMs });
     const found = (isReady: boolean, run = 1) => ({ readiness: { run, isReady, problem: null } });
 
     it('has it looked at once, and looks again when the time is over', () => {
       expect(decide({ handle: up(), ...waits })).toEqual(['check readiness of run 1']);
       expect(decide({ handle: up(), ...waits, checkedRun: 1 })).toEqual(['look again in 15000 ms']);
-      expect(decide({ handle: up({ upSince: NOW - 20_000 }), ...waits, checkedRun: 1 })).toEqual([
+      expect(decide({ handle: up({}, 20_000), ...waits, checkedRun: 1 })).toEqual([
         'note that run 1 is not ready',
       ]);
     });
 
     it('goes on with the check of what is late, and ends nothing', () => {
-      const late = up({ upSince: 0, ...found(false) });
+      const late = up(found(false), NOW);
       expect(decide({ handle: late, ...waits, checkedRun: 1 })).toEqual([]);
       // A new daemon begins it anew.
       expect(decide({ handle: late, ...waits })).toEqual(['check readiness of run 1']);
@@ -438,42 +446,45 @@ describe('the plan of the process supervisor', () => {
 
     it('ends the check of what has ended, or is to end', () => {
       const checked = { ...waits, checkedRun: 1 };
-      expect(decide({ ...checked, handle: handle({ run: 1, hasRemains: true }) })).toEqual([
+      expect(decide({ ...checked, handle: handle({ run: 1, phase: remaining() }) })).toEqual([
         'end-readiness-check',
       ]);
-      expect(decide({ ...checked, handle: up({ stopping: stopping('SIGTERM', 0) }) })).toEqual([
+      expect(decide({ ...checked, handle: running({}, { stopping: stopping('SIGTERM', 0) }) })).toEqual([
         'end-readiness-check',
       ]);
     });
 
     it('forgives failures in its time all the same', () => {
-      const handle = up({ upSince: NOW - 58_000, streak: 2 });
+      const handle = up({ streak: 2 }, 58_000);
       const { desired } = configured({ readiness: { logLine: 'Done', timeoutSeconds: 600 } });
       expect(decide({ handle, desired, checkedRun: 1 })).toEqual(['look again in 2000 ms']);
     });
   });
 
   it('forgives failures after a minute up', () => {
-    expect(decide({ handle: running({ streak: 3, upSince: NOW - 59_000 }) })).toEqual([
+    expect(decide({ handle: running({ streak: 3 }, { since: NOW - 59_000 }) })).toEqual([
       'look again in 1000 ms',
     ]);
-    expect(decide({ handle: running({ streak: 3, upSince: NOW - 60_000 }) })).toEqual(['forgive']);
-    expect(decide({ handle: running({ streak: 0, upSince: NOW - 60_000 }) })).toEqual([]);
+    expect(decide({ handle: running({ streak: 3 }, { since: NOW - 60_000 }) })).toEqual(['forgive']);
+    expect(decide({ handle: running({ streak: 0 }, { since: NOW - 60_000 }) })).toEqual([]);
   });
 
   it('starts nothing while the runtime cannot be used', () => {
-    expect(decide({ handle: handle({ isPrepared: true }), runtimeProblem: 'tmux is gone' })).toEqual([]);
+    expect(decide({ handle: handle({ phase: PREPARED }), runtimeProblem: 'tmux is gone' })).toEqual([]);
   });
 
   it('tries a new port at once, the same busy one only when its time has come', () => {
-    const busy = {
-      isPrepared: true,
-      problem: { reason: 'port-busy', message: 'held', busyPort: 30000 },
-      notBefore: NOW + 5000,
-      delayMs: 5000,
-    } as const;
-    expect(decide({ handle: handle(busy) })).toEqual(['look again in 5000 ms']);
-    expect(decide({ handle: handle(busy), desired: desired({ port: 30001 }) })).toEqual(['start']);
+    const busy = handle({
+      phase: {
+        ...PREPARED,
+        next: {
+          problem: { reason: 'port-busy', message: 'held', busyPort: 30000 },
+          delay: { until: NOW + 5000, ms: 5000 },
+        },
+      },
+    });
+    expect(decide({ handle: busy })).toEqual(['look again in 5000 ms']);
+    expect(decide({ handle: busy, desired: desired({ port: 30001 }) })).toEqual(['start']);
   });
 
   it('reports what is new before it acts, but not what it is about to change', () => {
@@ -482,7 +493,7 @@ describe('the plan of the process supervisor', () => {
       'report ONLINE',
       'SIGTERM to run 1',
     ]);
-    const crashed = handle({ run: 1, exit: EXIT, streak: 1, isPrepared: true });
+    const crashed = handle({ run: 1, exit: EXIT, streak: 1, phase: PREPARED });
     expect(decide({ handle: crashed, reported: undefined })).toEqual(['start']);
   });
 
@@ -500,14 +511,22 @@ describe('the report of the process supervisor', () => {
     const said = reportOf(factsOf({ ...fields, reported: undefined }));
     return said === undefined ? 'nothing' : `${said.state} ${said.reason ?? '-'} ${said.message ?? '-'}`;
   };
-  const problem = (
+  const hindered = (
     reason: 'port-busy' | 'install-failed' | 'template-missing',
+    delayMs: number | null,
     busyPort: number | null = null,
-  ) => ({
-    reason,
-    message: 'it is like this',
-    busyPort,
-  });
+  ) => {
+    const problem = { reason, message: 'it is like this', busyPort };
+    const next = { problem, delay: delayMs === null ? null : { until: NOW, ms: delayMs } };
+    return handle({ phase: down({ next }) });
+  };
+  const crashed = (streak: number, restarts: number, ms: number) =>
+    handle({
+      exit: EXIT,
+      streak,
+      restarts,
+      phase: down({ next: { problem: null, delay: { until: NOW, ms } } }),
+    });
 
   it.each<[string, Partial<SupervisorFacts>]>([
     ['ONLINE - -', { handle: running() }],
@@ -515,49 +534,49 @@ describe('the report of the process supervisor', () => {
       'ONLINE - runs with old files',
       { handle: running({ installed: { restartToken: 0, templates: [], behind: 'runs with old files' } }) },
     ],
-    ['ONLINE - -', { handle: running({ stopping: null }), ...wanted('stop') }],
+    ['ONLINE - -', { handle: running(), ...wanted('stop') }],
     [
       'ONLINE stopping stopping: SIGTERM sent',
-      { handle: running({ stopping: stopping('SIGTERM', 1) }), ...wanted('stop') },
+      { handle: running({}, { stopping: stopping('SIGTERM', 1) }), ...wanted('stop') },
     ],
     [
       'ONLINE stopping restarting: SIGKILL sent',
-      { handle: running({ ...READY, stopping: stopping('SIGKILL', 1) }), ...wanted('run', 1) },
+      { handle: running(READY, { stopping: stopping('SIGKILL', 1) }), ...wanted('run', 1) },
     ],
     // What it is restarted for asks for no check, but its own content did.
     ['nothing', { handle: running(), ...wanted('run', 1) }],
     [
       'CREATING stopping restarting: SIGTERM sent',
-      { handle: running({ stopping: stopping('SIGTERM', 1) }), ...wanted('run', 1) },
+      { handle: running({}, { stopping: stopping('SIGTERM', 1) }), ...wanted('run', 1) },
     ],
     [
       'OFFLINE stopping stopping: SIGTERM sent',
       {
-        handle: running({ hasEnded: true, stopping: stopping('SIGTERM', 1) }),
+        handle: running({ end: 'unasked' }, { stopping: stopping('SIGTERM', 1) }),
         ...UNASSIGNED,
         isNodeStopping: true,
       },
     ],
     [
       'ONLINE stopping stopping: SIGTERM sent',
-      { handle: handle({ hasRemains: true, stopping: stopping('SIGTERM', 1) }), ...wanted('remove') },
+      { handle: handle({ phase: remaining({ stopping: stopping('SIGTERM', 1) }) }), ...wanted('remove') },
     ],
     [
       'ONLINE stopping stopping: stop command sent',
-      { handle: running({ stopping: stopping(null, 1) }), ...wanted('stop') },
+      { handle: running({}, { stopping: stopping(null, 1) }), ...wanted('stop') },
     ],
     [
       'CREATING stopping stopping: SIGTERM sent',
       {
         ...configured({ readiness: { logLine: 'Done' } }),
-        handle: running({ stopping: stopping('SIGTERM', 1) }),
+        handle: running({}, { stopping: stopping('SIGTERM', 1) }),
       },
     ],
     [
       'OFFLINE stopping stopping: SIGTERM sent',
       {
         ...configured({ readiness: { logLine: 'Done' } }),
-        handle: running({ hasEnded: true, exit: EXIT, stopping: stopping('SIGTERM', 1) }),
+        handle: running({ end: 'unasked', exit: EXIT }, { stopping: stopping('SIGTERM', 1) }),
       },
     ],
     [
@@ -567,7 +586,7 @@ describe('the report of the process supervisor', () => {
     [
       'OFFLINE starting waiting for TCP port 30000 to accept connections, up to 9 s',
       {
-        handle: running({ hasEnded: true, exit: EXIT, streak: 1 }),
+        handle: running({ end: 'unasked', exit: EXIT, streak: 1 }),
         ...configured({
           readiness: { tcpPort: '%PORT%', timeoutSeconds: 9 },
           availablePorts: { min: 30000, max: 30001 },
@@ -586,21 +605,21 @@ describe('the report of the process supervisor', () => {
     [
       'ONLINE - -',
       {
-        handle: running({ hasEnded: true, readiness: { run: 1, isReady: true, problem: null } }),
+        handle: running({ end: 'unasked', readiness: { run: 1, isReady: true, problem: null } }),
         ...configured({ readiness: { logLine: 'Done' } }),
       },
     ],
     [
       'STOPPED exited exited with code 1; restartPolicy never does not start it again',
       {
-        handle: handle({ exit: EXIT, hasEnded: true, streak: 1 }),
+        handle: handle({ exit: EXIT, end: 'unasked', streak: 1 }),
         ...configured({ restartPolicy: 'never' }),
       },
     ],
     [
       'STOPPED exited exited with code 1; restartPolicy never does not start it again',
       {
-        handle: handle({ exit: EXIT, hasEnded: true, streak: 1 }),
+        handle: handle({ exit: EXIT, end: 'unasked', streak: 1 }),
         ...configured({ restartPolicy: 'never' }),
         isNodeStopping: true,
       },
@@ -608,7 +627,7 @@ describe('the report of the process supervisor', () => {
     [
       'STOPPED stopped exited with code 1',
       {
-        handle: handle({ exit: EXIT, hasEnded: true }),
+        handle: handle({ exit: EXIT, end: 'unasked' }),
         ...configured({ restartPolicy: 'never' }, { goal: 'stop' }),
       },
     ],
@@ -627,7 +646,7 @@ describe('the report of the process supervisor', () => {
     ['nothing', { desired: undefined }],
     ['nothing', { ...UNASSIGNED }],
     ['nothing', { handle: undefined }],
-    ['nothing', { handle: handle({ isPrepared: true }) }],
+    ['nothing', { handle: handle({ phase: PREPARED }) }],
     ['CREATING runtime-unavailable no tmux here', { runtimeProblem: 'no tmux here' }],
     [
       'OFFLINE runtime-unavailable no tmux here',
@@ -635,21 +654,12 @@ describe('the report of the process supervisor', () => {
     ],
     [
       'CREATING install-failed it is like this; next try in 2 s',
-      { handle: handle({ problem: problem('install-failed'), notBefore: NOW, delayMs: 1900 }) },
+      { handle: hindered('install-failed', 1900) },
     ],
-    [
-      'CREATING template-missing it is like this',
-      { handle: handle({ problem: problem('template-missing') }) },
-    ],
+    ['CREATING template-missing it is like this', { handle: hindered('template-missing', null) }],
     ['OFFLINE exited exited with code 1, restart 1 at once', { handle: handle({ exit: EXIT, streak: 1 }) }],
-    [
-      'OFFLINE exited exited with code 1, restart 3 in 4 s',
-      { handle: handle({ exit: EXIT, streak: 4, restarts: 2, notBefore: NOW, delayMs: 3700 }) },
-    ],
-    [
-      'OFFLINE exited exited with code 1, restart 2 in 0.9 s',
-      { handle: handle({ exit: EXIT, streak: 2, restarts: 1, notBefore: NOW, delayMs: 880 }) },
-    ],
+    ['OFFLINE exited exited with code 1, restart 3 in 4 s', { handle: crashed(4, 2, 3700) }],
+    ['OFFLINE exited exited with code 1, restart 2 in 0.9 s', { handle: crashed(2, 1, 880) }],
     [
       'CREATING installing installing templates',
       { desired: desired({ templates: [{ group: 'g', name: 't', priority: 0, digest: null }] }) },
@@ -679,7 +689,7 @@ describe('the report of the process supervisor', () => {
 
   it('names the busy port', () => {
     const fields = {
-      handle: handle({ problem: problem('port-busy', 30000), notBefore: NOW, delayMs: 5000 }),
+      handle: hindered('port-busy', 5000, 30000),
     };
     expect(reportOf(factsOf(fields))).toMatchObject({
       reason: 'port-busy',
@@ -691,13 +701,12 @@ describe('the report of the process supervisor', () => {
   it('says gone only when nothing lives and the directory is cleared or kept on purpose', () => {
     const isGone = (fields: Partial<Handle>, goal: Assignment['goal'] = 'remove') =>
       reportOf(factsOf({ handle: handle(fields), desired: desired({ goal }, fields.static === true) }))?.gone;
-    expect(isGone({ isCleared: true })).toBe(true);
+    expect(isGone({ phase: CLEARED })).toBe(true);
     expect(isGone({ static: true })).toBe(true);
     expect(isGone({})).toBe(false);
-    expect(isGone({ isCleared: true, hasRemains: true })).toBe(false);
-    expect(isGone({ isCleared: true }, 'stop')).toBe(false);
-    expect(reportOf(factsOf({ handle: running({ isCleared: true }), ...wanted('remove') }))?.gone).toBe(
-      false,
-    );
+    expect(isGone({ static: true, phase: remaining() })).toBe(false);
+    expect(isGone({ static: true, phase: starting() })).toBe(false);
+    expect(isGone({ static: true, phase: running().phase })).toBe(false);
+    expect(isGone({ phase: CLEARED }, 'stop')).toBe(false);
   });
 });

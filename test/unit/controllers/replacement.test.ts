@@ -42,7 +42,13 @@ it.each<[string, Partial<InstanceStatus>]>([
       outlookOf: () => expect.fail('nothing is to be placed'),
       delayOf: () => 0,
     }),
-    mover: new Mover({ ...state, writer, logger, onCreated: () => {} }),
+    mover: new Mover({
+      ...state,
+      creations: { replace: async () => expect.fail('nothing is to be made') },
+      writer,
+      logger,
+      onCreated: () => {},
+    }),
     isMoving: () => false,
   });
   const facts = replacements.observe('old1aa');

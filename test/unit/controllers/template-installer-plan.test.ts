@@ -6,8 +6,17 @@ import {
   plan,
 } from '../../../controllers/wrapper/template-installer/plan.js';
 import type { Assignment } from '../../../src/channel/protocol/messages.js';
-import type { Handle } from '../../../src/node/handle-book.js';
-import { desired, handle, ID, running } from '../../support/control-plane/wrapper-facts.js';
+import { type Handle, nextStartOf, type Problem } from '../../../src/node/handle.js';
+import {
+  desired,
+  down,
+  handle,
+  ID,
+  remaining,
+  running,
+  starting,
+  stopped,
+} from '../../support/control-plane/wrapper-facts.js';
 
 const NOW = 100_000;
 
@@ -28,6 +37,12 @@ function factsOf(fields: Partial<InstallerFacts>): InstallerFacts {
     ...fields,
   };
 }
+
+const hinderedBy = (problem: Problem | null, inMs?: number): Handle =>
+  handle({
+    phase: down({ next: { problem, delay: inMs === undefined ? null : { until: NOW + inMs, ms: inMs } } }),
+  });
+const late = (inMs: number): Handle => hinderedBy(null, inMs);
 
 function decide(fields: Partial<InstallerFacts>): string[] {
   const { steps, recheckInMs } = plan(factsOf(fields), NOW);
@@ -54,10 +69,10 @@ describe('the plan of the template installer', () => {
   });
 
   it.each<[string, Partial<Handle>]>([
-    ['it is prepared', { isPrepared: true }],
-    ['a start is under way', { isStarting: true }],
-    ['something of the last run may live', { hasRemains: true }],
-    ['a stop is under way', { stopping: { signal: 'SIGTERM', begunAt: 0, signalledAt: 0, since: 0 } }],
+    ['it is prepared', { phase: down({ directory: 'prepared' }) }],
+    ['a start is under way', { phase: starting() }],
+    ['something of the last run may live', { phase: remaining() }],
+    ['a stop is to be noted as complete', { phase: stopped() }],
     ['its process lives', running()],
     ['a restart was asked for and not acted on', { restartToken: 7 }],
   ])('leaves the working directory alone while %s', (_what, fields) => {
@@ -74,23 +89,23 @@ describe('the plan of the template installer', () => {
   it('leaves the directory of what its restart policy does not start again as it is', () => {
     const exit = { code: 0, signal: null, at: 0 };
     const wanted = desired({}, false, { restartPolicy: 'on-failure' });
-    const ended = { run: 1, exit, hasEnded: true } as const;
+    const ended = { run: 1, exit, end: 'unasked' } as const;
     expect(decide({ handle: handle(ended), desired: wanted })).toEqual([]);
     expect(decide({ handle: handle({ ...ended, exit: { ...exit, code: 1 } }), desired: wanted })).toEqual([
       'install',
     ]);
-    expect(decide({ handle: handle({ ...ended, hasEnded: false }), desired: wanted })).toEqual(['install']);
+    expect(decide({ handle: handle({ ...ended, end: 'asked' }), desired: wanted })).toEqual(['install']);
   });
 
   it('waits after a failure', () => {
-    expect(decide({ handle: handle({ notBefore: NOW + 300 }) })).toEqual(['look again in 300 ms']);
-    expect(decide({ handle: handle({ notBefore: NOW }) })).toEqual(['install']);
+    expect(decide({ handle: late(300) })).toEqual(['look again in 300 ms']);
+    expect(decide({ handle: late(0) })).toEqual(['install']);
   });
 
   describe('with a template that the master does not have', () => {
     const wanted = desired({ templates: [template('a', null), template('b'), template('c', null)] });
     const noted = (templates: readonly string[]) =>
-      handle({ problem: { reason: 'template-missing', message: missingMessage(templates), busyPort: null } });
+      hinderedBy({ reason: 'template-missing', message: missingMessage(templates), busyPort: null });
 
     it('says so once, and again when others are missing', () => {
       expect(decide({ desired: wanted })).toEqual(['note missing games/a games/c']);
@@ -110,7 +125,7 @@ describe('the plan of the template installer', () => {
       const first = messageOf(told('storage main has no template games/b'));
       expect(first).toEqual([`storage main has no template games/b; ${missingMessage(['games/a'])}`]);
       const message = first[0] ?? '';
-      const known = handle({ problem: { reason: 'template-missing', message, busyPort: null } });
+      const known = hinderedBy({ reason: 'template-missing', message, busyPort: null });
       expect(decide({ desired: told('storage main has no template games/b'), handle: known })).toEqual([]);
       expect(decide({ desired: told('it is being downloaded'), handle: known })).toEqual([
         'note missing games/a games/b',
@@ -121,7 +136,7 @@ describe('the plan of the template installer', () => {
       expect(decide({ desired: wanted, missingDigests: ['digest-b'] })).toEqual([
         'note missing games/a games/c',
       ]);
-      const late = { ...noted(['games/a']), notBefore: NOW + 9000 };
+      const late = hinderedBy(nextStartOf(noted(['games/a'])).problem, 9000);
       expect(decide({ desired: desired({ templates: [template('a')] }), handle: late })).toEqual(['install']);
     });
 
@@ -140,7 +155,7 @@ describe('the plan of the template installer', () => {
     const away = { desired: wanted, missingDigests: ['digest-a'], isMasterConnected: false };
     const message =
       'template games/a cannot be fetched: the master is not connected; Drover fetches it when the connection is back';
-    const noted = handle({ problem: { reason: 'template-missing', message, busyPort: null } });
+    const noted = hinderedBy({ reason: 'template-missing', message, busyPort: null });
     expect(decide(away)).toEqual(['note missing games/a']);
     expect(decide({ ...away, handle: noted })).toEqual([]);
     expect(decide({ ...away, handle: noted, isMasterConnected: true })).toEqual(['fetch digest-a']);
@@ -149,7 +164,7 @@ describe('the plan of the template installer', () => {
 
   it('does not wait after a failed fetch when the tree has come another way, or is not wanted any more', () => {
     const problem = { reason: 'install-failed', message: 'no', busyPort: null, digest: 'digest-a' } as const;
-    const failed = handle({ problem, notBefore: NOW + 300 });
+    const failed = hinderedBy(problem, 300);
     const wanted = desired({ templates: [template('a')] });
     expect(decide({ desired: wanted, handle: failed, missingDigests: ['digest-a'] })).toEqual([
       'look again in 300 ms',
@@ -161,7 +176,7 @@ describe('the plan of the template installer', () => {
 
   describe('for a restart that nobody asked for', () => {
     const last = { restartToken: 0, templates: [template('a', 'old-a'), template('b')], behind: null };
-    const ended = handle({ run: 1, hasEnded: true, installed: last });
+    const ended = handle({ run: 1, end: 'unasked', installed: last });
     const changed = desired({ templates: [template('a'), template('b')] });
     const lacking = { desired: changed, handle: ended, missingDigests: ['digest-a'] };
 
@@ -183,7 +198,7 @@ describe('the plan of the template installer', () => {
     });
 
     it('waits as after every failure', () => {
-      expect(decide({ ...lacking, handle: { ...ended, notBefore: NOW + 300 } })).toEqual([
+      expect(decide({ ...lacking, handle: { ...ended, phase: late(300).phase } })).toEqual([
         'look again in 300 ms',
       ]);
     });
@@ -211,7 +226,8 @@ describe('the plan of the template installer', () => {
 
   describe('of a directory that is prepared for a start', () => {
     const installed = { restartToken: 0, templates: [template('a', 'old-a')], behind: null };
-    const prepared = handle({ isPrepared: true, installed });
+    const phase = down({ directory: 'prepared' });
+    const prepared = handle({ phase, installed });
     const changed = desired({ templates: [template('a')] });
 
     it('discards it when a template has changed and is here', () => {
@@ -228,7 +244,7 @@ describe('the plan of the template installer', () => {
         { desired: desired({ templates: [{ ...template('a'), problem: 'a look' }] }) },
       ],
       ['it runs', { handle: running({ installed }) }],
-      ['nobody knows what it was made from', { handle: handle({ isPrepared: true }) }],
+      ['nobody knows what it was made from', { handle: handle({ phase }) }],
     ])('keeps it where %s', (_what, fields) => {
       expect(decide({ desired: changed, handle: prepared, ...fields })).toEqual([]);
     });

@@ -15,10 +15,19 @@ import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { readSpanLines } from '../../../src/logs/span-lines.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
+import type { Problem } from '../../../src/node/handle.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
 import { describePastRuns } from '../../../src/node/past-runs.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
-import { desired, handle, ID, running, supervisorFacts } from '../../support/control-plane/wrapper-facts.js';
+import {
+  desired,
+  down,
+  handle,
+  ID,
+  remaining,
+  running,
+  supervisorFacts,
+} from '../../support/control-plane/wrapper-facts.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
@@ -34,6 +43,9 @@ describe('what a supervisor says of a run', () => {
   });
   const problem = { reason: 'port-busy', message: 'held', busyPort: 30000, busyProtocol: 'tcp' } as const;
 
+  const late = (ms: number, problem: Problem | null = null) =>
+    down({ next: { problem, delay: { until: NOW + ms, ms } } });
+
   it('is nothing before it has a handle', () => {
     expect(describeRun(supervisorFacts({ handle: undefined }), NOW)).toBeUndefined();
   });
@@ -46,26 +58,32 @@ describe('what a supervisor says of a run', () => {
     ],
     [
       'failures to be forgotten',
-      { handle: running({ upSince: NOW - 12_000, streak: 3 }) },
+      { handle: running({ streak: 3 }, { since: NOW - 12_000 }) },
       { failuresInARow: 3, forgivenInMs: 48_000, retryInMs: null },
+    ],
+    ['failures of an instance that is down', { handle: handle({ streak: 3 }) }, { forgivenInMs: null }],
+    [
+      'failures of a process that its runtime has not confirmed',
+      { handle: running({ streak: 3 }, { since: null }) },
+      { forgivenInMs: null, upForMs: null },
     ],
     [
       'a stop under way',
-      { handle: running({ stopping: stopping('SIGTERM', 3000) }), desired: desired({ goal: 'stop' }) },
+      { handle: running({}, { stopping: stopping('SIGTERM', 3000) }), desired: desired({ goal: 'stop' }) },
       { goal: 'stop', stop: { signal: 'SIGTERM', sentAgoMs: 3000, killInMs: 7000 } },
     ],
     [
       'one that was sent SIGKILL',
-      { handle: running({ stopping: stopping('SIGKILL', 200) }), desired: desired({ goal: 'stop' }) },
+      { handle: running({}, { stopping: stopping('SIGKILL', 200) }), desired: desired({ goal: 'stop' }) },
       { stop: { signal: 'SIGKILL', sentAgoMs: 200, killInMs: null } },
     ],
     [
       'one that began with a command',
       {
-        handle: running({
-          stop: { command: 'stop', signal: 'SIGINT', timeoutMs: 30_000 },
-          stopping: { signal: null, begunAt: 0, signalledAt: NOW - 4000, since: NOW - 4000 },
-        }),
+        handle: running(
+          { stop: { command: 'stop', signal: 'SIGINT', timeoutMs: 30_000 } },
+          { stopping: { signal: null, begunAt: 0, signalledAt: NOW - 4000, since: NOW - 4000 } },
+        ),
         desired: desired({ goal: 'stop' }),
       },
       {
@@ -93,24 +111,24 @@ describe('what a supervisor says of a run', () => {
         handle: handle({
           run: 1,
           exit: { code: 3, signal: null, at: 0 },
-          hasEnded: true,
-          notBefore: NOW + 9,
+          end: 'unasked',
+          phase: late(9),
         }),
         desired: desired({}, false, { restartPolicy: 'never' }),
       },
       { isFinished: true, retryInMs: null },
     ],
-    ['remains', { handle: handle({ run: 1, hasRemains: true }) }, { pid: null, hasRemains: true }],
+    ['remains', { handle: handle({ run: 1, phase: remaining() }) }, { pid: null, hasRemains: true }],
     ['a restart', { handle: running(), desired: desired({ restartToken: 1 }) }, { goal: 'restart' }],
     ['a missing runtime', { runtimeProblem: 'no tmux' }, { runtimeProblem: 'no tmux' }],
     [
       'a busy port',
-      { handle: handle({ problem, notBefore: NOW + 4000 }) },
+      { handle: handle({ phase: late(4000, problem) }) },
       { problem: { reason: 'port-busy', message: 'held' }, retryInMs: 4000 },
     ],
     [
       'a busy port that it no longer has',
-      { handle: handle({ problem, notBefore: NOW + 4000 }), desired: desired({ port: 30001 }) },
+      { handle: handle({ phase: late(4000, problem) }), desired: desired({ port: 30001 }) },
       { retryInMs: null },
     ],
   ])('tells of %s', (_what, fields, expected) => {
@@ -118,7 +136,9 @@ describe('what a supervisor says of a run', () => {
   });
 
   it('puts the next try off for exactly as long as the plan waits', () => {
-    const facts = supervisorFacts({ handle: handle({ streak: 4, notBefore: NOW + 3700, isPrepared: true }) });
+    const facts = supervisorFacts({
+      handle: handle({ streak: 4, phase: { ...late(3700), directory: 'prepared' } }),
+    });
     expect(describeRun(facts, NOW)?.retryInMs).toBe(plan(facts, NOW).recheckInMs);
     expect(plan(facts, NOW + 3700).steps).toContainEqual({ do: 'start' });
     expect(describeRun(facts, NOW + 3700)?.retryInMs).toBeNull();
@@ -130,7 +150,7 @@ describe('the ends that a node remembers', () => {
     let one = running();
     for (let run = 1; run <= 7; run++) {
       const exit = { code: run, signal: null, at: run * 1000, ...(run > 1 && { output: SPAN }) };
-      one = { ...one, run, ...afterExit({ ...one, run }, exit, NOW, 0) };
+      one = afterExit({ ...one, run }, exit, NOW, 0);
     }
     expect(one.exits.map(({ run, code, at, output }) => [run, code, at, output])).toEqual(
       [7, 6, 5, 4, 3].map((run) => [run, run, run * 1000, SPAN]),
@@ -141,10 +161,10 @@ describe('the ends that a node remembers', () => {
   it('tell a stop that was asked for from a crash, and one that nobody saw', () => {
     const stopping = { signal: 'SIGTERM', begunAt: 0, signalledAt: NOW, since: NOW } as const;
     const exit = { code: null, signal: 'SIGTERM', at: 5 };
-    expect(afterExit(running({ stopping }), exit, NOW, 0).exits).toEqual([
+    expect(afterExit(running({}, { stopping }), exit, NOW, 0).exits).toEqual([
       { run: 1, ...exit, wasAsked: true, output: null },
     ]);
-    expect(afterExit(running(), exit, NOW, 0).exits?.[0]?.wasAsked).toBe(false);
+    expect(afterExit(running(), exit, NOW, 0).exits[0]?.wasAsked).toBe(false);
   });
 
   it('are on disk, and a handle of an earlier version has none', async () => {

@@ -51,7 +51,7 @@ describe('the desired copy', () => {
   }
 
   it('remembers the newest revision of the store that it was told of, until a snapshot says another', async () => {
-    expect(copy.seen).toBeUndefined();
+    expect(copy.seen()).toBeUndefined();
     copy.applySnapshot({ ...snapshot([]), store: 7 });
     copy.applyDelta(delta({ store: 9 }));
     // An older master does not say it.
@@ -60,15 +60,15 @@ describe('the desired copy', () => {
     await clock.advance(1000);
     await written;
     copy = await open();
-    expect(copy.seen).toEqual({ revision: 9, line: 0 });
+    expect(copy.seen()).toEqual({ revision: 9, line: 0 });
     copy.applySnapshot({ ...snapshot([]), store: 3, line: 5 });
     copy.applyDelta(delta({ store: 4 }));
-    expect(copy.seen).toEqual({ revision: 4, line: 5 });
+    expect(copy.seen()).toEqual({ revision: 4, line: 5 });
     const writtenAgain = disk.written();
     await clock.advance(1000);
     await writtenAgain;
     copy = await open();
-    expect(copy.seen).toEqual({ revision: 4, line: 5 });
+    expect(copy.seen()).toEqual({ revision: 4, line: 5 });
   });
 
   it('holds what a snapshot names and drops what it does not, telling of both', () => {

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest';
 import { instancesByAge } from '../../../src/operations/configuration-file-list.js';
+import type { Reads } from '../../../src/operations/reads.js';
 import { configurationRecord } from '../../support/control-plane/explain-facts.js';
+import { given } from '../../support/control-plane/given.js';
 
 it('tells of each configuration in force how many instances have its content and how many an older one', () => {
   const record = { value: configurationRecord({ hash: 'new' }), revision: 1 };
@@ -16,10 +18,12 @@ it('tells of each configuration in force how many instances have its content and
     ['lobby', record],
     ['idle', record],
   ]);
-  const ages = instancesByAge({
-    configurations: inForce,
-    instanceRevisions: { of: (name) => new Map(counts[name]) },
-  });
+  const ages = instancesByAge(
+    given<Reads>({
+      configurations: inForce,
+      instanceRevisions: { of: (name) => new Map(counts[name]) },
+    }),
+  );
   expect([...ages]).toEqual([
     ['lobby', { current: 2, outdated: 4 }],
     ['idle', { current: 0, outdated: 0 }],

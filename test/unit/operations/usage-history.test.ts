@@ -1,9 +1,12 @@
 /** What is remembered of instances for charts: how long, of which, and in how much memory. */
+
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceUsage } from '../../../src/model/run/instance-usage.js';
+import type { Reads } from '../../../src/operations/reads.js';
 import { UsageHistory } from '../../../src/operations/usage-history.js';
 import { instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { given } from '../../support/control-plane/given.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const EVERY_MS = 15_000;
@@ -16,7 +19,7 @@ const used = new Map<string, InstanceUsage>();
 
 beforeEach(() => {
   clock = new FakeClock();
-  history = new UsageHistory({ instances: records, usageOf: (id) => used.get(id), clock });
+  history = new UsageHistory(given<Reads>({ instances: records, usageOf: (id) => used.get(id), clock }));
   history.start();
 });
 afterEach(() => {

@@ -16,12 +16,13 @@ interface Rule {
 
 const RULES: readonly Rule[] = [
   {
-    what: 'starts a process: only owners, session tools, the program that locks files, the key command of a context and the editor of a person are started, by argument arrays',
+    what: 'starts a process: only owners, session tools, git, the program that locks files, the key command of a context and the editor of a person are started, by argument arrays',
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
       'src/client/configurations/editor.ts',
       'src/client/connection/key-command.ts',
       'src/client/ui/open-browser.ts',
+      'src/configuration-files/history/git-origins.ts',
       'src/files/lock-open-file.ts',
       'src/runtime/owner/owner-launch.ts',
       'src/runtime/session/screen/screen-tool.ts',
@@ -30,7 +31,7 @@ const RULES: readonly Rule[] = [
       'src/runtime/session/tool-offer.ts',
     ],
   },
-  { what: 'calls a shell', pattern: /\bexec(?:Sync|File|FileSync)?\(\s*[`'"]|\bshell: true\b/ },
+  { what: 'calls a shell', pattern: /\bexec(?:Sync)?\(\s*[`'"]|\bshell: true\b/ },
   { what: 'runs text as code', pattern: /\beval\(|new Function\(|from '(?:node:)?vm'/ },
   { what: 'follows links while it removes a tree', pattern: /\brm(?:Sync)?\([^)]*recursive: true/ },
   {

@@ -10,7 +10,7 @@ import { groupOf } from '../../../src/runtime/docker/container-usage.js';
 import { exitOfRemoved, exitOfState } from '../../../src/runtime/docker/engine/container-exit.js';
 import { containerOptions, runOfLabels } from '../../../src/runtime/docker/engine/container-options.js';
 import { readDockerSettings } from '../../../src/runtime/docker/engine/docker-settings.js';
-import { toEngineError } from '../../../src/runtime/docker/engine/engine-error.js';
+import { refusalOf, toEngineError } from '../../../src/runtime/docker/engine/engine-error.js';
 import { findEngineSocket } from '../../../src/runtime/docker/engine/engine-socket.js';
 import { statsSchema, usageOf } from '../../../src/runtime/docker/engine/engine-stats.js';
 import { PullProgress } from '../../../src/runtime/docker/pull-progress.js';
@@ -205,16 +205,14 @@ describe('the progress of a pull', () => {
 });
 
 describe("an engine's refusal", () => {
-  it('is told in its own words, without paths and without those of the client', () => {
-    const json = { message: 'invalid mount: /srv/drover/running/abc123 is no directory' };
-    expect(toEngineError(Object.assign(new Error('x'), { statusCode: 400, json }))).toMatchObject({
+  it('is told in its own words, without paths', () => {
+    const said = { message: 'invalid mount: /srv/drover/running/abc123 is no directory' };
+    expect(refusalOf(400, JSON.stringify(said))).toMatchObject({
       status: 400,
       message: 'invalid mount: abc123 is no directory',
     });
-    const words = new Error('(HTTP code 404) no such container - No such image: a:1 ');
-    expect(toEngineError(Object.assign(words, { statusCode: 404, json: null })).message).toBe(
-      'No such image: a:1',
-    );
+    expect(refusalOf(404, 'No such image: a:1\n').message).toBe('No such image: a:1');
+    expect(refusalOf(500, '').message).toBe('HTTP 500');
   });
 
   it('is told from no answer at all', () => {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { DirectoryWatch } from '../../../src/runtime/session/directory-watch.js';
 import { RunDirectory } from '../../../src/runtime/session/run-directory.js';
+import { RunDirectoryWatch } from '../../../src/runtime/session/run-directory-watch.js';
 import { splitClosingWords } from '../../../src/runtime/session/screen/screen-words.js';
 import { untilBegun, WindowLost } from '../../../src/runtime/session/session-start.js';
 
@@ -12,12 +12,12 @@ const LOST = '\n\r=== Command detached from window (Mon Nov 23 04:06:13 2026) ==
 
 let parent: string;
 let run: RunDirectory;
-let watch: DirectoryWatch;
+let watch: RunDirectoryWatch;
 beforeEach(() => {
   parent = mkdtempSync(join(tmpdir(), 'drover-session-start-'));
   run = new RunDirectory(parent, { instanceId: 'aaaaaa', run: 1 });
   mkdirSync(run.directory);
-  watch = new DirectoryWatch(run.directory, () => undefined);
+  watch = new RunDirectoryWatch(run.directory, () => undefined);
 });
 afterEach(() => {
   watch.close();

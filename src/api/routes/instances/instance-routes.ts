@@ -3,35 +3,21 @@
  * and stdin.
  */
 
-import type { InstanceStreams } from '../../../channel/services/instance-streams.js';
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
 import { DroverError } from '../../../model/errors.js';
 import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
 import { isInstanceId } from '../../../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../../../model/unknown.js';
-import {
-  detailsOf,
-  type InstanceDetailsNeeds,
-  instanceDetailsSchema,
-} from '../../../operations/instance-details.js';
-import {
-  changeLifecycle,
-  deleteInstance,
-  type InstanceLifecycleNeeds,
-} from '../../../operations/instance-lifecycle.js';
-import {
-  type InstanceLogNeeds,
-  instanceLogSchema,
-  readInstanceLog,
-} from '../../../operations/instance-log.js';
-import type { InstanceUpdateNeeds } from '../../../operations/instance-update.js';
+import { detailsOf, instanceDetailsSchema } from '../../../operations/instance-details.js';
+import { changeLifecycle, deleteInstance } from '../../../operations/instance-lifecycle.js';
+import { instanceLogSchema, readInstanceLog } from '../../../operations/instance-log.js';
+import type { Reads } from '../../../operations/reads.js';
+import type { Writes } from '../../../operations/writes.js';
 import type { StateReport } from '../../../state/instance-changes.js';
-import type { InstanceWriter } from '../../../state/instance-writes.js';
-import type { MirrorReader } from '../../../store/mirror.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { sendEncoded } from '../../http/json-reply.js';
-import { defineRoute, nothing, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
 import {
   createBody,
   executeBody,
@@ -47,20 +33,8 @@ import {
 import type { InstanceView } from './instance-view.js';
 import { updateRoute } from './update-route.js';
 
-export interface InstanceNeeds
-  extends InstanceDetailsNeeds,
-    InstanceLifecycleNeeds,
-    InstanceLogNeeds,
-    InstanceUpdateNeeds {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>;
-  readonly instanceWrites: InstanceLifecycleNeeds['instanceWrites'] &
-    InstanceUpdateNeeds['instanceWrites'] &
-    Pick<InstanceWriter, 'create' | 'reportState'>;
-  readonly streams: InstanceLogNeeds['streams'] & Pick<InstanceStreams, 'writeStdin'>;
-}
-
 export interface InstanceRoutesOptions {
-  readonly dependencies: InstanceNeeds;
+  readonly dependencies: Reads & Writes;
   readonly view: InstanceView;
 }
 
@@ -91,15 +65,12 @@ function listRoute(view: InstanceView): Route {
     scope: 'READ',
     reach: 'filtered',
     summary: 'All instances, oldest first.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'instances', schema: instanceList } },
     handle: ({ request }, reply) => sendEncoded(reply, view.list(accessOf(request))),
   });
 }
 
-function createRoute({ instanceWrites }: InstanceNeeds): Route {
+function createRoute({ creations }: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances',
@@ -107,14 +78,12 @@ function createRoute({ instanceWrites }: InstanceNeeds): Route {
     reach: 'filtered',
     summary: 'Makes an instance of a configuration.',
     errors: ['DRV_STORE_WRITE_FAILED'],
-    params: nothing,
-    query: nothing,
     body: createBody,
     answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
     handle: async ({ body, request }, reply) => {
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
-      const record = await instanceWrites.create(body.configurationName).catch((error: unknown) => {
+      const record = await creations.create(body.configurationName).catch((error: unknown) => {
         // The URL is right: the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
@@ -135,8 +104,6 @@ function getRoute(view: InstanceView): Route {
     summary: 'One instance.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'the instance', schema: instanceInfoSchema } },
     handle: ({ params }, reply) => {
       const text = view.get(params.id);
@@ -146,7 +113,7 @@ function getRoute(view: InstanceView): Route {
   });
 }
 
-function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+function detailsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/details',
@@ -155,14 +122,12 @@ function detailsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     summary: 'One instance with what is wanted of it, its templates, and what it uses now.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'all that is known of it', schema: instanceDetailsSchema } },
     handle: ({ params }) => detailsOf(visible(view, params.id), dependencies),
   });
 }
 
-function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -171,8 +136,6 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    query: nothing,
-    body: nothing,
     answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
     handle: async ({ params }) => {
       const { id } = params;
@@ -183,7 +146,7 @@ function removeRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
+function logsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
@@ -199,7 +162,6 @@ function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
     ],
     params: instanceParams,
     query: logsQuery,
-    body: nothing,
     answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
     handle: async ({ params, query }) => {
       const record = visible(view, params.id);
@@ -212,7 +174,7 @@ function logsRoute(dependencies: InstanceNeeds, view: InstanceView): Route {
   });
 }
 
-function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Route {
+function stateRoute({ instanceWrites }: Reads & Writes, view: InstanceView): Route {
   return defineRoute({
     method: 'PUT',
     path: '/instances/:id/state',
@@ -221,7 +183,6 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
     summary: 'Records what an app or tool reports of an instance.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    query: nothing,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
     handle: async ({ params, body, request }) => {
@@ -241,7 +202,7 @@ function stateRoute({ instanceWrites }: InstanceNeeds, view: InstanceView): Rout
   });
 }
 
-function lifecycleRoute(dependencies: InstanceNeeds): Route {
+function lifecycleRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',
@@ -251,7 +212,6 @@ function lifecycleRoute(dependencies: InstanceNeeds): Route {
     errors: ['DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     query: lifecycleQuery,
-    body: nothing,
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
@@ -284,7 +244,6 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
       'DRV_CHANNEL_CALL_FAILED',
     ],
     params: instanceParams,
-    query: nothing,
     body: executeBody,
     answers: { 200: { description: 'handed over', schema: executeMessage } },
     handle: async ({ params, body: { command } }) => {

@@ -1,4 +1,5 @@
 /** `/cluster/left-directories`: directories of static instances that are gone, and how one is taken up again. */
+
 import { z } from 'zod';
 import { instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
 import { leftDirectoriesSchema } from '../../../model/run/left-directory.js';
@@ -6,31 +7,29 @@ import { unknownConfiguration } from '../../../model/unknown.js';
 import {
   adoptBodySchema,
   adoptDirectory,
-  type LeftDirectoryNeeds,
   listLeft,
   type SeesLeft,
 } from '../../../operations/left-directories.js';
+import type { Reads } from '../../../operations/reads.js';
+import type { Writes } from '../../../operations/writes.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
-import { defineRoute, nothing, type Route } from '../../http/route.js';
+import { defineRoute, type Route } from '../../http/route.js';
 
 type Request = Parameters<typeof seesConfiguration>[0];
 
 const directoryParams = z.object({ id: z.string().describe('name of the directory') });
 
-export function leftDirectoryRoutes(dependencies: LeftDirectoryNeeds): readonly Route[] {
+export function leftDirectoryRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [listRoute(dependencies), adoptRoute(dependencies)];
 }
 
-function listRoute(dependencies: LeftDirectoryNeeds): Route {
+function listRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'GET',
     path: '/cluster/left-directories',
     scope: 'READ',
     reach: 'filtered',
     summary: 'Directories of static instances that are gone, on all nodes.',
-    params: nothing,
-    query: nothing,
-    body: nothing,
     answers: {
       200: { description: 'directories, and the nodes that did not answer', schema: leftDirectoriesSchema },
     },
@@ -38,7 +37,7 @@ function listRoute(dependencies: LeftDirectoryNeeds): Route {
   });
 }
 
-function adoptRoute(dependencies: LeftDirectoryNeeds): Route {
+function adoptRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/cluster/left-directories/:id/adopt',
@@ -52,7 +51,6 @@ function adoptRoute(dependencies: LeftDirectoryNeeds): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     params: directoryParams,
-    query: nothing,
     body: adoptBodySchema,
     answers: { 201: { description: 'the instance', schema: instanceInfoSchema } },
     handle: async ({ params: { id }, body: { configurationName }, request }, reply) => {

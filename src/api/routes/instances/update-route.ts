@@ -1,14 +1,16 @@
 /** `POST /instances/{id}/update`: gives an instance the content in force where it is. */
+
 import {
-  type InstanceUpdateNeeds,
   updateBodySchema,
   updatedInstanceSchema,
   updateInstance,
 } from '../../../operations/instance-update.js';
-import { defineRoute, nothing, type Route } from '../../http/route.js';
+import type { Reads } from '../../../operations/reads.js';
+import type { Writes } from '../../../operations/writes.js';
+import { defineRoute, type Route } from '../../http/route.js';
 import { instanceParams } from './instance-schemas.js';
 
-export function updateRoute(dependencies: InstanceUpdateNeeds): Route {
+export function updateRoute(dependencies: Reads & Writes): Route {
   return defineRoute({
     method: 'POST',
     path: '/instances/:id/update',
@@ -23,7 +25,6 @@ export function updateRoute(dependencies: InstanceUpdateNeeds): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     params: instanceParams,
-    query: nothing,
     body: updateBodySchema,
     answers: { 200: { description: 'recorded', schema: updatedInstanceSchema } },
     handle: ({ params, body }) => updateInstance(dependencies, params.id, body),

@@ -1,5 +1,4 @@
 /** The request for the container of a start. Pure. */
-import type { ContainerCreateOptions, PortMap } from 'dockerode';
 import type { SegmentLimits } from '../../../logs/segments.js';
 import { AUTHORITY_IN_CONTAINER, type RunId, type StartSpec } from '../../runtime.js';
 import type { DockerSettings } from './docker-settings.js';
@@ -29,7 +28,10 @@ export interface ContainerFacts {
   readonly hasInit: boolean;
 }
 
-export function containerOptions(facts: ContainerFacts): ContainerCreateOptions {
+/** The container in the words of the engine's API; `name` goes into the request's URL, the rest into its body. */
+export type ContainerOptions = ReturnType<typeof containerOptions>;
+
+export function containerOptions(facts: ContainerFacts) {
   const { spec, settings, network } = facts;
   const ports = spec.port == null || network === 'host' ? [] : [`${spec.port}/tcp`, `${spec.port}/udp`];
   const user = settings.dockerUser ?? facts.defaultUser;
@@ -52,14 +54,9 @@ export function containerOptions(facts: ContainerFacts): ContainerCreateOptions 
   };
 }
 
-function hostConfig(
-  { spec, settings, network, log, hasInit }: ContainerFacts,
-  ports: readonly string[],
-): NonNullable<ContainerCreateOptions['HostConfig']> {
+function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, ports: readonly string[]) {
   const memory = Math.max(spec.ramMB * MB, LEAST_MEMORY_BYTES);
-  const bindings: PortMap = Object.fromEntries(
-    ports.map((port) => [port, [{ HostPort: String(spec.port) }]]),
-  );
+  const bindings = Object.fromEntries(ports.map((port) => [port, [{ HostPort: String(spec.port) }]]));
   return {
     // Not `Binds`: there a colon in the path would separate, and a missing directory would be made.
     Mounts: [
@@ -68,7 +65,7 @@ function hostConfig(
         ? []
         : [
             {
-              Type: 'bind' as const,
+              Type: 'bind',
               Source: spec.apiAuthority,
               Target: AUTHORITY_IN_CONTAINER,
               ReadOnly: true,

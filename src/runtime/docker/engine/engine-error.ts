@@ -5,13 +5,8 @@ import { withoutPaths } from '../../../model/public-message.js';
 import { systemReason } from '../../../model/words.js';
 
 const LONGEST_WORDS = 500;
-/** The client's prefix to the engine's own words. */
-const CLIENT_WORDS = /^\(HTTP code \d+\) [\w ]+ - /;
 
-const refusalSchema = z.object({
-  statusCode: z.int(),
-  json: z.object({ message: z.string() }).optional().catch(undefined),
-});
+const refusalSchema = z.object({ message: z.string() });
 
 /** A refusal: the engine answered with a status that is no success. `message` holds its own words, without paths. */
 export class EngineRefusal extends Error {
@@ -25,7 +20,7 @@ export class EngineRefusal extends Error {
 }
 
 /** True when the engine says that there is no such thing. */
-export function isMissing(error: unknown): boolean {
+export function isUnknown(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 404;
 }
 
@@ -34,15 +29,18 @@ export function isNotNow(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 409;
 }
 
-/** Makes an EngineRefusal or a DRV_RUNTIME_UNAVAILABLE of what the client threw. */
+/** The refusal in an answer with this status and body. */
+export function refusalOf(status: number, body: string): EngineRefusal {
+  try {
+    return new EngineRefusal(status, refusalSchema.parse(JSON.parse(body)).message);
+  } catch {
+    return new EngineRefusal(status, body.trim() || `HTTP ${status}`);
+  }
+}
+
+/** Makes a DRV_RUNTIME_UNAVAILABLE of any error that is not the engine's refusal. */
 export function toEngineError(error: unknown): Error {
   if (error instanceof DroverError || error instanceof EngineRefusal) return error;
-  const refusal = refusalSchema.safeParse(error);
-  if (refusal.success)
-    return new EngineRefusal(
-      refusal.data.statusCode,
-      refusal.data.json?.message ?? messageOf(error).replace(CLIENT_WORDS, ''),
-    );
   return unavailable(
     `the container engine does not answer: ${systemReason(error) ?? withoutPaths(messageOf(error))}`,
   );

@@ -4,24 +4,21 @@
  */
 import { setMaxListeners } from 'node:events';
 import { type Duplex, Readable } from 'node:stream';
-import type Docker from 'dockerode';
-import type { ContainerCreateOptions, ContainerLogsOptions } from 'dockerode';
+import { buffer, text } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Clock } from '../../../loop/clock.js';
 import { withDeadline } from '../../../loop/deadline.js';
 import type { Usage } from '../../runtime.js';
-import { attachStdin } from './attach.js';
 import type { ContainerState } from './container-exit.js';
-import { ROOT_LABEL } from './container-options.js';
+import { type ContainerOptions, ROOT_LABEL } from './container-options.js';
 import { toEngineError, unavailable } from './engine-error.js';
+import { ask, type EngineRequest, upgrade } from './engine-request.js';
 import { statsSchema, usageOf } from './engine-stats.js';
 
 const PROBE_LIMIT_MS = 3000;
 const CALL_LIMIT_MS = 10_000;
 /** The limit for creating a container: some storage drivers copy a whole image. */
 const CREATE_LIMIT_MS = 120_000;
-/** How soon sockets of abandoned requests are closed. */
-const SOCKET_LIMIT_MS = 15_000;
 
 const versionSchema = z.object({
   Version: z.string(),
@@ -35,6 +32,7 @@ const stateSchema = z.object({
   OOMKilled: z.boolean().default(false),
   FinishedAt: z.string().default(''),
 });
+const createdSchema = z.object({ Id: z.string() });
 const inspectSchema = z.object({ State: stateSchema });
 const listSchema = z.array(
   z.object({ Id: z.string(), Labels: z.record(z.string(), z.string()).nullish(), State: z.string() }),
@@ -61,18 +59,10 @@ export interface ListedContainer {
   readonly isLive: boolean;
 }
 
-interface Clients {
-  readonly calls: Docker;
-  /** Without a limit on silence. */
-  readonly streams: Docker;
-}
-
 export class Engine {
   readonly socketPath: string;
   readonly #clock: Clock;
   readonly #closed = new AbortController();
-  /** Loaded at first use: the client takes 200 ms to load, and most machines have no engine. */
-  #clients: Promise<Clients> | undefined;
 
   constructor(socketPath: string, clock: Clock) {
     this.socketPath = socketPath;
@@ -87,60 +77,52 @@ export class Engine {
   }
 
   async version(): Promise<EngineVersion> {
-    const said = await this.#call('say its version', ({ calls }) => calls.version(), PROBE_LIMIT_MS);
+    const said = await this.#call('say its version', { path: '/version' }, PROBE_LIMIT_MS);
     const { Version, Components } = versionSchema.parse(said);
     const isPodman = Components?.some(({ Name }) => Name.startsWith('Podman')) === true;
     return { text: isPodman ? `Podman ${Version}` : Version, isPodman };
   }
 
   async networkNames(): Promise<ReadonlySet<string>> {
-    const networks = await this.#call('list its networks', ({ calls }) => calls.listNetworks());
+    const networks = await this.#call('list its networks', { path: '/networks' });
     return new Set(networksSchema.parse(networks).map(({ Name }) => Name));
   }
 
   /** Throws EngineRefusal 404 when there is none. */
   async requireImage(name: string): Promise<void> {
-    await this.#call('look for an image', ({ calls }) => calls.getImage(name).inspect());
+    await this.#call('look for an image', { path: `/images/${name}/json` });
   }
 
   /** The engine's report of a pull under way: lines of JSON, one for each piece of news. */
   pull(image: string, signal: AbortSignal): Promise<Readable> {
-    return this.#stream('pull an image', signal, async ({ streams }, abortSignal) =>
-      streams.pull(image, { abortSignal }),
-    );
+    const asked: EngineRequest = { method: 'POST', path: '/images/create', query: { fromImage: image } };
+    return this.#stream('pull an image', asked, signal);
   }
 
   /** Resolves with its id. */
-  async create({ name, ...body }: ContainerCreateOptions): Promise<string> {
-    const create = async ({ streams }: Clients, abortSignal: AbortSignal): Promise<string> => {
-      // A body of its own: otherwise the client puts all of it, the environment too, into the request's URL.
-      const options = { _query: { name }, _body: body, abortSignal };
-      return (await streams.createContainer(options)).id;
-    };
-    return await this.#call('create a container', create, CREATE_LIMIT_MS);
+  async create({ name, ...body }: ContainerOptions): Promise<string> {
+    const asked: EngineRequest = { method: 'POST', path: '/containers/create', query: { name }, body };
+    return createdSchema.parse(await this.#call('create a container', asked, CREATE_LIMIT_MS)).Id;
   }
 
   async start(id: string): Promise<void> {
-    await this.#call(
-      'start a container',
-      ({ streams }, abortSignal) => streams.getContainer(id).start({ abortSignal }),
-      CREATE_LIMIT_MS,
-    );
+    const asked: EngineRequest = { method: 'POST', path: `/containers/${id}/start` };
+    await this.#call('start a container', asked, CREATE_LIMIT_MS);
   }
 
   async kill(id: string, signal: NodeJS.Signals): Promise<void> {
-    await this.#call('signal a container', ({ calls }) => calls.getContainer(id).kill({ signal }));
+    const path = `/containers/${id}/kill`;
+    await this.#call('signal a container', { method: 'POST', path, query: { signal } });
   }
 
   /** Removes a container with its anonymous volumes; ends it when it runs. */
   async remove(id: string): Promise<void> {
-    await this.#call('remove a container', ({ calls }) =>
-      calls.getContainer(id).remove({ force: true, v: true }),
-    );
+    const query = { force: 'true', v: 'true' };
+    await this.#call('remove a container', { method: 'DELETE', path: `/containers/${id}`, query });
   }
 
   async inspect(id: string): Promise<Inspected> {
-    const said = await this.#call('inspect a container', ({ calls }) => calls.getContainer(id).inspect());
+    const said = await this.#call('inspect a container', { path: `/containers/${id}/json` });
     const { State } = inspectSchema.parse(said);
     return {
       isRunning: State.Running,
@@ -154,10 +136,8 @@ export class Engine {
 
   /** The containers of this root, including ended ones. */
   async list(rootId: string): Promise<readonly ListedContainer[]> {
-    const filters = { label: [`${ROOT_LABEL}=${rootId}`] };
-    const said = await this.#call('list containers', ({ calls }) =>
-      calls.listContainers({ all: true, filters }),
-    );
+    const query = { all: 'true', filters: JSON.stringify({ label: [`${ROOT_LABEL}=${rootId}`] }) };
+    const said = await this.#call('list containers', { path: '/containers/json', query });
     return listSchema.parse(said).map(({ Id, Labels, State }) => ({
       id: Id,
       labels: Labels ?? {},
@@ -168,29 +148,24 @@ export class Engine {
 
   /** Both streams, each message with its instant, until the container ends. `since`: Unix seconds. */
   logs(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
-    return this.#stream('follow a log', signal, ({ streams }, abortSignal) =>
-      streams.getContainer(id).logs({ ...shownSince(since), follow: true, abortSignal }),
-    );
+    return this.#stream('follow a log', logRequest(id, since, true), signal);
   }
 
   /** The same up to now. */
   async logsSoFar(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
-    const said = await this.#bounded('show a log', CALL_LIMIT_MS, signal, ({ streams }, abortSignal) =>
-      streams.getContainer(id).logs({ ...shownSince(since), follow: false, abortSignal }),
+    const said = await this.#bounded('show a log', CALL_LIMIT_MS, signal, async (inner) =>
+      buffer(await ask(this.socketPath, logRequest(id, since, false), AbortSignal.any([signal, inner]))),
     );
     return Readable.from([said]);
   }
 
   /** A stream to the container's standard input. */
   async attach(id: string, signal: AbortSignal): Promise<Duplex> {
-    const { socketPath } = this;
+    const query = { stream: 'true', stdin: 'true' };
+    const asked: EngineRequest = { method: 'POST', path: `/containers/${id}/attach`, query };
     const either = AbortSignal.any([signal, this.#closed.signal]);
-    const connection = await this.#bounded(
-      'attach to a container',
-      CALL_LIMIT_MS,
-      either,
-      (_clients, inner) =>
-        attachStdin({ socketPath, containerId: id, signal: AbortSignal.any([either, inner]) }),
+    const connection = await this.#bounded('attach to a container', CALL_LIMIT_MS, either, (inner) =>
+      upgrade(this.socketPath, asked, AbortSignal.any([either, inner])),
     );
     either.addEventListener('abort', () => connection.destroy(), { once: true });
     return connection;
@@ -202,77 +177,51 @@ export class Engine {
     // Podman before 4.4 knows `died` alone in a filter, and still tells of `die`.
     const event = ['die', 'died', 'destroy', 'remove'];
     const filters = JSON.stringify({ type: ['container'], event, label });
-    return this.#stream('tell events', signal, async ({ streams }, abortSignal) => {
-      const options = { filters, abortSignal };
-      return streams.getEvents(options);
-    });
+    return this.#stream('tell events', { path: '/events', query: { filters } }, signal);
   }
 
   async usage(id: string): Promise<Usage> {
-    const said = await this.#call('measure a container', ({ calls }) =>
-      calls.getContainer(id).stats({ stream: false, 'one-shot': true }),
-    );
+    const query = { stream: 'false', 'one-shot': 'true' };
+    const said = await this.#call('measure a container', { path: `/containers/${id}/stats`, query });
     return usageOf(statsSchema.parse(said));
   }
 
-  async #call<T>(
-    what: string,
-    ask: (clients: Clients, signal: AbortSignal) => Promise<T>,
-    limitMs = CALL_LIMIT_MS,
-  ): Promise<T> {
-    return await this.#bounded(what, limitMs, this.#closed.signal, ask);
+  /** The answer's JSON; undefined: it has no body. */
+  async #call(what: string, asked: EngineRequest, limitMs = CALL_LIMIT_MS): Promise<unknown> {
+    const { signal } = this.#closed;
+    const said = await this.#bounded(what, limitMs, signal, async (inner) =>
+      text(await ask(this.socketPath, asked, inner)),
+    );
+    return said === '' ? undefined : JSON.parse(said);
   }
 
   /** The limit is on the beginning of the answer. The stream itself lives until it ends or `signal` aborts. */
-  async #stream(
-    what: string,
-    signal: AbortSignal,
-    open: (clients: Clients, signal: AbortSignal) => Promise<NodeJS.ReadableStream>,
-  ): Promise<Readable> {
+  #stream(what: string, asked: EngineRequest, signal: AbortSignal): Promise<Readable> {
     const either = AbortSignal.any([signal, this.#closed.signal]);
-    const stream = await this.#bounded(what, CALL_LIMIT_MS, either, (clients, inner) =>
-      open(clients, AbortSignal.any([either, inner])),
+    return this.#bounded(what, CALL_LIMIT_MS, either, (inner) =>
+      ask(this.socketPath, asked, AbortSignal.any([either, inner])),
     );
-    if (stream instanceof Readable) return stream;
-    throw unavailable('the container engine gave nothing to read from');
   }
 
   async #bounded<T>(
     what: string,
     limitMs: number,
     signal: AbortSignal,
-    ask: (clients: Clients, signal: AbortSignal) => Promise<T>,
+    work: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
     const expired = (): Error =>
       unavailable(`the container engine did not ${what} within ${limitMs / 1000} s; look at the engine`);
     try {
-      const clients = await this.#load();
-      return await withDeadline({ limitMs, clock: this.#clock, signal, expired }, (inner) =>
-        ask(clients, inner),
-      );
+      return await withDeadline({ limitMs, clock: this.#clock, signal, expired }, work);
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw toEngineError(error);
     }
   }
-
-  #load(): Promise<Clients> {
-    this.#clients ??= loadClients(this.socketPath);
-    return this.#clients;
-  }
 }
 
-/** Podman refuses an empty `since`, as undefined would be sent. */
-function shownSince(
-  since: string | undefined,
-): Pick<ContainerLogsOptions, 'stdout' | 'stderr' | 'timestamps' | 'since'> {
-  return { stdout: true, stderr: true, timestamps: true, ...(since === undefined ? {} : { since }) };
-}
-
-async function loadClients(socketPath: string): Promise<Clients> {
-  const { default: Client } = await import('dockerode');
-  // A kept connection would break when the engine restarts, at the very request that should find it well. Not by an
-  // agent of our own: the client prints its options at every request, and an agent holds all connections there are.
-  const shared = { socketPath, headers: { Connection: 'close' } };
-  return { calls: new Client({ ...shared, timeout: SOCKET_LIMIT_MS }), streams: new Client(shared) };
+/** Podman refuses an empty `since`. */
+function logRequest(id: string, since: string | undefined, isFollowing: boolean): EngineRequest {
+  const shown = { stdout: 'true', stderr: 'true', timestamps: 'true', follow: String(isFollowing) };
+  return { path: `/containers/${id}/logs`, query: since === undefined ? shown : { ...shown, since } };
 }

@@ -7,7 +7,6 @@ import type { Clock } from '../../../loop/clock.js';
 
 const BASE_MS = 200;
 const MOST_MS = 10_000;
-const KEY = 'engine';
 
 export class RetryDelay {
   readonly #clock: Clock;
@@ -20,14 +19,14 @@ export class RetryDelay {
 
   /** Notes an answer: the next failure waits the shortest time. */
   reset(): void {
-    this.#backoff.clear(KEY);
+    this.#backoff.clear();
   }
 
   /** Resolves after the delay, or at once when `signal` aborts. */
   async wait(signal: AbortSignal): Promise<void> {
     if (signal.aborted) return;
     await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimer(this.#backoff.next(KEY), () => {
+      const timer = this.#clock.setTimer(this.#backoff.next(), () => {
         signal.removeEventListener('abort', onAbort);
         resolve();
       });

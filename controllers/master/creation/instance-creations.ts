@@ -1,23 +1,26 @@
 /**
- * Creates instances for `InstanceWriter`: one for a client, the missing ones of a minimum, one in another's place. Each
+ * Creates instances: one for a client, the missing ones of a minimum, one in another's place. Each
  * transaction checks that the configuration has not changed.
  */
-import type { Clock } from '../loop/clock.js';
-import type { ConfigurationRecord } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
-import type { InstanceRecord, Maker } from '../model/instance.js';
-import { randomInstanceId } from '../model/names.js';
-import type { RolloutRecord } from '../model/rollout.js';
-import { unknownConfiguration } from '../model/unknown.js';
-import { configurationKey, instanceKey, rolloutKey } from '../store/keys.js';
-import type { LookupReader } from '../store/lookup.js';
-import type { MirrorReader } from '../store/mirror.js';
-import { untilShown } from '../store/modify.js';
-import { MAX_OPERATIONS, type Operation, type Store } from '../store/store.js';
-import type { ContentInForce, ContentsInForce } from './contents-in-force.js';
+
+import type { Clock } from '../../../src/loop/clock.js';
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import type { InstanceRecord, Maker } from '../../../src/model/instance.js';
+import { randomInstanceId } from '../../../src/model/names.js';
+import type { RolloutRecord } from '../../../src/model/rollout.js';
+import { unknownConfiguration } from '../../../src/model/unknown.js';
+import type { AdoptOptions } from '../../../src/operations/writes.js';
+import type { ContentInForce, ContentsInForce } from '../../../src/state/contents-in-force.js';
+import { newInstance, withGoal } from '../../../src/state/instance-changes.js';
+import { setAsideOf } from '../../../src/state/left-of-record.js';
+import { configurationKey, instanceKey, rolloutKey } from '../../../src/store/keys.js';
+import type { LookupReader } from '../../../src/store/lookup.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import { untilShown } from '../../../src/store/modify.js';
+import { MAX_OPERATIONS, type Operation, type Store } from '../../../src/store/store.js';
+import type { NewPlace, Placement } from '../placement/reconciler.js';
 import { FirstPlacements } from './first-placements.js';
-import { newInstance, withGoal } from './instance-changes.js';
-import { setAsideOf } from './left-of-record.js';
 
 const CREATE_TRIES = 20;
 
@@ -36,18 +39,7 @@ export interface InstanceCreationsOptions {
    * change or to go, and only a client gets an instance of it. Absent: it is.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
-  /**
-   * Placement's answer for a new record, asked in the turn in which it is written: its place, or why there is none.
-   * Absent: records are created without a place.
-   */
-  readonly placeNew?: (record: InstanceRecord) => NewPlace;
-}
-
-/** A new record as it is written, and what follows its transaction. */
-export interface NewPlace {
-  readonly record: InstanceRecord;
-  /** Called once: the transaction is in the mirror, or has failed. Until then its place counts as held. */
-  readonly end: (isWritten: boolean) => void;
+  readonly placement: Pick<Placement, 'placeNew'>;
 }
 
 /** Records to create, and the other operations of the same transaction. */
@@ -58,14 +50,6 @@ interface Creation {
   readonly isAutomatic?: boolean;
   /** Without a place it is not created, but refused with placement's words: DRV_ADOPTION_REFUSED. */
   readonly mustFit?: boolean;
-}
-
-/** A directory of a static instance that is gone. */
-export interface AdoptOptions {
-  /** The name of the directory. */
-  readonly id: string;
-  /** The node that has it, and the port of its last run. */
-  readonly home: NonNullable<InstanceRecord['home']>;
 }
 
 export interface MissingInstances {
@@ -242,11 +226,11 @@ export class InstanceCreations {
 
   /** Creates the records where placement wants them. Between its choice and the write comes nothing else. */
   async #write({ records, beside, mustFit }: Creation, checks: readonly Operation[]): Promise<void> {
-    const { store, instances, placeNew = asItIs } = this.#options;
+    const { store, instances, placement } = this.#options;
     const born: NewPlace[] = [];
     let isWritten = false;
     try {
-      for (const record of records) born.push(placeNew(record));
+      for (const record of records) born.push(placement.placeNew(record));
       if (mustFit === true) for (const { record } of born) refuseUnplaced(record);
       const creates = born.map(
         ({ record }): Operation => ({ do: 'create', key: instanceKey(record.id), value: record }),
@@ -318,10 +302,6 @@ function refuseUnplaced({ id, configurationName, placement, home, status }: Inst
 
 function checkOf(key: string, expectedRevision: number): Operation {
   return { do: 'check', key, expectedRevision };
-}
-
-function asItIs(record: InstanceRecord): NewPlace {
-  return { record, end: () => undefined };
 }
 
 /** True when both name the same revisions of the same keys. */

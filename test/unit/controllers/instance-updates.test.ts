@@ -1,6 +1,8 @@
 /** An update in place as it is written: which fields change, and which updates are refused. */
+
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { InstanceUpdates } from '../../../controllers/master/content/instance-updates.js';
 import {
   type ConfigurationInput,
   configurationSchema,
@@ -10,6 +12,7 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, revisionKey } from '../../../src/store/keys.js';
+import { AS_IT_IS } from '../../support/control-plane/as-it-is.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
@@ -17,11 +20,13 @@ import { MemoryStore } from '../../support/store/memory-store.js';
 let store: MemoryStore;
 let state: MasterState;
 let writer: InstanceWriter;
+let updates: InstanceUpdates;
 
 beforeEach(async () => {
   store = new MemoryStore();
   state = new MasterState(store, pino({ level: 'silent' }));
   writer = new InstanceWriter({ ...state, store, clock: new FakeClock() });
+  updates = new InstanceUpdates({ ...state, placement: AS_IT_IS });
   await state.start();
 });
 
@@ -64,7 +69,7 @@ it('restarts what runs with the content in force, where it is', async () => {
   const hash = await putInForce({ ramMB: 300, cpu: 20 });
   const up = status({ state: 'ONLINE', pid: 7, players: 2 });
   await put({ placement: placedOn('alpha', 4000), madeBy: 'enforcer', status: up });
-  expect(await writer.updateInPlace('old1aa')).toBe('restarted');
+  expect(await updates.update('old1aa')).toBe('restarted');
   expect(recordNow()).toMatchObject({
     id: 'old1aa',
     revision: hash,
@@ -76,7 +81,7 @@ it('restarts what runs with the content in force, where it is', async () => {
     desired: { goal: 'run', restartToken: 1 },
     status: up,
   });
-  expect(await writer.updateInPlace('old1aa')).toBe('current');
+  expect(await updates.update('old1aa')).toBe('current');
   expect(recordNow().desired.restartToken).toBe(1);
 });
 
@@ -94,7 +99,7 @@ it.each<[string, Partial<InstanceRecord>]>([
 ])('gives what %s the content for its next start, and starts nothing', async (_what, fields) => {
   const hash = await putInForce();
   await put(fields);
-  expect(await writer.updateInPlace('old1aa')).toBe('taken');
+  expect(await updates.update('old1aa')).toBe('taken');
   expect(recordNow()).toMatchObject({ ...fields, revision: hash });
 });
 
@@ -102,7 +107,7 @@ it('takes another content than the one in force where it is given one, and keeps
   await putInForce();
   await put({ placement: placedOn('alpha') });
   const content = contentOf({ command: 'good' });
-  expect(await writer.updateInPlace('old1aa', { content })).toBe('restarted');
+  expect(await updates.update('old1aa', { content })).toBe('restarted');
   expect(recordNow().revision).toBe(content.hash);
   await state.revisions.until(await store.barrier());
   expect(state.revisions.get(content.hash)?.value).toEqual(content.configuration);
@@ -112,23 +117,21 @@ it('refuses to make a static instance one that is not: its directory would be em
   await putInForce({ static: false });
   await put({ static: true, placement: placedOn('alpha') });
   const before = recordNow();
-  for (const refused of [writer.updateInPlace('old1aa'), writer.updateWhenEmpty('old1aa')])
+  for (const refused of [updates.update('old1aa'), updates.updateWhenEmpty('old1aa')])
     await expect(refused).rejects.toMatchObject({ code: 'DRV_UPDATE_REFUSED' });
   expect(recordNow()).toEqual(before);
 });
 
 it('writes nothing where it is not due, is being removed, or has no configuration any more', async () => {
   await put({ placement: placedOn('alpha') });
-  await expect(writer.updateInPlace('old1aa')).rejects.toMatchObject({ code: 'DRV_CONFIGURATION_UNKNOWN' });
+  await expect(updates.update('old1aa')).rejects.toMatchObject({ code: 'DRV_CONFIGURATION_UNKNOWN' });
   await putInForce();
   const before = await store.barrier();
-  expect(await writer.updateInPlace('old1aa', { isDue: ({ status }) => status.pid !== null })).toBe(
-    'not-due',
-  );
-  expect(await writer.updateInPlace('zzzzzz')).toBe('not-due');
+  expect(await updates.update('old1aa', { isDue: ({ status }) => status.pid !== null })).toBe('not-due');
+  expect(await updates.update('zzzzzz')).toBe('not-due');
   expect(await store.barrier()).toBe(before);
   await writer.remove('old1aa');
-  expect(await writer.updateInPlace('old1aa')).toBe('not-due');
+  expect(await updates.update('old1aa')).toBe('not-due');
 });
 
 it('decides again after a lost race with another change of the configuration', async () => {
@@ -136,16 +139,16 @@ it('decides again after a lost race with another change of the configuration', a
   await put({ placement: placedOn('alpha') });
   // The mirror has not seen the newest content when the update begins.
   const changing = putInForce({ command: 'newest' });
-  expect(await writer.updateInPlace('old1aa')).toBe('restarted');
+  expect(await updates.update('old1aa')).toBe('restarted');
   expect(recordNow().revision).toBe(await changing);
 });
 
 it('keeps a wish for an update over a restart, and drops it with the update', async () => {
   await putInForce();
   await put({ placement: placedOn('alpha') });
-  await writer.updateWhenEmpty('old1aa');
+  await updates.updateWhenEmpty('old1aa');
   await writer.setLifecycle('old1aa', 'restart');
   expect(recordNow().desired).toEqual({ goal: 'run', restartToken: 1, updateWhenEmpty: true });
-  await writer.updateInPlace('old1aa');
+  await updates.update('old1aa');
   expect(recordNow().desired).toEqual({ goal: 'run', restartToken: 2 });
 });

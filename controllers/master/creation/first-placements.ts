@@ -1,7 +1,7 @@
 /** Waits for the first placement pass over a new instance, so that the answer to its client shows node and port. */
-import type { Clock, TimerHandle } from '../loop/clock.js';
-import type { InstanceRecord } from '../model/instance.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 
 const PATIENCE_MS = 250;
 

@@ -1,19 +1,22 @@
 /**
- * Gives instances another content in place, for `InstanceWriter`: same id, same node, same directory where they are static.
+ * Gives instances another content in place: same id, same node, same directory where they are static.
  * What runs is restarted by its node; what does not takes the content at its next start.
  */
-import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
-import { DroverError } from '../model/errors.js';
-import { changedFields, strongestClass } from '../model/field-class.js';
-import { type InstanceRecord, isAtRest } from '../model/instance.js';
-import { unknownConfiguration } from '../model/unknown.js';
-import { configurationKey, instanceKey, revisionKey } from '../store/keys.js';
-import type { MirrorReader } from '../store/mirror.js';
-import { type RecordSet, untilShown } from '../store/modify.js';
-import type { Operation } from '../store/store.js';
-import type { ContentsInForce } from './contents-in-force.js';
-import { type InstanceContent, withContent, withContentAt, withLiveContent } from './instance-changes.js';
-import type { NewPlace } from './instance-creations.js';
+
+import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import { DroverError } from '../../../src/model/errors.js';
+import { changedFields, strongestClass } from '../../../src/model/field-class.js';
+import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { unknownConfiguration } from '../../../src/model/unknown.js';
+import type { UpdateOutcome } from '../../../src/operations/writes.js';
+import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
+import { type InstanceContent, withContent, withLiveContent } from '../../../src/state/instance-changes.js';
+import { visibleInstance } from '../../../src/state/instance-writes.js';
+import { configurationKey, instanceKey, revisionKey } from '../../../src/store/keys.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import { modify, type RecordSet, untilShown } from '../../../src/store/modify.js';
+import type { Operation } from '../../../src/store/store.js';
+import type { PlaceAgain, Placement } from '../placement/reconciler.js';
 
 const UPDATE_TRIES = 20;
 
@@ -23,26 +26,7 @@ export interface InstanceUpdatesOptions {
   readonly instanceRecords: RecordSet<InstanceRecord>;
   /** Contents that instances have, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
-  /**
-   * Placement's answer for an instance that takes another content where it is, asked in the turn in which it is written.
-   * Throws DRV_UPDATE_REFUSED when its node does not fit the content. Absent: it keeps its place as it is.
-   */
-  readonly placeAgain?: (update: PlacedUpdate) => PlaceAgain;
-}
-
-/** A record as it is written, with its place. */
-export interface PlaceAgain {
-  readonly record: InstanceRecord;
-  /** Called before the write. From then on the place counts as held, until the answer is called: see `NewPlace`. */
-  readonly promise: () => NewPlace['end'];
-}
-
-/** A placed instance and the content that it is to take. */
-export interface PlacedUpdate {
-  readonly before: InstanceRecord;
-  /** With the new content, at the old place. */
-  readonly next: InstanceRecord;
-  readonly content: InstanceContent;
+  readonly placement: Pick<Placement, 'placeAgain'>;
 }
 
 export interface UpdateOptions {
@@ -57,12 +41,6 @@ export interface UpdateOptions {
   readonly isOnlyLive?: boolean;
 }
 
-/**
- * `restarted`: its node ends it and starts it with the new content. `taken`: nothing of it is up, and its next start has
- * the new content. `current`: it has that content now, and nothing had to be restarted for it. `not-due`: `isDue` said no, or there is no such instance any more.
- */
-export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
-
 export class InstanceUpdates {
   readonly #options: InstanceUpdatesOptions;
 
@@ -70,8 +48,12 @@ export class InstanceUpdates {
     this.#options = options;
   }
 
-  /** Resolves once it is durable and the mirror shows it. Throws DRV_UPDATE_REFUSED and DRV_CONFIGURATION_UNKNOWN. */
-  update(id: string, options: UpdateOptions): Promise<UpdateOutcome> {
+  /**
+   * Gives an instance another content where it is: same id, node and directory, and the same port where the content allows
+   * it. Default: the content in force. What runs is restarted. Repeatable. Throws DRV_UPDATE_REFUSED when its node does
+   * not fit the content, and DRV_CONFIGURATION_UNKNOWN.
+   */
+  update(id: string, options: UpdateOptions = {}): Promise<UpdateOutcome> {
     return this.#options.instanceRecords.turns.run(id, () => this.#update(id, options));
   }
 
@@ -82,6 +64,33 @@ export class InstanceUpdates {
     if (content.hash === record.revision) return undefined;
     if (!isLive(record, content, this.#options)) this.#next(record, content);
     return content.hash;
+  }
+
+  /** Why `update` would refuse an instance the content in force now, in words; undefined: it would not. */
+  refusal(record: InstanceRecord): string | undefined {
+    try {
+      this.check(record);
+      return undefined;
+    } catch (error) {
+      if (DroverError.is(error, 'DRV_UPDATE_REFUSED')) return error.message;
+      throw error;
+    }
+  }
+
+  /**
+   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that content;
+   * undefined: it has it. Throws DRV_INSTANCE_UNKNOWN, and as `update` what that would throw now.
+   */
+  async updateWhenEmpty(id: string): Promise<string | undefined> {
+    const { instanceRecords } = this.#options;
+    const asked = this.check(visibleInstance(instanceRecords.mirror, id));
+    if (asked !== undefined)
+      await modify(instanceRecords, id, (record) =>
+        record.desired.goal === 'remove' || record.desired.updateWhenEmpty === true
+          ? undefined
+          : { ...record, desired: { ...record.desired, updateWhenEmpty: true as const } },
+      );
+    return asked;
   }
 
   async #update(id: string, { content, isDue, isOnlyLive }: UpdateOptions): Promise<UpdateOutcome> {
@@ -143,7 +152,7 @@ export class InstanceUpdates {
     const next = withContent(before, content);
     const { placement } = before;
     if (placement === null || isAtRest(before)) return asItIs(next);
-    return this.#options.placeAgain?.({ before, next, content }) ?? asItIs(withContentAt(next, placement));
+    return this.#options.placement.placeAgain({ before, next, content });
   }
 }
 

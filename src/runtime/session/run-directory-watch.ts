@@ -2,19 +2,20 @@
  * Tells when anything in a run's directory changed. When the system grants no watch it stays silent, and callers rely
  * on their timeouts.
  */
-import { type FSWatcher, watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
+import { watchDirectory } from '../../files/watch-directory.js';
 
-export class DirectoryWatch {
+export class RunDirectoryWatch {
   readonly #watcher: FSWatcher | undefined;
   #waiting: (() => void)[] = [];
 
   constructor(directory: string, onChange: () => void) {
     try {
-      this.#watcher = watch(directory, () => {
+      const wake = (): void => {
         for (const resolve of this.#waiting.splice(0)) resolve();
         onChange();
-      });
-      this.#watcher.on('error', () => undefined);
+      };
+      this.#watcher = watchDirectory(directory, wake, () => undefined);
     } catch (error) {
       process.stderr.write(`${error}; output comes with a delay of up to 2 s\n`);
     }

@@ -1,0 +1,32 @@
+/** The collaborators of the wrapper's controllers. The composition root builds them once and hands them over whole. */
+import type { CallPeer } from '../../src/channel/protocol/calls.js';
+import type { Clock } from '../../src/loop/clock.js';
+import type { DesiredCopy } from '../../src/node/desired-copy.js';
+import type { HandleBook } from '../../src/node/handle-book.js';
+import type { LeftDirectories } from '../../src/node/left-directories.js';
+import type { StatusOutbox } from '../../src/node/status-outbox.js';
+import type { TemplatePrefetch } from '../../src/node/template-prefetch.js';
+import type { Installation } from '../../src/runtime/installation/installation.js';
+import type { ResourceLimits } from '../../src/runtime/limits/resource-limits.js';
+import type { UsageSampler } from '../../src/runtime/limits/usage-sampler.js';
+import type { RuntimeOffers } from '../../src/runtime/offers.js';
+import type { Logger } from '../../src/telemetry/logger.js';
+
+export interface NodeParts {
+  readonly desired: DesiredCopy;
+  readonly handles: HandleBook;
+  readonly outbox: StatusOutbox;
+  readonly left: LeftDirectories;
+  readonly runtimes: RuntimeOffers;
+  readonly limits: ResourceLimits;
+  readonly sampler: UsageSampler;
+  readonly installation: Installation;
+  readonly prefetch: TemplatePrefetch;
+  /** The calls to the master; undefined while the node is not connected. */
+  readonly calls: () => CallPeer | undefined;
+  /** Aborted when the operator ends the node with Ctrl-C: everything stops, and nothing desired changes. */
+  readonly nodeStop: AbortSignal;
+  readonly clock: Clock;
+  readonly random: () => number;
+  readonly logger: Logger;
+}

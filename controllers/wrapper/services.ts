@@ -1,0 +1,93 @@
+/** The calls that a wrapper answers to its master: logs, terminals and standard input of instances, and what it holds. */
+
+import type { Service } from '../../src/channel/protocol/calls.js';
+import { descriptionServices } from '../../src/channel/services/instance-description.js';
+import { instanceServices } from '../../src/channel/services/instance-streams.js';
+import { terminalServices } from '../../src/channel/services/instance-terminals.js';
+import { leftDirectoryServices } from '../../src/channel/services/left-directories.js';
+import type { LogPart } from '../../src/channel/services/log-ranges.js';
+import { prefetchServices } from '../../src/channel/services/template-relay.js';
+import type { LogRange } from '../../src/logs/log-range.js';
+import { DroverError } from '../../src/model/errors.js';
+import type { Attachment, TerminalSize } from '../../src/model/run/attachment.js';
+import type { InstanceDescription } from '../../src/model/run/instance-description.js';
+import { describePastRuns, previousOutput } from '../../src/node/past-runs.js';
+import type { Runtime } from '../../src/runtime/runtime.js';
+import type { NodeParts } from './parts.js';
+import type { ProcessSupervisor } from './process-supervisor/reconciler.js';
+
+export function wrapperServices(
+  parts: NodeParts,
+  supervisor: ProcessSupervisor,
+): ReadonlyMap<string, Service> {
+  const { installation, left, prefetch } = parts;
+  return new Map([
+    ...instanceServices({
+      readLogs: (id, lines) => installation.readLogs(id, lines),
+      followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
+      searchLog: (id, query, signal) => installation.searchLog(id, query, signal),
+      readLogRange: (id, part) => readLogRange(parts, id, part),
+      readLogTimes: (id, from, to) => installation.readLogTimes(id, from, to),
+      writeStdin: (id, bytes) => writeStdin(parts, id, bytes),
+    }),
+    ...terminalServices((id, size) => attach(parts, id, size)),
+    ...prefetchServices(prefetch),
+    ...leftDirectoryServices((id) => left.list(id)),
+    ...descriptionServices((id, lines) => describe(parts, supervisor, id, lines)),
+  ]);
+}
+
+async function describe(
+  { handles, installation, clock }: NodeParts,
+  supervisor: ProcessSupervisor,
+  id: string,
+  lines: number,
+): Promise<InstanceDescription | undefined> {
+  const description = supervisor.describe(id);
+  if (description === undefined) return undefined;
+  const exits = await describePastRuns(handles.get(id)?.exits ?? [], {
+    now: clock.now(),
+    read: (span) => installation.readOutput(id, span, lines),
+  });
+  return { ...description, exits };
+}
+
+async function readLogRange(
+  { handles, installation }: NodeParts,
+  id: string,
+  { previous, ...part }: LogPart,
+): Promise<LogRange> {
+  const within = previous ? previousOutput(id, handles.get(id)) : undefined;
+  return installation.readLogRange(id, { ...part, within });
+}
+
+async function writeStdin(parts: NodeParts, id: string, bytes: Buffer): Promise<void> {
+  const { runtime, run } = runningOf(parts, id, 'reads no commands');
+  await runtime.write({ instanceId: id, run }, bytes);
+}
+
+async function attach(parts: NodeParts, id: string, size: TerminalSize): Promise<Attachment> {
+  const { runtime, run } = runningOf(parts, id, 'has no terminal');
+  if (runtime.attach === undefined)
+    throw new DroverError(
+      'DRV_INSTANCE_NOT_ATTACHABLE',
+      `instance ${id} cannot be attached to: its runtime ${runtime.key} shows no terminals`,
+    );
+  return await runtime.attach({ instanceId: id, run }, size);
+}
+
+/**
+ * The runtime and the run of an instance that is up. Throws DRV_INSTANCE_NOT_RUNNING; `lack` says what the instance
+ * lacks because of that.
+ */
+function runningOf(
+  { handles, runtimes }: NodeParts,
+  id: string,
+  lack: string,
+): { readonly runtime: Runtime; readonly run: number } {
+  const handle = handles.get(id);
+  const runtime = runtimes.get(handle?.runtime ?? '');
+  if (handle?.phase.is !== 'up' || runtime === undefined)
+    throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${id} is not running, so it ${lack}`);
+  return { runtime, run: handle.run };
+}

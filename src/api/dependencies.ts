@@ -1,0 +1,19 @@
+/** Everything that the API serves: the master's reads and writes, and what only requests need. */
+import type { Reads } from '../operations/reads.js';
+import type { Writes } from '../operations/writes.js';
+import type { Logger } from '../telemetry/logger.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { DashboardFiles } from './dashboard/dashboard-files.js';
+import type { CommandRunner } from './http/command-runner.js';
+
+export type ApiDependencies = Reads &
+  Writes & {
+    readonly commands: CommandRunner;
+    readonly dashboard: Pick<DashboardFiles, 'require' | 'read'>;
+    /** True once every mirror is loaded and the configuration files are read. Until then the answer is 503. */
+    isReady(): boolean;
+    /** Returns the id of the instance that the token belongs to, or undefined. */
+    verifyInstanceToken(token: string): string | undefined;
+    readonly metrics: Metrics;
+    readonly logger: Logger;
+  };

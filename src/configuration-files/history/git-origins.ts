@@ -1,0 +1,191 @@
+/**
+ * Tells which commit the files of a directory come from, and whether they are as that commit has them. It asks git for
+ * names and hashes only. Nobody has vouched for the repository, so no setting of it may make git run a program.
+ */
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
+import { lstat, open, realpath, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { isMissing } from '../../files/system-error.js';
+import { messageOf } from '../../model/errors.js';
+
+/** Where a file's content comes from. */
+export interface GitOrigin {
+  /** The commit that the work tree is at, in full. */
+  readonly commit: string;
+  /** The file is not as the commit has it. Null: that cannot be known, as for a symbolic link, whose target may change. */
+  readonly isDirty: boolean | null;
+}
+
+const LIMIT_MS = 5000;
+const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
+/** A larger file is not read: no configuration is as large. */
+const MAX_HASHED_BYTES = 1024 * 1024;
+const FILES_AT_ONCE = 32;
+const MOST_NAMES = 50;
+const BITS_32 = 0xffffffffn;
+const TREE_ENTRY = /\d+ \w+ ([0-9a-f]+)\t([^\0]+)\0/g;
+/** A regular file without a conflict, with the times, the inode and the size that the index noted. */
+const INDEX_ENTRY =
+  /100\d+ ([0-9a-f]+) 0\t([^\0]+)\0\s+(ctime: \S+)\s+(mtime: \S+)\s+dev: \S+\s+(ino: \S+)\s+uid: \S+\s+gid: \S+\s+(size: \S+)/g;
+
+/** What git tells for one question. */
+interface Known {
+  readonly directory: string;
+  readonly commit: string;
+  /** The hashes of what the commit has in the directory, by name; undefined: its objects cannot be read. */
+  readonly committed: ReadonlyMap<string, string> | undefined;
+  /** The hash and the status that the index has of each file. */
+  readonly noted: ReadonlyMap<string, string>;
+  /** When the index was written, in nanoseconds. */
+  readonly notedAt: bigint;
+}
+
+/**
+ * Settings of the command line stand above those of a repository. The commands below read no content, so they run no
+ * filter and no program that compares. A repository of another user is read, as its settings can do nothing.
+ */
+const GUARDS = [
+  '--no-pager',
+  '--no-replace-objects',
+  '--literal-pathspecs',
+  ...[
+    'core.fsmonitor=false',
+    'core.hooksPath=/dev/null',
+    'safe.directory=*',
+    'safe.bareRepository=explicit',
+  ].flatMap((setting) => ['-c', setting]),
+];
+
+/** No transport is allowed: objects that the repository lacks would be fetched by a program that it names. */
+const ENVIRONMENT = {
+  PATH: process.env.PATH,
+  HOME: '/nonexistent',
+  LC_ALL: 'C',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_ALLOW_PROTOCOL: 'none',
+  GIT_NO_LAZY_FETCH: '1',
+  GIT_OPTIONAL_LOCKS: '0',
+  GIT_TERMINAL_PROMPT: '0',
+  GIT_DISCOVERY_ACROSS_FILESYSTEM: '1',
+};
+
+/**
+ * The origins of `files`, names in `directory`. Empty: the directory is in no work tree, in one whose commit does not
+ * have it, or git cannot be asked; then `onFailure` gets the reason. Never throws. Asks the disk anew each time.
+ */
+export async function gitOriginsOf(
+  directory: string,
+  files: readonly string[],
+  onFailure: (reason: string) => void = () => undefined,
+): Promise<ReadonlyMap<string, GitOrigin>> {
+  const origins = new Map<string, GitOrigin>();
+  if (files.length === 0 || !(await isInWorkTree(directory))) return origins;
+  try {
+    const known = await knownOf(directory, files);
+    // A commit without blobs here does not have this directory.
+    if (known.committed?.size === 0) return origins;
+    for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
+      const some = files.slice(from, from + FILES_AT_ONCE);
+      const dirty = await Promise.all(some.map((file) => isDirty(known, file)));
+      for (const [index, file] of some.entries())
+        origins.set(file, { commit: known.commit, isDirty: dirty[index] ?? null });
+    }
+  } catch (error) {
+    onFailure(messageOf(error));
+  }
+  return origins;
+}
+
+/** Spares a start of git where there is nothing to ask, and a warning where git is not installed. */
+async function isInWorkTree(directory: string): Promise<boolean> {
+  let top = await realpath(directory).catch(() => '/');
+  while (top !== '/') {
+    if (await stat(join(top, '.git')).catch(() => undefined)) return true;
+    top = dirname(top);
+  }
+  return false;
+}
+
+async function knownOf(directory: string, files: readonly string[]): Promise<Known> {
+  const said = await git(directory, 'rev-parse', 'HEAD', '--git-path', 'index');
+  const commit = said.slice(0, said.indexOf('\n'));
+  const index = resolve(directory, said.slice(commit.length).trim());
+  // A match with many names takes longer than to read all that the index has here.
+  const paths = files.length < MOST_NAMES ? files : ['.'];
+  const [tree, entries, status] = await Promise.all([
+    git(directory, 'ls-tree', '-z', commit).catch(() => undefined),
+    // The only words in which git tells what it noted of a file and compares no content, which would run filters.
+    git(directory, 'ls-files', '-z', '--stage', '--debug', '--', ...paths).catch(() => ''),
+    stat(index, { bigint: true }).catch(() => undefined),
+  ]);
+  const blobs = [...(tree ?? '').matchAll(TREE_ENTRY)].map(
+    ([, blob = '', file = '']) => [file, blob] as const,
+  );
+  const noted = [...entries.matchAll(INDEX_ENTRY)].map(
+    ([, blob = '', file = '', ...seen]) => [file, `${blob} ${seen.join(' ')}`] as const,
+  );
+  return {
+    directory,
+    commit,
+    committed: tree === undefined ? undefined : new Map(blobs),
+    noted: new Map(noted),
+    notedAt: status?.mtimeNs ?? 0n,
+  };
+}
+
+async function isDirty(known: Known, file: string): Promise<boolean | null> {
+  const blob = known.committed?.get(file);
+  if (known.committed !== undefined && blob === undefined) return true;
+  const path = join(known.directory, file);
+  const status = await lstat(path, { bigint: true }).catch(() => undefined);
+  if (status === undefined) return true;
+  if (!status.isFile() || blob === undefined) return null;
+  // The file is as git wrote or added it. Its bytes may be others than the blob's: filters change the ends of lines.
+  // What changed when the index was written, or later, may look unchanged.
+  if (status.mtimeNs < known.notedAt && known.noted.get(file) === `${blob} ${notedOf(status)}`) return false;
+  const now = await blobHash(path, blob.length);
+  return now === undefined ? null : now !== blob;
+}
+
+/** What git's index would note of a file with this status, in the words of `ls-files --debug`. */
+function notedOf({ ctimeNs, mtimeNs, ino, size }: BigIntStats): string {
+  const instant = (at: bigint): string => `${at / 1_000_000_000n}:${at % 1_000_000_000n}`;
+  return `ctime: ${instant(ctimeNs)} mtime: ${instant(mtimeNs)} ino: ${ino & BITS_32} size: ${size & BITS_32}`;
+}
+
+/** Follows no link: the file may have become one. Undefined: it is no file, too large, or cannot be read. */
+async function blobHash(path: string, hashDigits: number): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
+  const file = await open(path, flags).catch(() => undefined);
+  try {
+    const status = await file?.stat();
+    if (file === undefined || status?.isFile() !== true || status.size > MAX_HASHED_BYTES) return undefined;
+    const bytes = await file.readFile();
+    const hash = createHash(hashDigits === 64 ? 'sha256' : 'sha1');
+    return hash.update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
+  } catch {
+    return undefined;
+  } finally {
+    await file?.close();
+  }
+}
+
+function git(directory: string, ...words: readonly string[]): Promise<string> {
+  const options = {
+    env: ENVIRONMENT,
+    timeout: LIMIT_MS,
+    killSignal: 'SIGKILL',
+    maxBuffer: MAX_OUTPUT_BYTES,
+  } as const;
+  return new Promise((resolve, reject) => {
+    execFile('git', ['-C', directory, ...GUARDS, ...words], options, (error, said, complaint) => {
+      if (error === null) resolve(said);
+      else if (isMissing(error)) reject(new Error('git is not installed'));
+      else if (error.killed === true) reject(new Error(`git did not answer within ${LIMIT_MS / 1000} s`));
+      else reject(new Error(complaint.trim().split('\n').at(-1)));
+    });
+  });
+}

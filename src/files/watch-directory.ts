@@ -1,0 +1,34 @@
+/** Watches one directory by the system's notices. A notice says that something changed; its reader looks what. */
+import { type FSWatcher, watch } from 'node:fs';
+import { basename } from 'node:path';
+
+export interface DirectoryChange {
+  /** The name in the directory; null: not known. */
+  readonly name: string | null;
+  /** True when names may have come or gone. */
+  readonly isRename: boolean;
+  /** True when the directory itself may have been removed or moved: then the watch tells nothing more. */
+  readonly isSelf: boolean;
+}
+
+/** `fs.watch`, or a stand-in for a system that has no notices left. */
+export type SystemWatch = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
+
+/**
+ * The caller closes the watch. Throws when it cannot begin: there is no such directory, or the system has no watches
+ * left. `onFailure` hears of a watch that fails later.
+ */
+export function watchDirectory(
+  path: string,
+  onChange: (change: DirectoryChange) => void,
+  onFailure: (error: Error) => void,
+  system: SystemWatch = systemWatch,
+): FSWatcher {
+  const watcher = system(path, (event, name) => {
+    // A directory that is removed or moved is told by its own name.
+    onChange({ name, isRename: event === 'rename', isSelf: name === basename(path) });
+  });
+  return watcher.on('error', onFailure);
+}
+
+const systemWatch: SystemWatch = (path, onEvent) => watch(path, { persistent: false }, onEvent);

@@ -1,0 +1,141 @@
+/**
+ * A thread that does jobs for the daemon. It begins with the first job; one that ended is replaced at the next job. Its
+ * program calls `answerJobs`.
+ */
+import { parentPort, Worker } from 'node:worker_threads';
+import { DroverError } from '../model/errors.js';
+
+interface Asked<Job> {
+  readonly id: number;
+  readonly job: Job;
+}
+
+interface Reply<Answer> {
+  readonly id: number;
+  readonly answer?: Answer;
+  readonly failure?: Failure;
+}
+
+/** An error without its stack; a message to another thread drops the fields of an error. */
+interface Failure {
+  readonly message: string;
+  readonly code: string | undefined;
+  readonly syscall: string | undefined;
+  readonly path: string | undefined;
+}
+
+interface Waiting<Answer> {
+  readonly resolve: (answer: Answer) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Running<Answer> {
+  readonly worker: Worker;
+  /** By the job's id. */
+  readonly waiting: Map<number, Waiting<Answer>>;
+}
+
+export interface WorkerThreadOptions {
+  /** The built program of the thread. */
+  readonly program: string;
+  readonly name: string;
+  /** Completes "the thread that …" in messages. */
+  readonly task: string;
+}
+
+export class WorkerThread<Job, Answer> {
+  readonly #options: WorkerThreadOptions;
+  #running: Running<Answer> | undefined;
+  #nextId = 1;
+  #isStopped = false;
+
+  constructor(options: WorkerThreadOptions) {
+    this.#options = options;
+  }
+
+  /** How many jobs wait for their answer. */
+  get load(): number {
+    return this.#running?.waiting.size ?? 0;
+  }
+
+  /** True when the thread runs and has nothing to do. */
+  get isIdle(): boolean {
+    return this.#running?.waiting.size === 0;
+  }
+
+  /** Rejects with the error of the job, with its code and path, or when the thread ends. */
+  async ask(job: Job): Promise<Answer> {
+    if (this.#isStopped) throw this.#ended();
+    this.#running ??= this.#begin();
+    const { worker, waiting } = this.#running;
+    const id = this.#nextId++;
+    return await new Promise((resolve, reject) => {
+      waiting.set(id, { resolve, reject });
+      worker.postMessage({ id, job } satisfies Asked<Job>);
+    });
+  }
+
+  /** Ends the thread until the next job. */
+  async rest(): Promise<void> {
+    const running = this.#running;
+    this.#running = undefined;
+    await running?.worker.terminate();
+  }
+
+  /** Ends the thread for good. Resolves when it does nothing any more. Idempotent. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    await this.rest();
+  }
+
+  #begin(): Running<Answer> {
+    const { program, name } = this.#options;
+    // Nothing of the daemon's own: its environment holds secrets, its options may load code.
+    const worker = new Worker(program, { name, env: {}, execArgv: [] });
+    const running: Running<Answer> = { worker, waiting: new Map() };
+    worker.on('message', ({ id, answer, failure }: Reply<Answer> & { readonly answer: Answer }) => {
+      const asked = running.waiting.get(id);
+      running.waiting.delete(id);
+      if (failure === undefined) asked?.resolve(answer);
+      else asked?.reject(errorOf(failure));
+    });
+    let reason: Error = this.#ended();
+    worker.on('error', (error) => {
+      reason = error;
+    });
+    worker.on('exit', () => {
+      if (this.#running === running) this.#running = undefined;
+      for (const { reject } of running.waiting.values()) reject(reason);
+    });
+    // The rest of the daemon decides how long it lives.
+    worker.unref();
+    return running;
+  }
+
+  #ended(): DroverError {
+    return new DroverError('DRV_INTERNAL', `the thread that ${this.#options.task} has ended`);
+  }
+}
+
+/** Called once by the program of a thread: answers each job with what `work` returns or throws. */
+export function answerJobs<Job, Answer>(work: (job: Job) => Answer | Promise<Answer>): void {
+  parentPort?.on('message', async ({ id, job }: Asked<Job>) => parentPort?.postMessage(await reply(id, job)));
+
+  async function reply(id: number, job: Job): Promise<Reply<Answer>> {
+    try {
+      return { id, answer: await work(job) };
+    } catch (error) {
+      return { id, failure: failureOf(error) };
+    }
+  }
+}
+
+function failureOf(error: unknown): Failure {
+  const { message, code, syscall, path }: NodeJS.ErrnoException =
+    error instanceof Error ? error : new Error(String(error));
+  return { message, code, syscall, path };
+}
+
+function errorOf({ message, ...fields }: Failure): Error {
+  return Object.assign(new Error(message), fields);
+}

@@ -1,0 +1,90 @@
+/** What operations and routes ask of the master. Asking changes nothing. */
+import type { BeatBook } from '../channel/master/beat-book.js';
+import type { UsageBook } from '../channel/master/usage-book.js';
+import type { InstanceStreams } from '../channel/services/instance-streams.js';
+import type { ApiCertificate } from '../channel/trust/api-certificate.js';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { ServiceView } from '../explain/decisions.js';
+import type { Explainer } from '../explain/explanation.js';
+import type { ExtensionRegistry } from '../extensions/registry.js';
+import type { Leadership } from '../leadership/leadership.js';
+import type { Clock } from '../loop/clock.js';
+import type { ApiKeyRecord } from '../model/access/api-key.js';
+import type { SessionRecord } from '../model/access/session.js';
+import type { AuditEntry, AuditTrail } from '../model/audit.js';
+import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import type { ConfigurationHistory } from '../model/configuration-history.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { NodeConfiguration, NodeRecord } from '../model/node.js';
+import type { DrainProgress } from '../model/node-drain.js';
+import type { RolloutRecord } from '../model/rollout.js';
+import type { InstanceUsage } from '../model/run/instance-usage.js';
+import type { KeptDirectory } from '../model/run/left-directory.js';
+import type { InstanceCounts } from '../state/instance-counts.js';
+import type { UnreadableRecord } from '../state/master-state.js';
+import type { MirrorReader } from '../store/mirror.js';
+import type { LocalTemplates } from '../templates/library/local-templates.js';
+import type { Forecaster } from './plan/forecast.js';
+
+export interface Reads {
+  readonly configuration: NodeConfiguration;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly leadership: Pick<Leadership, 'leader' | 'masters'>;
+  readonly instances: MirrorReader<InstanceRecord>;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  /** Contents that instances were made from, by hash. */
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
+  /** How many instances have each content, by hash. */
+  readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
+  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'get'>;
+  readonly rollouts: MirrorReader<RolloutRecord>;
+  readonly nodes: MirrorReader<NodeRecord>;
+  readonly keys: MirrorReader<ApiKeyRecord>;
+  readonly sessions: MirrorReader<SessionRecord>;
+  readonly configurationFiles: Pick<
+    ConfigurationFiles,
+    'conflicts' | 'errors' | 'inspect' | 'ownErrors' | 'place' | 'readings' | 'waiting' | 'warnings'
+  >;
+  readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
+  readonly extensions: Pick<ExtensionRegistry, 'commands' | 'list'>;
+  readonly explainer: Explainer;
+  readonly forecaster: Forecaster;
+  readonly audit: AuditTrail;
+  /** The audit trails of all masters. Absent: this is the only master. */
+  readonly auditOfMasters?: {
+    /** The last entries of all masters, and the masters that did not answer. */
+    last(
+      limit: number,
+      signal: AbortSignal,
+    ): Promise<{
+      readonly entries: readonly AuditEntry[];
+      readonly missing: readonly { readonly nodeId: string; readonly why: string }[];
+    }>;
+  };
+  readonly streams: Pick<
+    InstanceStreams,
+    'followLogs' | 'readLogRange' | 'readLogTimes' | 'readLogs' | 'searchLog'
+  >;
+  readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
+  readonly usages: Pick<UsageBook, 'follow'>;
+  /** Undefined: the API has no TLS. */
+  readonly apiCertificate: ApiCertificate | undefined;
+  /** RAM and CPU that placement has given out on a node. */
+  usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
+  /** What an instance uses now; undefined: its node is away, or has not measured it yet. */
+  usageOf(id: string): InstanceUsage | undefined;
+  /** The sum of what the node's instances use; undefined: the node has measured nothing. */
+  usageOfNode(nodeId: string): InstanceUsage | undefined;
+  /** Undefined: the node is not being drained. */
+  drainOf(nodeId: string): DrainProgress | undefined;
+  /** What minimum-service counts now; undefined: no such configuration. */
+  serviceOf(configurationName: string): ServiceView | undefined;
+  /**
+   * Asks a node for the directories that static instances left there; with `id` for that directory alone. Throws errors
+   * that an operator may read.
+   */
+  leftOn(nodeId: string, id: string | undefined, signal: AbortSignal): Promise<readonly KeptDirectory[]>;
+  /** The stored records that are set aside. */
+  unreadable(): Iterable<UnreadableRecord>;
+}

@@ -1,0 +1,66 @@
+/** What operations and routes change. Each of them records what is desired, or reaches one instance, template or key. */
+import type { KeyWriter } from '../access/key-writer.js';
+import type { SessionWriter } from '../access/session-writer.js';
+import type { InstanceStreams } from '../channel/services/instance-streams.js';
+import type { InstanceTerminals } from '../channel/services/instance-terminals.js';
+import type { JoinTokens } from '../channel/trust/join-tokens.js';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { InstanceRecord } from '../model/instance.js';
+import type { InstanceWriter } from '../state/instance-writes.js';
+import type { NodeWriter } from '../state/node-writes.js';
+import type { RolloutWriter } from '../state/rollout-writes.js';
+import type { LocalTemplates } from '../templates/library/local-templates.js';
+import type { MasterTemplates } from '../templates/master-templates.js';
+import type { SyncRun } from '../templates/sync/sync-run.js';
+
+/** A directory of a static instance that is gone. */
+export interface AdoptOptions {
+  /** The name of the directory. */
+  readonly id: string;
+  /** The node that has it, and the port of its last run. */
+  readonly home: NonNullable<InstanceRecord['home']>;
+}
+
+/**
+ * `restarted`: its node ends the instance and starts it with the new content. `taken`: nothing of it is up, and its next
+ * start has the new content. `current`: it has that content now, and nothing had to be restarted for it. `not-due`: the
+ * caller does not want it any more, or there is no such instance.
+ */
+export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
+
+export interface Writes {
+  /** Throws DRV_NOT_LEADER, as `updates` does, where this master does not lead. */
+  readonly creations: {
+    /** Creates one instance and waits (250 ms at most) for its first placement pass. */
+    create(configurationName: string): Promise<InstanceRecord>;
+    /** Creates a static instance for the directory that one of the same id left on its node. */
+    adopt(configurationName: string, options: AdoptOptions): Promise<InstanceRecord>;
+  };
+  readonly updates: {
+    /** Gives an instance the content in force where it is. */
+    update(id: string): Promise<UpdateOutcome>;
+    /** The same as soon as it has no players. Resolves with the hash of the content; undefined: it has it. */
+    updateWhenEmpty(id: string): Promise<string | undefined>;
+  };
+  readonly instanceWrites: Pick<InstanceWriter, 'isAway' | 'remove' | 'reportState' | 'setLifecycle'>;
+  readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'drain' | 'forget' | 'uncordon'>;
+  readonly rolloutWrites: Pick<
+    RolloutWriter,
+    'pause' | 'promote' | 'restart' | 'resume' | 'retry' | 'rollback'
+  >;
+  readonly keyWrites: Pick<KeyWriter, 'create' | 'noteUse' | 'remove'>;
+  readonly sessionWrites: Pick<SessionWriter, 'create' | 'noteUse' | 'remove'>;
+  readonly joinTokens: Pick<JoinTokens, 'create' | 'list' | 'revoke'>;
+  readonly configurationFiles: Pick<ConfigurationFiles, 'put' | 'reload' | 'remove'>;
+  readonly templates: Pick<
+    LocalTemplates,
+    'createFile' | 'exportArchive' | 'importArchive' | 'removeFile' | 'replaceFile' | 'rescan'
+  >;
+  readonly templateSync: Pick<MasterTemplates, 'fromStorage' | 'latestSync'> & {
+    toCluster(pattern: string): Promise<Pick<SyncRun, 'templates' | 'nodes'>>;
+  };
+  readonly streams: Pick<InstanceStreams, 'writeStdin'>;
+  readonly terminals: Pick<InstanceTerminals, 'attach'>;
+  /** Ends the daemon as SIGTERM does. Returns at once. */
+  stopDaemon(): void;
+}

@@ -1,0 +1,66 @@
+/** The events of one runtime's runs, for its listeners. The exit of a run is told after the answer to its start. */
+import { messageOf } from '../model/errors.js';
+import type { Logger } from '../telemetry/logger.js';
+import { runKeyOf } from './limits/resource-limits.js';
+import type { Exit, ExitListener, RunId } from './runtime.js';
+
+export class RunEvents {
+  readonly #runtime: string;
+  readonly #logger: Logger;
+  readonly #exitListeners = new Set<ExitListener>();
+  readonly #lostListeners = new Set<() => void>();
+  /** Runs whose start has not returned yet, with the exit that is told afterwards. */
+  readonly #starting = new Map<string, Exit | undefined>();
+
+  /** `runtime`: the key of the runtime, for the log. */
+  constructor(runtime: string, logger: Logger) {
+    this.#runtime = runtime;
+    this.#logger = logger;
+  }
+
+  onExit(listener: ExitListener): () => void {
+    this.#exitListeners.add(listener);
+    return () => this.#exitListeners.delete(listener);
+  }
+
+  onLost(listener: () => void): () => void {
+    this.#lostListeners.add(listener);
+    return () => this.#lostListeners.delete(listener);
+  }
+
+  /** Holds back the exit of `run` until `start` has answered, and its caller has heard that. */
+  async starting<T>(run: RunId, start: () => Promise<T>): Promise<T> {
+    const key = runKeyOf(run);
+    this.#starting.set(key, undefined);
+    try {
+      return await start();
+    } finally {
+      setImmediate(() => {
+        const exit = this.#starting.get(key);
+        this.#starting.delete(key);
+        if (exit !== undefined) this.tellExit(run, exit);
+      });
+    }
+  }
+
+  isStarting(run: RunId): boolean {
+    return this.#starting.has(runKeyOf(run));
+  }
+
+  tellExit(run: RunId, exit: Exit): void {
+    if (this.isStarting(run)) this.#starting.set(runKeyOf(run), exit);
+    else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
+  }
+
+  tellLost(): void {
+    for (const listener of this.#lostListeners) this.#call(listener);
+  }
+
+  #call(listener: () => void): void {
+    try {
+      listener();
+    } catch (error) {
+      this.#logger.error({ reason: messageOf(error) }, `a listener of runtime ${this.#runtime} failed`);
+    }
+  }
+}

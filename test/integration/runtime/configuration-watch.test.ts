@@ -1,0 +1,74 @@
+/** The watch over the configurations directory, without the looks that follow its hints. */
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { watch as chokidarWatch } from 'chokidar';
+import { afterEach, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { ConfigurationWatch } from '../../../src/configuration-files/watch.js';
+import { findWatchPoints } from '../../../src/configuration-files/watch-points.js';
+import { until } from '../../support/until.js';
+
+let root: string;
+let directory: string;
+let hints: (string | null)[];
+let watch: ConfigurationWatch;
+
+beforeEach(() => {
+  root = mkdtempSync(join(tmpdir(), 'drover-test-'));
+  directory = join(root, 'configurations');
+  mkdirSync(directory);
+  hints = [];
+  watch = new ConfigurationWatch({
+    onHint: (file) => hints.push(file),
+    onFailure: (error) => {
+      throw error;
+    },
+  });
+});
+
+afterEach(async () => {
+  await watch.stop();
+  rmSync(root, { recursive: true, force: true });
+});
+
+it('hears of files again after the directory was away and back between two looks', async () => {
+  await watch.follow(await findWatchPoints(directory, []));
+  // The hint of a watch that has begun.
+  await until(() => expect(hints).toEqual([null]));
+  renameSync(directory, `${directory}-away`);
+  await until(() => expect(hints.length).toBeGreaterThan(1));
+  renameSync(`${directory}-away`, directory);
+  await watch.follow(await findWatchPoints(directory, []));
+  await until(() => {
+    writeFileSync(join(directory, 'a.json'), '{}');
+    expect(hints).toContain('a.json');
+  });
+});
+
+it('hears of a change right after another, which an event "change" of chokidar does not tell', async () => {
+  const file = join(directory, 'a.json');
+  writeFileSync(file, '0');
+  const own = chokidarWatch(directory, { depth: 0, ignoreInitial: true, atomic: false });
+  onTestFinished(() => own.close());
+  await once(own, 'ready');
+  await watch.follow(await findWatchPoints(directory, []));
+  await until(() => expect(hints).toEqual([null]));
+  // The second change is made while the first is told. On a slow machine 50 ms may be over before it is seen.
+  await until(async () => {
+    const told: string[] = [];
+    own.on('change', () => {
+      told.push(readFileSync(file, 'utf8'));
+      if (told.length === 1) writeFileSync(file, 'second');
+    });
+    hints.length = 0;
+    writeFileSync(file, 'first');
+    await until(() => expect(hints.length).toBeGreaterThan(0));
+    await until(() => expect(told).toHaveLength(1));
+    await setTimeout(500);
+    own.removeAllListeners('change');
+    expect(hints.filter((hint) => hint === 'a.json').length).toBeGreaterThan(1);
+    expect(told).toEqual(['first']);
+  });
+});
