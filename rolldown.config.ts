@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { defineConfig, type OutputBundle, type Plugin } from 'rolldown';
 
-/** Native code, and the files of the API page: installed beside the program. */
+/** Packages with native code, and the files of the API page: they are installed beside the program. */
 const INSTALLED = ['lmdb', 'node-pty', 'swagger-ui-dist'];
 
 /**
@@ -23,8 +23,8 @@ const NEVER_ASKED = [
 ];
 
 /**
- * What each command loads, in one file: a file more costs a start half a millisecond. The other programs
- * load a part of it, which has a file of its own.
+ * The code that every command loads goes into one file, because each further file costs half a millisecond of a start.
+ * The other programs load a part of that code, which has a file of its own.
  */
 const START = [
   { name: 'words', test: /\/src\/(?:model\/(?:errors|words)|telemetry\/plain-text)\.ts$/, priority: 2 },
@@ -46,21 +46,24 @@ export default defineConfig({
   output: {
     dir: 'dist',
     format: 'esm',
-    // A pure ASCII file takes one byte a character in memory; a single dash would double that.
+    // A pure ASCII file takes one byte per character in memory; a single dash would double that.
     charset: 'ascii',
-    // Loading is mostly parsing: without space and comments a start takes a tenth less, and with short names of variables
-    // another twentieth. Names of functions and classes stay, for stacks.
+    // Loading is mostly parsing: code without space and comments starts a tenth faster, and short names of variables
+    // save another twentieth. Functions and classes keep their names, for stacks.
     minify: { mangle: { keepNames: true }, compress: false, codegen: true },
     sourcemap: true,
     sourcemapExcludeSources: true,
     entryFileNames: '[name].js',
-    // One folder below the programs: start-wrapper.ts finds them from there.
+    // The chunks lie one folder below the programs, which start-wrapper.ts finds from there.
     chunkFileNames: 'chunks/[name]-[hash].js',
     codeSplitting: { groups: START },
   },
 });
 
-/** The parser of commands would load the module at each start, for commands that are programs of their own. There are none. */
+/**
+ * Replaces `child_process` in the parser of commands, which would load it at each start for commands that are programs
+ * of their own. Drover has no such commands.
+ */
 function withoutPrograms(): Plugin {
   const nothing = '\0no-programs';
   return {
@@ -73,7 +76,10 @@ function withoutPrograms(): Plugin {
   };
 }
 
-/** Writes the licences of all packages in the bundle, as these require: of the program, and of the dashboard. Packages with the same text share one copy. */
+/**
+ * Writes the licences of all packages in the bundle, as these require, for the program and for the dashboard. Packages
+ * with the same text share one copy.
+ */
 export function licences(): Plugin {
   return {
     name: 'licences',

@@ -13,7 +13,7 @@ const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MA
 
 export default defineConfig({
   root: 'src/dashboard',
-  // Relative: the page also works behind a proxy that puts it below a path.
+  // Relative, so that the page also works behind a proxy that puts it below a path.
   base: './',
   publicDir: false,
   plugins: [licences(), billOfMaterials(), compressed()],
@@ -21,7 +21,7 @@ export default defineConfig({
     outDir: '../../dist/dashboard',
     emptyOutDir: true,
     target: ['es2023', 'chrome123', 'firefox128', 'safari17.5'],
-    // A strict Content-Security-Policy takes no `data:` addresses and no script in the page.
+    // A strict Content-Security-Policy allows neither `data:` addresses nor a script inside the page.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
@@ -30,8 +30,8 @@ export default defineConfig({
 });
 
 /**
- * Puts a brotli and a gzip copy beside each file that gets smaller by it, so that the server compresses nothing. The page
- * itself is sent with a nonce, and so as it is.
+ * Puts a brotli and a gzip copy beside each file that they make smaller, so that the server compresses nothing. The
+ * page itself has no copies, because each answer contains a new nonce.
  */
 function compressed(): Plugin {
   return {

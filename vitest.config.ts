@@ -2,25 +2,25 @@ import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 import { reportingForks } from './test/runs/reporting-forks.js';
 
-/** Set by .ci/run: where to write the results as JSON, beside what a person reads. */
+/** The path for the results as JSON, beside the report for a person. .ci/run sets it. */
 const report = process.env.DROVER_TEST_REPORT;
 /**
- * Set by `npm test`, which has just built everything: the tests run as they are built, and Node loads them and Drover
- * without a transform. Without it they run from their sources.
+ * True after `npm test`, which has just built everything: Node loads the built tests and Drover without a transform.
+ * Otherwise the tests run from their sources.
  */
 const isBuilt = process.env.DROVER_TEST_BUILT === '1';
-/** It replaces a module, which would last for the files after it. */
+/** This file replaces a module, and the replacement would last for the files after it. */
 const MOCKING = 'test/integration/configuration-files/configuration-polling.test.ts';
 /**
- * What takes most of the time: programs started as an operator does, browsers, tools and stores of their own, and rooms
- * whose tests fill sockets, disks and time. `npm run test:long` runs them, and .ci/run after `npm test`.
+ * The tests that take most of the time: programs started as an operator does, browsers, tools and stores of their own,
+ * and rooms that fill sockets, disks and time. `npm run test:long` runs them, and .ci/run after `npm test`.
  */
 const LONG = [
   'e2e/**/*',
   'contract/{screen-runtime,tmux-runtime,docker-runtime,podman-runtime,etcd-store}',
   'integration/{api,channel,client,extensions,git,live-log,masters,openapi,runtime,store,templates}/**/*',
 ];
-/** `npm test` keeps of these what shows that the whole works. */
+/** The long tests that `npm test` runs too, because they show that the whole works. */
 const KEPT = ['e2e/{main-job,lifecycle,crash}'];
 /** The rooms with the longest files come first, so that no worker is left with one of them at the end. */
 const LONGEST_FIRST = ['e2e', 'contract', 'simulation', 'integration', 'property', 'unit'];
@@ -48,7 +48,7 @@ function project(
       include: filesOf(include),
       exclude: [...filesOf(exclude), MOCKING, MOCKING.replace(/^(.*)ts$/, 'build/$1js')],
       server: { deps: { external: isBuilt ? [/\/build\/(?!.*\.test\.js$)/] : [] } },
-      // Each file would load most of Drover anew: that is a fifth of the CPU time of the whole run.
+      // Otherwise each file would load most of Drover anew: a fifth of the CPU time of the whole run.
       isolate: false,
     },
   };
@@ -58,12 +58,13 @@ export default defineConfig({
   test: {
     environment: 'node',
     setupFiles: process.env.DROVER_PROPERTY_SEED === undefined ? [] : ['test/runs/property-seed.ts'],
-    // For what never comes. A loaded machine needs a minute for what an idle one does in a second.
+    // The limits only end waits for something that never comes. A loaded machine needs a minute for what an idle one
+    // does in a second.
     testTimeout: 300_000,
     hookTimeout: 300_000,
     expect: { poll: { timeout: 120_000 } },
     pool: reportingForks,
-    // More than there are cores: much of the time tests wait for processes that they started.
+    // More workers than cores, because tests often wait for processes that they started.
     maxWorkers: 4,
     sequence: { sequencer: RoomSequencer },
     reporters: report === undefined ? ['default'] : ['default', ['json', { outputFile: report }]],

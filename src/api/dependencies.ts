@@ -1,4 +1,4 @@
-/** Everything that the API serves: the master's reads and writes, and what only requests need. */
+/** Everything that the API serves: the master's reads and writes, and the parts that only requests need. */
 import type { Reads } from '../operations/reads.js';
 import type { Writes } from '../operations/writes.js';
 import type { Logger } from '../telemetry/logger.js';

@@ -1,6 +1,6 @@
 /**
- * The HTTP server of the master: its limits, the gate at its root, and all routes and sockets. It decides nothing;
- * the master passes in what it serves (`ApiDependencies`), builds it and starts it.
+ * The HTTP server of the master: its limits, the gate at its root, and all routes and sockets. It decides nothing: the
+ * master passes in the data that it serves (`ApiDependencies`), builds it and starts it.
  */
 
 import { createServer } from 'node:http';
@@ -53,18 +53,18 @@ const DRAIN_MS = 5000;
 const DRAIN_CHECK_MS = 20;
 
 export interface ApiLimits extends TransportLimits {
-  /** Time for the body of a request to arrive, unless its route takes it as a stream. Default 60 s. */
+  /** How long the body of a request may take to arrive, unless its route takes it as a stream. Default 60 s. */
   readonly requestMs: number;
-  /** Time until a handler that waits is given up. Default 60 s. */
+  /** How long a handler may wait before it is given up. Default 60 s. */
   readonly handlerMs: number;
-  /** Time that a body taken as a stream may pause. Default 30 s. */
+  /** How long a body that is taken as a stream may pause. Default 30 s. */
   readonly uploadIdleMs: number;
   readonly sockets: Partial<SocketLimits>;
 }
 
 export interface ApiServerOptions {
   readonly dependencies: ApiDependencies;
-  /** Absent: this is the only master. */
+  /** Forwards requests to the leader. Absent: this is the only master. */
   readonly forwarding?: ForwarderNeeds;
   readonly limits?: Partial<ApiLimits>;
 }
@@ -96,7 +96,7 @@ export interface ListenAddress {
 export class ApiServer implements Part {
   readonly #options: ApiServerOptions;
   readonly #sockets: SocketBook;
-  /** Never listens. It passes WebSocket handshakes on to the plugin. */
+  /** It never listens: it passes the handshakes of WebSockets on to the plugin. */
   readonly #handshakes = createServer();
   readonly #upgrades: Upgrades;
   readonly #gate: Gate;
@@ -168,13 +168,13 @@ export class ApiServer implements Part {
     return this.#socketRoutes;
   }
 
-  /** Makes the OpenAPI document anew. The code for it loads with the first call. */
+  /** The OpenAPI document, made anew. The code for it loads with the first call. */
   async describe(): Promise<string> {
     const { describeApi } = await import('./openapi/document.js');
     return describeApi({ routes: this.#routes, sockets: this.sockets });
   }
 
-  /** Set while the server listens. */
+  /** The address; undefined while the server does not listen. */
   get address(): ListenAddress | undefined {
     return this.#address;
   }
@@ -210,13 +210,13 @@ export class ApiServer implements Part {
     });
   }
 
-  /** Sends a request without a connection; for tests. */
+  /** Sends a request without a connection, for tests. */
   get inject(): FastifyInstance['inject'] {
     return this.#server.inject.bind(this.#server);
   }
 
   /**
-   * Listens. Throws DRV_NODE_PORT_IN_USE, or DRV_NODE_CONFIG_INVALID for an address that this machine does not
+   * Begins to listen. Throws DRV_NODE_PORT_IN_USE, or DRV_NODE_CONFIG_INVALID for an address that this machine does not
    * have.
    */
   async start(): Promise<void> {
@@ -234,7 +234,7 @@ export class ApiServer implements Part {
     if (address !== null && typeof address === 'object') this.#address = { host, port: address.port };
   }
 
-  /** Stops the server. Running requests may end, for 5 s at most; idle connections are closed. Idempotent. */
+  /** Stops the server. Running requests may end within 5 s; idle connections are closed. Idempotent. */
   stop(): Promise<void> {
     this.#stopping ??= this.#drain();
     return this.#stopping;
@@ -243,7 +243,7 @@ export class ApiServer implements Part {
   async #drain(): Promise<void> {
     const http = this.#server.server;
     const deadline = performance.now() + DRAIN_MS;
-    // Node closes the connections that are idle now. This closes those that become idle later.
+    // Node closes the connections that are idle now. This loop closes connections that become idle later.
     const check = setInterval(() => {
       if (performance.now() < deadline) {
         http.closeIdleConnections();
@@ -273,9 +273,10 @@ export class ApiServer implements Part {
       logger: false,
       bodyLimit: MAX_BODY_BYTES,
       ...this.#transport.options,
-      // Long ids reach the handlers, which say what is wrong; the header limit bounds them. Plugins in use add slashes.
+      // Long ids reach the handlers, which explain the fault; the header limit bounds them. Existing plugins add
+      // slashes.
       routerOptions: { maxParamLength: MAX_HEADER_BYTES, ignoreTrailingSlash: true },
-      // Routes check with zod and write their own bytes. The default compilers would load 800 KB for nothing.
+      // Routes check with zod and write their own bytes. The default compilers would load 800 KB without use.
       schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
       frameworkErrors: (error, request, reply) => {
         this.#upgrades.closeAfterAnswer(request, reply);
@@ -325,7 +326,7 @@ export class ApiServer implements Part {
       idleMs: uploadIdleMs,
     });
     server.decorate('handlerGuard', new HandlerGuard(handlerMs));
-    // One hook: each more would take a share of every request.
+    // A single hook, because each further hook would take a share of every request.
     server.addHook('onRequest', (request, reply, done) => {
       const { config } = request.routeOptions;
       this.#upgrades.closeAfterAnswer(request, reply);
@@ -351,7 +352,7 @@ export class ApiServer implements Part {
     });
   }
 
-  /** All under `/api`, with that prefix. */
+  /** All endpoints under `/api`, with that prefix. */
   #endpoints(): Endpoint[] {
     const sockets = this.#socketRoutes.map(({ path }) => ({ path, method: 'GET' as const }));
     return [...this.#routes, ...sockets].map(({ path, method }) => ({ path: PREFIX + path, method }));
@@ -364,7 +365,7 @@ export class ApiServer implements Part {
   }
 }
 
-/** Fails a route that brings a schema of Fastify's own. */
+/** Fails for a route that brings a schema for Fastify. */
 function noSchemas(): never {
   throw new Error('routes describe themselves in zod: Fastify gets no schema');
 }

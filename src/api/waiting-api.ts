@@ -1,6 +1,6 @@
 /**
- * What answers on the port of the API while the master has no state yet, such as while etcd is away: `/api/ping`, and
- * 503 with the reason to everything else. `ApiServer` takes the port when the state is there.
+ * Listens on the port of the API while the master has no state yet, such as while etcd is away. It answers `/api/ping`,
+ * and 503 with the reason to everything else. `ApiServer` takes the port when the state is there.
  */
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
@@ -16,15 +16,15 @@ import { TLS_VERSIONS } from './tls/tls-versions.js';
 const PING = /^\/api\/ping\/?(?:\?|$)/;
 const RETRY_AFTER_S = '1';
 const NOT_READY: ErrorCode = 'DRV_NOT_READY';
-/** It keeps nothing about a client, so it takes few at a time. */
+/** Short limits and few connections, because it keeps nothing about a client. */
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
 const MOST_CONNECTIONS = 512;
 
 export interface WaitingApiOptions {
   readonly configuration: NodeConfiguration;
-  /** PEM. Undefined: no TLS. */
+  /** The certificate and its key as PEM. Undefined: no TLS. */
   readonly pair: { readonly key: string; readonly certificate: string } | undefined;
-  /** What the master waits for, for a person. Asked at each request. */
+  /** The reason why the master waits, for a person. Called at each request. */
   readonly reason: () => string;
 }
 
@@ -56,7 +56,7 @@ export class WaitingApi implements Part {
     this.#server.maxConnections = MOST_CONNECTIONS;
   }
 
-  /** Listens. Throws as `ApiServer`. */
+  /** Begins to listen. Throws like `ApiServer`. */
   async start(): Promise<void> {
     const { configuration } = this.#options;
     const { apiPort: port } = configuration;

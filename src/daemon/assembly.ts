@@ -1,5 +1,5 @@
 /**
- * The values that every part of a node is built from, and the opening of the two stores. start-daemon.ts makes the
+ * The values that every part of a node is built from, and the opening of its two stores. start-daemon.ts makes the
  * assembly.
  */
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
-/** What every part of a node gets. */
+/** The values that every part of a node gets. */
 export interface Shared {
   readonly clock: SystemClock;
   readonly random: () => number;
@@ -33,9 +33,9 @@ export interface Assembly {
   readonly stop: () => void;
   /** Ends the node soon, with this line for a person and exit code 1. Instances go on. */
   readonly fail: (reason: string) => void;
-  /** Aborts when the node is to end: a start that waits for others then gives up. */
+  /** Aborts when the node is to end, so that a start that waits for others gives up. */
   readonly ending: AbortSignal;
-  /** Ends the process at once: another daemon has the store. */
+  /** Ends the process at once, because another daemon has the store. */
   readonly fenced: (error: DroverError) => void;
   readonly older: OlderMaster;
 }

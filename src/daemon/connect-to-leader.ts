@@ -1,4 +1,7 @@
-/** How the wrapper of a master's node reaches the master that leads: in this process, or at another one's cluster port. */
+/**
+ * Connects the wrapper of a master's node to the master that leads: in this process, or at another master's cluster
+ * port.
+ */
 import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
 import type { Authority } from '../channel/trust/authority.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
@@ -34,7 +37,7 @@ export function connectionTo(needs: LeaderConnectionNeeds): MasterConnection {
 
 export interface LeaderRoutes {
   readonly candidate: Pick<Candidate, 'isLeader' | 'leader' | 'onChange'>;
-  /** This node. */
+  /** The id of this node. */
   readonly nodeId: string;
   readonly here: () => Promise<Transport>;
   readonly there: (leader: Leader) => Promise<Transport>;
@@ -42,7 +45,7 @@ export interface LeaderRoutes {
 }
 
 /**
- * Connects to the master that leads, when one does, for as long as this master knows of no later leader. Throws
+ * Connects to the leader as soon as there is one. The connection ends when this master learns of a later leader. Throws
  * DRV_CHANNEL_CLOSED when `signal` aborts.
  */
 export async function connectToLeader({ here, there, ...needs }: LeaderRoutes): Promise<Transport> {
@@ -53,7 +56,10 @@ export async function connectToLeader({ here, there, ...needs }: LeaderRoutes): 
   return transport;
 }
 
-/** A leader that is cut off from etcd does not know that its term is over, and would keep this node. */
+/**
+ * Closes the connection when a later leader is known. A leader that is cut off from etcd does not know that its term is
+ * over, and would keep this node.
+ */
 function leaveWithTerm(
   transport: Transport,
   { epoch }: Leader,
@@ -74,7 +80,7 @@ function inProcess(master: Pick<Master, 'accept'>): Transport {
   return mine;
 }
 
-/** Shows the certificate that this master serves with: it tells which node this is. */
+/** Shows the certificate that this master serves with, which names this node. */
 async function dial(
   { authority, assembly: { configuration, shared } }: LeaderConnectionNeeds,
   { clusterAddress }: Leader,
@@ -89,7 +95,7 @@ async function dial(
   return dialer.open(await authority.serverCredential(), certificate, signal);
 }
 
-/** Waits through an election. */
+/** Waits until there is a leader, through an election if need be. */
 async function untilLed({
   candidate,
   nodeId,

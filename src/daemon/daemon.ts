@@ -1,6 +1,6 @@
 /**
- * A running node with a master. The executable and end-to-end tests ask it for its state and end it in one of two
- * ways. start-daemon.ts puts it together.
+ * A running node with a master. The executable and end-to-end tests ask it for its state, and stop it with or without
+ * its instances. start-daemon.ts puts it together.
  */
 import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiServer } from '../api/server.js';
@@ -40,7 +40,7 @@ export class Daemon {
   readonly master: Master;
   /** The command tree, for the prompt. */
   readonly commands: Commands;
-  /** What the API shows in a handshake; undefined: it has no TLS. */
+  /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly dashboard: Pick<DashboardFiles, 'require'>;
   readonly #candidate: Candidate;
@@ -48,7 +48,7 @@ export class Daemon {
   readonly #api: ApiServer;
   readonly #files: ConfigurationFiles;
   readonly #running: RunningParts;
-  /** Under a configuration's name, its instances that are ONLINE or have finished. */
+  /** The instances that are ONLINE or have finished, by configuration. */
   readonly #standing: LookupReader<string>;
 
   constructor(parts: DaemonParts) {
@@ -71,7 +71,7 @@ export class Daemon {
     );
   }
 
-  /** Base URL of the API as this machine reaches it. */
+  /** The base URL of the API, as this machine reaches it. */
   get apiUrl(): string {
     const { host, port } = this.#api.address ?? {
       host: this.configuration.address,
@@ -93,7 +93,7 @@ export class Daemon {
     return this.#wrapper.status().offers;
   }
 
-  /** Files that are not in force as they stand, one line each. */
+  /** The configuration files whose present content is not in force, one line each. */
   fileErrors(): string[] {
     return this.#files
       .errors()
@@ -123,13 +123,13 @@ export class Daemon {
     });
   }
 
-  /** Ids of the instances that live on this node: what `stopInstances` would end. */
+  /** The ids of the instances that live on this node: those that `stopInstances` would end. */
   aliveInstances(): readonly string[] {
     return this.#wrapper.aliveInstances();
   }
 
   /**
-   * Ends every instance, with progress, for Ctrl-C. Nothing desired changes, so the next start brings the instances
+   * Ends every instance, with progress, for Ctrl-C. The desired state stays, so the next start brings the instances
    * back.
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
@@ -147,7 +147,9 @@ export class Daemon {
     }
   }
 
-  /** Another master goes on at once where there is one. Without, nobody starts what ends here. */
+  /**
+   * Hands the lead to another master, if there is one. If there is none, nothing starts instances again that end here.
+   */
   async #handOver(): Promise<void> {
     if (this.#candidate.masters().length > 1) await this.#candidate.stop();
   }

@@ -1,19 +1,25 @@
 /**
- * Takes the daemon's environment out of sight. The kernel shows the block of memory that a process was started with in
- * `/proc/<pid>/environ`, to every process of the same user, and so to instances. Deleting a variable changes nothing
- * there. This process goes on with copies, and overwrites that block by `/proc/self/mem`.
+ * Hides the daemon's environment. In `/proc/<pid>/environ` the kernel shows the memory block that a process was started
+ * with, to every process of the same user, and so to instances. Deleting a variable does not change that block. This
+ * process goes on with copies, and overwrites the block through `/proc/self/mem`.
  */
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
-/** What every process is told, and what tells an operator how this one was started. */
+/**
+ * The variables that stay visible: those of every process, and those that show an operator how this process was
+ * started.
+ */
 const SHOWN =
   /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|SHELL|TERM|PWD|INVOCATION_ID|DROVER_CONTROL_GROUP|DROVER_RUN)$/;
-/** The 50th field of `/proc/<pid>/stat`, counted from the third, the first after the name in parentheses. */
+/**
+ * The index of the 50th field of `/proc/<pid>/stat`, counted from the third field, the first after the name in
+ * parentheses.
+ */
 const ENV_START_AFTER_NAME = 47;
 
 /**
- * Call it first in a process that has one thread of JavaScript. `process.env` reads the same as before. Returns why
- * the environment stays visible, or null. Repeatable; takes one or two milliseconds.
+ * Hides the environment. Call it first, in a process with one JavaScript thread. `process.env` keeps its values.
+ * Returns why the environment stays visible, or null. Repeatable; takes one or two milliseconds.
  */
 export function hideEnvironment(): string | null {
   try {
@@ -32,7 +38,7 @@ export function hideEnvironment(): string | null {
   }
 }
 
-/** Where the hidden variables stand in the block. Each has a copy elsewhere when it is yielded. */
+/** The places of the hidden variables in the block. A variable has a copy elsewhere before its place is yielded. */
 function* hiddenEntries(block: Buffer): Generator<{ readonly from: number; readonly to: number }> {
   for (let from = 0; from < block.length; ) {
     const end = block.indexOf(0, from);
@@ -41,7 +47,7 @@ function* hiddenEntries(block: Buffer): Generator<{ readonly from: number; reado
     const name = block.toString('utf8', from, equals < 0 || equals > to ? to : equals);
     if (name !== '' && !SHOWN.test(name)) {
       const value = process.env[name];
-      // Setting a variable makes a new string for it; nothing uses the old one.
+      // Setting a variable makes a new string for it, so that nothing uses the old string any more.
       if (value !== undefined) process.env[name] = value;
       yield { from, to };
     }

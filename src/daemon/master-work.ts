@@ -1,4 +1,4 @@
-/** What a node does while its master leads, from the moment it leads until nothing of the term is under way any more. */
+/** The work of a node while its master leads: from the moment when it leads until all work of the term has ended. */
 import type { TermWork } from '../leadership/candidate.js';
 import type { Term } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
@@ -6,13 +6,15 @@ import { DroverError } from '../model/errors.js';
 
 export interface MasterWorkOptions {
   readonly master: Master;
-  /** Begins to follow the directories. Resolves when the records agree with them. Called again after a failure. */
+  /**
+   * Begins to follow the directories. Resolves when the records agree with them. May be called again after a failure.
+   */
   readonly startFiles: () => Promise<void>;
-  /** Makes the first key of the API where there is none. */
+  /** Makes the first key of the API if there is none. */
   readonly ensureAdminKey: () => Promise<unknown>;
   /** Lets the other nodes in. Repeatable. */
   readonly openDoor: () => Promise<void>;
-  /** Resolves when the writes of clients that have begun are answered, or soon. */
+  /** Resolves when the begun writes of clients are answered, or after a short limit. */
   readonly untilAnswered: () => Promise<void>;
 }
 
@@ -31,19 +33,19 @@ export class MasterWork implements TermWork {
     });
   }
 
-  /** Whether this master leads, and answers all that is asked of a leader. */
+  /** True while this master leads and answers everything that a leader is asked. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Called once: the wrapper of this node runs. A first term waits for it, to know what runs here. */
+  /** Called once, when the wrapper of this node runs. The first term waits for it, to know what runs on this node. */
   nodeIsUp(): void {
     this.#tellNodeIsUp();
   }
 
   /**
-   * Called when this master leads, or another one does: somebody writes what the directories bring. Repeatable, also after
-   * a failure.
+   * Follows the directories. Called when this master or another one leads, because the leader writes what the
+   * directories bring. Repeatable, also after a failure.
    */
   startFiles(): Promise<void> {
     this.#starting ??= this.#options.startFiles().catch((error: unknown) => {
@@ -67,7 +69,8 @@ export class MasterWork implements TermWork {
     // Clients wait: what does not need the other goes on beside it.
     const ends = await Promise.allSettled([this.ensureAdminKey(), this.#startAll(term)]);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    // Ready only now. Before, a client would read of processes that may be gone, and find no node for new instances.
+    // Ready only now. Earlier, a client would be told of processes that may be gone, and find no node for new
+    // instances.
     this.#isReady = !term.signal.aborted;
   }
 
@@ -89,7 +92,7 @@ export class MasterWork implements TermWork {
   }
 }
 
-/** Throws DRV_NOT_LEADER when the term ends first. */
+/** Waits for `work`. Throws DRV_NOT_LEADER when the term ends first. */
 async function whileIn({ signal }: Term, work: Promise<void>): Promise<void> {
   const ended = new Promise<never>((_resolve, reject) => {
     const end = (): void => reject(new DroverError('DRV_NOT_LEADER', 'this master does not lead any more'));

@@ -1,4 +1,7 @@
-/** A running node that is only a wrapper, as the executable sees it, and the few commands of its prompt. */
+/**
+ * A running node that is only a wrapper, with the few commands of its prompt. The executable sees it like a node with a
+ * master.
+ */
 import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
 import type { RunningParts } from '../loop/lifecycle.js';
 import { countText } from '../model/words.js';
@@ -7,7 +10,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
 
 const LOOK_EVERY_MS = 50;
-/** Instances named at the start. */
+/** The number of instances that the text at the start names. */
 const MOST_SHOWN = 20;
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -19,7 +22,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 export interface MemberNodeParts {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'root' | 'droverLog'>;
-  /** `host:port` of the master that was dialled last. */
+  /** The `host:port` of the master that was dialled last. */
   readonly masterAddress: () => string;
   readonly logger: Logger;
   readonly wrapper: Pick<Wrapper, 'status' | 'aliveInstances' | 'stopInstances'>;
@@ -45,7 +48,7 @@ export class MemberNode {
     this.commands = { run: (line, session) => this.#run(line, (text) => session.write(text)), complete };
   }
 
-  /** The text that a person reads when the node has started. */
+  /** The text for a person after the start. */
   describe({ hasPrompt }: { readonly hasPrompt: boolean }): readonly string[] {
     const { nodeId, paths, wrapper } = this.#parts;
     const { offers } = wrapper.status();
@@ -71,13 +74,13 @@ export class MemberNode {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 
-  /** Ids of the instances that live on this node: what `stopInstances` would end. */
+  /** The ids of the instances that live on this node: those that `stopInstances` would end. */
   aliveInstances(): readonly string[] {
     return this.#parts.wrapper.aliveInstances();
   }
 
   /**
-   * Ends every instance, with progress, for Ctrl-C. Nothing desired changes, so the next start brings the instances
+   * Ends every instance, with progress, for Ctrl-C. The desired state stays, so the next start brings the instances
    * back.
    */
   stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {

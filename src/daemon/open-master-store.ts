@@ -1,4 +1,4 @@
-/** Opens the store of a node's master where `config.json` says that it is: in a file of the node, or on etcd. */
+/** Opens the store of a node's master, as `config.json` says: in a file of the node, or on etcd. */
 import type { Candidate } from '../leadership/candidate.js';
 import type { MasterPeer } from '../leadership/leadership.js';
 import { SoleLeadership } from '../leadership/sole-leadership.js';
@@ -9,18 +9,18 @@ import { secretKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { type Assembly, openNodeStore } from './assembly.js';
 
-/** The name of the secret that every leader has made. */
+/** The name of a secret that every leader has made. Its presence shows that a leader has written. */
 export const TOKENS_SECRET = 'instance-tokens';
 
-/** The state of a master, and its part among the masters that share it. */
+/** The store of a master, and its candidacy among the masters that share it. */
 export interface MasterStore {
   readonly store: Store;
   readonly candidate: Candidate;
 }
 
 /**
- * It is closed when the node stops. On etcd this waits until etcd answers, and `waitFor` gets why; the assembly's
- * `ending` ends that.
+ * Opens the store, which is closed when the node stops. On etcd it waits until etcd answers, and gives `waitFor` the
+ * reason; the assembly's `ending` ends that wait.
  */
 export async function openMasterStore(
   assembly: Assembly,
@@ -39,7 +39,7 @@ export async function openMasterStore(
   };
 }
 
-/** Resolves when the state is more than empty: this master may write, or another one has written what all share. */
+/** Resolves when this master may write, or another master has written what all masters share. */
 export async function untilFounded({ store, candidate }: MasterStore, ending: AbortSignal): Promise<void> {
   const found = new AbortController();
   const signal = AbortSignal.any([ending, found.signal]);

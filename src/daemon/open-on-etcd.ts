@@ -1,6 +1,6 @@
 /**
- * Opens the store of a node's master on etcd. open-master-store.ts loads it where `config.json` says so: the start of any
- * other node does not wait for it.
+ * Opens the store of a node's master on etcd. open-master-store.ts loads this file only for a store on etcd, so that no
+ * other start loads it.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -29,7 +29,7 @@ const IN_CLEAR =
 export interface OnEtcdOptions {
   readonly settings: EtcdSettings;
   readonly own: MasterPeer;
-  /** As of `openMasterStore`. */
+  /** Gets the reason of a wait, as in `openMasterStore`. */
   readonly waitFor: (reason: string) => void;
 }
 
@@ -76,8 +76,8 @@ function isInClear(endpoint: string): boolean {
 }
 
 /**
- * Refuses a state on etcd that does not belong to this root: a master would end or double what nodes run. Throws
- * DRV_NODE_CONFIG_INVALID with what to do.
+ * Refuses a state on etcd that does not belong to this root, because a master would end or double what nodes run.
+ * Throws DRV_NODE_CONFIG_INVALID with what to do.
  */
 export async function refuseForeign(
   store: Pick<Store, 'get' | 'list'>,

@@ -1,4 +1,4 @@
-/** Gathers what a new master gets of this one: the settings of the store with the files that they name, and the key. */
+/** Gathers what this master gives to a new master: the settings of the store, the files that they name, and the key. */
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { readAdminKey } from '../access/admin-key-file.js';
@@ -16,7 +16,10 @@ export interface HandoverSource {
   readonly secrets: Pick<SharedSecrets, 'clusterKey'>;
 }
 
-/** Reads the files anew: the operator may have replaced them. Throws when one cannot be read. */
+/**
+ * The handover. It reads the files anew, because the operator may have replaced them. Throws when a file cannot be
+ * read.
+ */
 export async function readHandover({
   paths,
   configuration,

@@ -1,6 +1,6 @@
 /**
- * Builds what a master has beside others that share its store: the desk for their questions, its directories as views
- * of the state, and the audit trails of all. It runs on every master, whether it leads or not.
+ * Builds the parts that a master has when others share its store: the desk for their questions, its directories as
+ * views of the state, and the audit trails of all. They run on every master, leading or not.
  */
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
@@ -33,7 +33,7 @@ import type { Shared } from './assembly.js';
 
 const TREE = 'template-tree';
 const HOLD = 'hold-template';
-/** For a large tree. A write through the API waits for it. */
+/** How long a master may take to fetch a large tree. A write through the API waits for it. */
 const HOLD_MS = 30_000;
 const LEADER = 'leader';
 const treeSchema = z.object({ digest: z.string() });
@@ -46,10 +46,10 @@ export interface SeveralMastersOptions {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'configurations' | 'templates' | 'data'>;
   readonly store: Store;
-  /** Loaded before this starts, and followed until it has stopped. */
+  /** The mirrors of the state. They are loaded before this starts, and followed until it has stopped. */
   readonly state: Pick<MasterState, 'configurations' | 'histories' | 'rollouts' | 'nodes'>;
   readonly leadership: AskingLeadership;
-  /** Who the others are, over restarts too. */
+  /** The other masters, remembered over restarts. */
   readonly known: KnownMasters;
   /** Opens a connection to the desk of another master. */
   readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
@@ -64,7 +64,10 @@ export class SeveralMasters implements Part {
   readonly files: ConfigurationFiles;
   readonly audit: AuditOfMasters;
   readonly templates: TemplateView;
-  /** Started by itself, when the state is open: this one may lose etcd before anybody leads. */
+  /**
+   * Finds the leader. It starts when the state is open, before the other parts: this master may lose etcd before any
+   * master leads.
+   */
   readonly search: LeaderSearch;
   readonly #options: SeveralMastersOptions;
   readonly #templateRecords: Mirror<TemplateRecord>;
@@ -73,7 +76,7 @@ export class SeveralMasters implements Part {
   readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
-  /** What has not started yet, in order. */
+  /** The starts that have not succeeded yet, in order. */
   readonly #starts: (() => Promise<void>)[];
 
   constructor(options: SeveralMastersOptions) {
@@ -186,7 +189,10 @@ export class SeveralMasters implements Part {
     this.#starts = [...this.#inOrder()];
   }
 
-  /** The templates have started. After a failure, such as of etcd, the next call goes on with what has failed. */
+  /**
+   * Starts the parts, after the templates. After a failure, such as of etcd, the next call goes on with the part that
+   * failed.
+   */
   async start(): Promise<void> {
     for (let next = this.#starts[0]; next !== undefined; next = this.#starts[0]) {
       await next();

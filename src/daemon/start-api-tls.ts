@@ -1,4 +1,4 @@
-/** Opens the certificate that the API shows: of the cluster's own authority, or the operator's files. */
+/** Opens the certificate of the API: from the cluster's own authority, or from the operator's files. */
 import { resolve } from 'node:path';
 import { bindAddressOf, isLoopback } from '../api/http/bind-address.js';
 import { CertificateFiles } from '../api/tls/certificate-files.js';
@@ -11,7 +11,10 @@ const IN_CLEAR =
   'keys of the API, commands and logs travel in clear: the API listens beyond this machine without TLS; set apiTls in ' +
   'config.json, or keep it behind a proxy with TLS (docs/operations.md: TLS on the API)';
 
-/** Undefined: no TLS. Throws DRV_NODE_CONFIG_INVALID when the operator's files cannot be used. */
+/**
+ * The certificate; undefined: the API has no TLS. Throws DRV_NODE_CONFIG_INVALID when the operator's files cannot be
+ * used.
+ */
 export async function openApiCertificate(
   { paths, configuration, shared, running }: Assembly,
   authority: Authority,

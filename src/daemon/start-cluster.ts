@@ -1,5 +1,5 @@
 /**
- * Builds what a master needs for nodes on other machines: its authority, its members and join tokens, and the
+ * Builds the parts that a master needs for nodes on other machines: its authority, its members and join tokens, and the
  * cluster port.
  */
 import type { TLSSocket } from 'node:tls';
@@ -25,9 +25,14 @@ import { readHandover } from './read-handover.js';
 
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
-/** The longest silence on a connection. A node that gives one up soon makes another, however large nodeTimeoutMs is. */
+/**
+ * The longest silence on a connection. A node that gives a connection up soon makes another, so a large nodeTimeoutMs
+ * need not be waited for.
+ */
 const MAX_SILENCE_MS = 15_000;
-/** The characters that a name in a certificate may have. Not `%`, which names an interface of this machine. */
+/**
+ * The characters that a name in a certificate may have. `%` is left out, because it names an interface of this machine.
+ */
 const NAME = /^[\x21-\x24\x26-\x7e]+$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
 const ALL_INTERFACES: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
@@ -46,9 +51,9 @@ export interface ClusterServerNeeds {
   readonly leadership: Leadership;
   /** Takes another master's connection to the API. */
   readonly takeTunnel: (connection: TLSSocket) => void;
-  /** Takes another master's connection to the desk. Absent: there is no other one. */
+  /** Takes another master's connection to the desk. Absent: there is no other master. */
   readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
-  /** Undefined: the API has no TLS. */
+  /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
 }
 
@@ -93,10 +98,10 @@ export async function openCluster(
   return { authority, secrets, tokens, admission, members: new ClusterMembers(shares), audit };
 }
 
-/** What nodes and clients may call this master, each name once. */
+/** The names under which nodes and clients may reach this master, each once. */
 function namesOf({ nodeId, address, bindAddress = address, apiNames = [] }: NodeConfiguration): string[] {
   const names = [address, bindAddress, ...apiNames, nodeId, 'localhost', '127.0.0.1', '::1'];
-  // No client looks for the dot at the end of a name, nor for an IPv4 address as IPv6.
+  // Clients leave out the dot at the end of a name, and never look for an IPv4 address as IPv6.
   const plain = names.map((name) => name.replace(/\.$/, '').replace(IPV4_IN_IPV6, ''));
   return [...new Set(plain)].filter((name) => NAME.test(name) && !ALL_INTERFACES.has(name));
 }
@@ -106,7 +111,10 @@ export function silenceOf({ nodeTimeoutMs }: NodeConfiguration): number {
   return Math.min(nodeTimeoutMs, MAX_SILENCE_MS);
 }
 
-/** Listens. Until `open` is called, when the master's state is loaded, it ends every connection of a node. */
+/**
+ * Listens at the cluster port. It ends every connection of a node until `open` is called, when the master's state is
+ * loaded.
+ */
 export async function startClusterServer(
   { configuration, shared, running }: Assembly,
   cluster: Cluster,
@@ -134,7 +142,7 @@ export async function startClusterServer(
     callsOf: (nodeId) => master().callsOf(nodeId),
     renewServer: async () => {
       await server.renewServer();
-      // The API shows the same one, or files of the operator.
+      // The API shows the same certificate, unless the operator brought files.
       if (apiCertificate?.authority != null)
         apiCertificate.replace(await cluster.authority.serverCredential());
     },
@@ -144,7 +152,7 @@ export async function startClusterServer(
   let opening: Promise<void> | undefined;
   const open = async (): Promise<void> => {
     server.open();
-    // The door closes before the master stops, which could not take connections any more.
+    // The port lets no node in before the master stops, because a stopping master could not take connections.
     running.onStop(() => server.shut());
     await running.start(renewal);
   };

@@ -1,6 +1,6 @@
 /**
  * Starts a node as a process. It builds the root directory, files, stores, API and log around the master and the
- * wrapper, in the one right order. It stops them in the opposite order.
+ * wrapper, in the only right order. It stops them in the opposite order.
  */
 
 import { BUILT_INS } from '../extensions/built-in/built-ins.js';
@@ -35,7 +35,7 @@ const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 export type StartedNode = Daemon | MemberNode;
 
 export interface DaemonOptions {
-  /** The node's directory; made when its parent exists. */
+  /** The node's directory. It is made if its parent exists. */
   readonly root: string;
   readonly version: string;
   /** Receives readable log lines; false: they go to the log file only. */
@@ -46,14 +46,19 @@ export interface DaemonOptions {
   readonly fail: (reason: string) => void;
   /**
    * Ends the process at once, as `kill -9` does: another daemon has taken the stores of this root, and acts on its
-   * instances from then on.
+   * instances from now on.
    */
   readonly fenced: (error: DroverError) => void;
-  /** Aborts when the node is to end while it still starts: a start that waits for etcd then gives up. Default: never. */
+  /**
+   * Aborts when the node is to end while it still starts, so that a start that waits for etcd gives up. Default: never.
+   */
   readonly ending?: AbortSignal;
-  /** The first master that this node hears from may have an older store than it has seen, such as a restored one. */
+  /**
+   * True: the first master that this node hears from may have an older store than the node has seen, such as a restored
+   * store.
+   */
   readonly acceptOlder?: boolean;
-  /** Learns which code belongs to extensions, so that the process can attribute an uncaught error to one. */
+  /** Told which code belongs to extensions, so that the process can attribute an uncaught error to an extension. */
   readonly faults?: ExtensionFaults;
 }
 
@@ -84,7 +89,7 @@ async function startParts(
   running.onStop(() => logger.info('Drover has ended'));
   logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
-  // Timers of the clock do not keep the process alive: a node that only waits for its master would end.
+  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would end.
   const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
   running.onStop(() => clearInterval(alive));
 
@@ -100,7 +105,7 @@ async function startParts(
     stop,
     ending: ending ?? new AbortController().signal,
     fail: (reason) => {
-      // As below: the terminal gets the line from the caller.
+      // The caller prints the line at the terminal, so the log leaves it out there.
       log.closeTerminal();
       logger.error(`Drover ends: ${reason}`);
       fail(reason);
@@ -115,7 +120,7 @@ async function startParts(
   try {
     return await startAll(assembly);
   } catch (error) {
-    // The caller prints it at the terminal. The log keeps it too, because a service manager may not show the
+    // The caller prints the line at the terminal. The log file keeps it too, because a service manager may not show the
     // terminal.
     log.closeTerminal();
     logger.error(
@@ -151,7 +156,7 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   const before = configuration.store.kind === 'etcd' ? await startWithoutState(assembly) : undefined;
   const { candidate, work, connection, openDoor, ...started } = await startMaster(assembly, before);
   const serving = candidate.serve(work);
-  // Awaited below, after the wrapper: a start that fails meanwhile is told once.
+  // Awaited below, after the wrapper. Without this handler, an earlier failure would count as unhandled.
   serving.catch(ignore);
   before?.connect(connection);
   const wrapper = before?.wrapper ?? (await startWrapper(assembly, connection));
@@ -163,7 +168,10 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   return new Daemon({ paths, configuration, logger, wrapper, running, candidate, ...started });
 }
 
-/** Of a master that does not lead, too. One that leads gives its term up instead, and tries again in the next. */
+/**
+ * Follows the files also on a master that does not lead. A leader that fails here gives its term up instead, and tries
+ * again in its next term.
+ */
 async function followFiles(work: MasterWork, { shared, running }: Assembly): Promise<void> {
   const { clock, logger } = shared;
   const failures = new RepeatedLog(logger, () => clock.monotonic());

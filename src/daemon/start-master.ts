@@ -36,45 +36,47 @@ import { type Cluster, openCluster, silenceOf, startClusterServer } from './star
 import type { WithoutState } from './start-without-state.js';
 import type { MasterConnection } from './start-wrapper.js';
 
-/** In the package, two folders up from this file, and from the chunk that it becomes. */
+/**
+ * The directory in the package. It is two folders up from this file, and also from the chunk that this file becomes.
+ */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
 export interface StartedMaster {
   readonly master: Master;
   readonly api: ApiServer;
-  /** Undefined: no TLS. */
+  /** The certificate of the API; undefined: no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly files: ConfigurationFiles;
   readonly dashboard: DashboardFiles;
   readonly commands: Commands;
   readonly candidate: Candidate;
   readonly work: MasterWork;
-  /** How the wrapper of this node reaches the master that leads. */
+  /** Connects the wrapper of this node to the leader. */
   readonly connection: MasterConnection;
-  /** Lets other nodes in, also while another master leads: they are told which one. Repeatable. */
+  /** Opens the cluster port to other nodes. While another master leads, they are told which one. Repeatable. */
   readonly openDoor: () => Promise<void>;
 }
 
-/** The state and the parts beside it, built and not yet started. */
+/** The state and the parts beside it, built but not started. */
 interface Foundation {
   readonly store: Store;
   readonly candidate: Candidate;
   readonly audit: AuditLog;
   readonly cluster: Cluster;
-  /** Undefined: no TLS. */
+  /** The certificate of the API; undefined: no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly tokens: InstanceTokens;
   readonly templates: MasterTemplates;
   readonly master: Master;
   readonly files: ConfigurationFiles;
-  /** Undefined: this is the only master. */
+  /** The parts for several masters; undefined: this is the only master. */
   readonly several: SeveralMasters | undefined;
   readonly dashboard: DashboardFiles;
 }
 
 /**
- * Starts all that a master has whether or not it leads. It serves from `candidate.serve(work)` on. `before`: what of the
- * node runs already, where the state may be away for long.
+ * Starts everything that a master has whether it leads or not. It leads and serves from `candidate.serve(work)` on.
+ * `before`: the parts of the node that run already, if the state was away for long.
  */
 export async function startMaster(assembly: Assembly, before?: WithoutState): Promise<StartedMaster> {
   const { paths, configuration, shared, extensions, running } = assembly;
@@ -84,7 +86,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
   const openDoor = async (): Promise<void> => {
-    // The other masters show certificates of it to each other, and only a leader can make it.
+    // The other masters show certificates of this authority to each other, and only a leader can make it.
     if (several !== undefined && candidate.isLeader()) await cluster.authority.ensure();
     await door.open();
   };
@@ -121,7 +123,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
     apiCertificate,
   });
-  // Before the cluster port closes, which ends their tunnels.
+  // Runs before the cluster port closes, because that ends the tunnels of other masters.
   running.onStop(() => api.untilLeft());
   if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
@@ -144,7 +146,7 @@ async function lay(
   const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
   const isShared = configuration.store.kind === 'etcd';
-  // A master alone does not load it.
+  // A single master does not load this module.
   const ofSeveral = isShared ? await import('./several-masters.js') : undefined;
   const { store, candidate } = await openMasterStore(assembly, waitFor);
   await untilFounded({ store, candidate }, ending);
@@ -185,7 +187,7 @@ async function lay(
     leadership: candidate,
     nodeTimeoutMs,
     store,
-    // Records that masters share are the truth, and not the files of one.
+    // When masters share records, the records count and not the files of one master.
     configurationSource: isShared ? unreadSource(nodeId) : source,
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
@@ -303,7 +305,10 @@ function buildDependencies(
   };
 }
 
-/** The variables that `hostAddress` may use before an instance runs: properties, and the node's id and address. */
+/**
+ * The host address of a node, with the variables that are known before an instance runs: properties, and the node's id
+ * and address.
+ */
 function hostAddressOf(configuration: Configuration, node: NodeRecord): string {
   const variables = new Map(Object.entries(configuration.properties));
   variables.set('NODE_ID', node.nodeId).set('NODE_ADDRESS', node.address).set('HOST_ADDRESS', node.address);

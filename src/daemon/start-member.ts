@@ -1,6 +1,5 @@
 /**
- * Starts a node that is only a wrapper. It has no API and no state of its own; it joins a master on another
- * machine.
+ * Starts a node that is only a wrapper. It has no API and no state of its own; it joins a master on another machine.
  */
 
 import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
@@ -18,8 +17,8 @@ import { startWrapper, untilFed } from './start-wrapper.js';
 const TOKEN_VARIABLE = 'DROVER_JOIN_TOKEN';
 
 /**
- * Starts the node. Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token. Throws
- * DRV_JOIN_REFUSED when the master refuses its first join: it then has nothing to go on with.
+ * Starts the node. Throws DRV_NODE_CONFIG_INVALID when it has never joined and has no token. Throws DRV_JOIN_REFUSED
+ * when the master refuses its first join, because the node then has no master at all.
  */
 export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
   const { configuration, shared, extensions, running, stop, fail } = assembly;
@@ -71,7 +70,7 @@ function buildMembership(
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),
     onJoined: async () => {
-      // What another cluster's store was at says nothing about this one.
+      // The node may have joined another cluster, so a revision that it has seen of its former store does not matter.
       older.isAccepted = true;
       try {
         await dropJoinToken(paths.configFile);
@@ -85,7 +84,7 @@ function buildMembership(
   });
 }
 
-/** The environment's value goes before the file's. */
+/** The join token. The environment's value goes before the file's. */
 function tokenOf(configured: string | undefined): JoinToken | undefined {
   const given = process.env[TOKEN_VARIABLE];
   const [text, where] =

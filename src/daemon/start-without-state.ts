@@ -1,7 +1,7 @@
 /**
- * Starts what a master's node does without the state of its cluster: it takes up what runs here and restarts what
- * crashes, as a wrapper does without its master. So a node whose etcd is away at its start is no worse off than one
- * whose etcd went away later. Its API says what it waits for.
+ * Starts the parts of a master's node that need no state of the cluster. Like a wrapper without its master, the node
+ * takes up what runs here and restarts what crashes. So a node whose etcd is away at its start is no worse off than a
+ * node whose etcd goes away later. Its API says what it waits for.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -18,15 +18,15 @@ import { type MasterConnection, startWrapper } from './start-wrapper.js';
 
 export interface WithoutState {
   readonly wrapper: Wrapper;
-  /** Says to clients of the API what the state waits for. */
+  /** Sets the reason that clients of the API are told. */
   readonly waitFor: (reason: string) => void;
-  /** The state is there: the port of the API gets free. */
+  /** Frees the port of the API, because the state is there now. */
   readonly makeRoom: () => Promise<void>;
-  /** From now on the wrapper connects. */
+  /** Lets the wrapper connect from now on. */
   readonly connect: (connection: MasterConnection) => void;
 }
 
-/** Throws as `startMaster` where the port of the API is taken. */
+/** Starts the parts. Throws like `startMaster` when the port of the API is taken. */
 export async function startWithoutState(assembly: Assembly): Promise<WithoutState> {
   const { running, extensions } = assembly;
   let reason = 'its state was not asked for yet';
@@ -48,7 +48,7 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
     },
     makeRoom: async () => api?.stop(),
     connect: (connection) => {
-      // It says goodbye to the master that leads, which is there until then.
+      // Stops the wrapper before the master, so that it can say goodbye to the leader.
       running.onStop(() => wrapper.stop());
       connect(connection);
     },
@@ -64,7 +64,10 @@ async function openWaitingApi(assembly: Assembly, reason: () => string): Promise
   return pair && new WaitingApi({ configuration, pair, reason });
 }
 
-/** The operator's, or the one of the last start: the authority that makes another one is sealed in the state. */
+/**
+ * The operator's certificate, or the certificate of the last start: the authority that could make a new one is sealed
+ * in the state.
+ */
 async function pairOf(
   { paths, shared }: Assembly,
   apiTls: NonNullable<NodeConfiguration['apiTls']>,

@@ -1,7 +1,7 @@
 /**
- * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped; one on
- * etcd is backed up while masters run. What
- * was written is read again and compared before anything else is changed.
+ * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped. A
+ * state on etcd can be backed up while masters run. The written state is read again and compared before anything else
+ * changes.
  */
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import type { Store, StoreState } from '../store/store.js';
 
 export type StoreKind = 'lmdb' | 'etcd';
 
-/** Says a line to the person who waits. */
+/** Prints a line for the person who waits. */
 type Say = (line: string) => void;
 
 interface Place {
@@ -49,7 +49,7 @@ export function migrateStore(root: string, kind: StoreKind, say: Say): Promise<s
   });
 }
 
-/** Writes the state into `file`. As `migrateStore`; one on etcd is read while masters run. */
+/** Writes the state into `file`. Like `migrateStore`, but a state on etcd is read while masters run. */
 export async function backupStore(root: string, file: string, say: Say): Promise<string> {
   const { configuration } = await masterIn(root);
   const read = async (place: Place): Promise<StoreState> =>
@@ -63,7 +63,7 @@ export async function backupStore(root: string, file: string, say: Say): Promise
   });
 }
 
-/** Replaces the state by that of `file`; a state on etcd must have been removed before. As `migrateStore`. */
+/** Replaces the state by the content of `file`. A state on etcd must have been removed before. Like `migrateStore`. */
 export function restoreStore(root: string, file: string, say: Say): Promise<string> {
   return withStopped(root, say, async (place) => {
     const { kind } = place.configuration.store;
@@ -98,10 +98,10 @@ async function open(place: Place, kind: StoreKind): Promise<Store> {
   return openStore({ directory });
 }
 
-/** Resolves with what was written. */
+/** Writes the state into a store. Resolves with the written state. */
 async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<StoreState> {
-  // etcd may be a new one, whose terms begin at 1: nodes would refuse them. In a restored state the revisions from here on
-  // are of other changes than those that nodes may have seen.
+  // Raises the epochs. A new etcd counts terms from 1, which nodes would refuse. In a restored state the same revision
+  // numbers will belong to other changes than those that nodes have seen.
   const raised = raiseEpochs(state, Date.now());
   if (kind === 'lmdb') await fillStore(join(place.paths.store, 'master'), raised);
   else await fillEtcd(await etcdOptions(place), raised);
@@ -126,7 +126,7 @@ function check(written: StoreState, read: StoreState): void {
   if (isDeepStrictEqual(plain(written), plain(read))) return;
   throw new DroverError(
     'DRV_STORE_CORRUPT',
-    'what was written is not what can be read again: nothing else was changed',
+    'the state that was written reads back differently: nothing else was changed',
   );
 }
 
@@ -137,14 +137,14 @@ function plain({ entries, revision }: StoreState): unknown {
   };
 }
 
-/** Renames a directory. Returns its new name. */
+/** Renames a directory, so that it stays as a copy. Returns its new name. */
 async function setAside(directory: string): Promise<string> {
   const name = `${directory}.${new Date().toISOString().replace(/[:.]/g, '-')}`;
   await rename(directory, name);
   return name;
 }
 
-/** Throws DRV_NODE_ROOT_LOCKED while Drover runs there. */
+/** Runs `work` while Drover is stopped. Throws DRV_NODE_ROOT_LOCKED while Drover runs there. */
 async function withStopped(root: string, say: Say, work: (place: Place) => Promise<string>): Promise<string> {
   const { paths } = await masterIn(root);
   const lock = await acquireRootLock(paths);
@@ -156,7 +156,7 @@ async function withStopped(root: string, say: Say, work: (place: Place) => Promi
 }
 
 async function withAwake(root: string, say: Say, work: (place: Place) => Promise<string>): Promise<string> {
-  // Timers of the clock do not keep the process alive.
+  // Keeps the process alive, because the clock's timers do not.
   const alive = setInterval(() => undefined, 60_000);
   try {
     return await work({ ...(await masterIn(root)), say });
@@ -165,7 +165,7 @@ async function withAwake(root: string, say: Say, work: (place: Place) => Promise
   }
 }
 
-/** Throws DRV_NODE_CONFIG_INVALID where there is none. */
+/** The master of this root. Throws DRV_NODE_CONFIG_INVALID when there is none. */
 async function masterIn(root: string): Promise<Omit<Place, 'say'>> {
   const configuration = await readMainConfiguration(join(resolve(root), 'config.json'));
   if (configuration?.isMasterNode !== true)

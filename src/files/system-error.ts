@@ -38,8 +38,8 @@ export function isDiskError(error: unknown): boolean {
 }
 
 /**
- * What to throw when writing `what` failed: DRV_DISK_WRITE_FAILED with the system's code for an error of the
- * operating system; a DroverError, an abort and a mistake of ours pass as they are.
+ * The error to throw when writing `what` failed. An error of the operating system becomes DRV_DISK_WRITE_FAILED with
+ * the system's code. A DroverError, an abort and a mistake in our code pass unchanged.
  */
 export function toWriteError(error: unknown, what: string): unknown {
   const code = systemCodeOf(error);

@@ -1,7 +1,9 @@
-/** What a mapping makes of a source, before anybody looked at the target: pure values for `judge.ts`. */
+/**
+ * The drafts that a mapping makes of a source, before they are compared with the target: pure values for `judge.ts`.
+ */
 import type { FieldReport } from './report.js';
 
-/** Fields of a file of Drover, not checked yet. */
+/** The fields of a file of Drover, not checked yet. */
 export type Content = Readonly<Record<string, unknown>>;
 
 export interface ConfigurationDraft {
@@ -24,17 +26,17 @@ export interface TemplateDraft {
   readonly from: string;
   readonly group: string;
   readonly name: string;
-  /** Absolute path of the tree. */
+  /** The absolute path of the tree. */
   readonly directory: string;
   readonly fields: readonly FieldReport[];
 }
 
-/** What could be read, but not understood. */
+/** A thing that could be read, but not understood. */
 export interface RefusedDraft {
   readonly kind: 'refused';
   readonly what: 'node' | 'configuration' | 'template';
   readonly from: string;
-  /** '': it has no place in the root. */
+  /** The path in the root; '': it has no place there. */
   readonly to: string;
   readonly reason: string;
 }

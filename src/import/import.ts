@@ -1,4 +1,4 @@
-/** One import: what was read is judged, then written unless it is a dry run, and all of it is reported. */
+/** Runs one import: judges the drafts, writes them unless it is a dry run, and reports all of them. */
 import { resolve } from 'node:path';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
@@ -18,13 +18,13 @@ export interface ImportOptions {
 }
 
 export interface ImportResult {
-  /** For stdout. */
+  /** The report for stdout. */
   readonly text: string;
-  /** Thrown after the text was printed. Undefined: all is taken. */
+  /** Thrown after the text was printed. Undefined: everything was imported. */
   readonly failure: ClientError | undefined;
 }
 
-/** `from`: what was read, for the report. Throws DroverErrors with one clear line. */
+/** Imports the drafts. `from`: the path that was read, for the report. Throws DroverErrors with one clear line. */
 export async function importDrafts(
   source: ImportReport['source'],
   from: string,

@@ -1,6 +1,6 @@
 /**
- * Judges each draft against the daemon's own schemas and against what the root has: new, same, kept or refused. Nothing
- * is written before all are judged.
+ * Judges each draft against the daemon's own schemas and against what the root has: new, same, kept or refused. The
+ * import writes only after all are judged.
  */
 import { join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
@@ -14,18 +14,18 @@ import type { ConfigurationDraft, Draft, NodeDraft, TemplateDraft } from './draf
 import type { ItemReport, ItemState } from './report.js';
 import { digestOfTree, type Target } from './target.js';
 
-/** What is written for an item that is `new`. */
+/** How to write an item that is `new`. */
 export type Writing =
   | { readonly kind: 'file'; readonly path: string; readonly text: string }
   | { readonly kind: 'template'; readonly group: string; readonly name: string; readonly directory: string };
 
 export interface Judged {
   readonly report: ItemReport;
-  /** Undefined: nothing is written. */
+  /** How to write the item; undefined: it is not written. */
   readonly writing: Writing | undefined;
 }
 
-/** What decides about one item. */
+/** The decision about one item. */
 interface Verdict {
   readonly state: ItemState;
   readonly reason?: string;
@@ -33,7 +33,7 @@ interface Verdict {
   readonly writing?: Writing;
 }
 
-/** In the order of the drafts. Of two with one name the first one counts. */
+/** The judgements in the order of the drafts. When two drafts have one name, the first counts. */
 export async function judgeDrafts(drafts: readonly Draft[], target: Target): Promise<Judged[]> {
   const judged: Judged[] = [];
   const taken = new Map<string, string>();

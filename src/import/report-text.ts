@@ -17,7 +17,7 @@ const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
 };
 const WIDTH = 16;
 
-/** Whole lines. `next`: what to type when all is written. */
+/** The report in whole lines. `next`: the commands to type after a complete import. */
 export function reportText(report: ImportReport, next: readonly string[]): string {
   const notes =
     report.notes.length === 0 ? [] : ['Beside them:', ...report.notes.map((note) => `  ${note}`), ''];
@@ -35,7 +35,7 @@ function itemLines({ from, to, state, reason, fields, warnings }: ItemReport): s
   ];
 }
 
-/** What was taken in one line; all else in a line each. */
+/** The fields that were taken in one line; every other field in a line of its own. */
 function fieldLines(fields: readonly FieldReport[]): string[] {
   const taken = fields.filter(({ outcome }) => outcome === 'taken').map(({ field }) => field);
   const others = fields.filter(({ outcome }) => outcome !== 'taken');

@@ -1,39 +1,39 @@
 /**
- * What an import says of each thing that it read: where it goes, and what became of each of its fields. The mappings
- * fill it, `report-text.ts` prints it. It holds no values of environments and properties: they may be secrets.
+ * The report of an import: where each thing goes, and what became of each of its fields. The mappings fill it,
+ * `report-text.ts` prints it. It holds no values of environments and properties, which may be secrets.
  */
 
 /**
- * `taken`: as it was. `changed`: with another value or another effect. `added`: Drover needs it, or its default differs.
- * `left`: Drover has no counterpart.
+ * `taken`: unchanged. `changed`: with another value or another effect. `added`: Drover needs it, or has another
+ * default. `left`: Drover has no counterpart.
  */
 export type FieldOutcome = 'taken' | 'changed' | 'added' | 'left';
 
 export interface FieldReport {
-  /** Its name in the source; for `added` its name in Drover. */
+  /** The name in the source; for `added` the name in Drover. */
   readonly field: string;
   readonly outcome: FieldOutcome;
-  /** What was changed, or what to do; '' for `taken`. */
+  /** The change, or what to do; '' for `taken`. */
   readonly note: string;
 }
 
 /**
- * `new`: it is written. `same`: the root has it already. `kept`: the root has another one of that name, which stays.
- * `refused`: Drover cannot have it as it is.
+ * `new`: the import writes it. `same`: the root has it already. `kept`: the root has another thing of that name, which
+ * stays. `refused`: Drover does not accept it.
  */
 export type ItemState = 'new' | 'same' | 'kept' | 'refused';
 
 export interface ItemReport {
   readonly kind: 'node' | 'configuration' | 'template';
-  /** Below the directory that was read, or in the file that was read. */
+  /** The path below the directory that was read, or the place in the file that was read. */
   readonly from: string;
-  /** Below the root. */
+  /** The path below the root. */
   readonly to: string;
   readonly state: ItemState;
-  /** Why it is kept or refused, and what to do; '' otherwise. */
+  /** The reason why it is kept or refused, and what to do; '' otherwise. */
   readonly reason: string;
   readonly fields: readonly FieldReport[];
-  /** What Drover itself warns of in the result. */
+  /** The warnings that Drover itself gives for the result. */
   readonly warnings: readonly string[];
 }
 
@@ -44,11 +44,11 @@ export interface ImportReport {
   readonly root: string;
   readonly dryRun: boolean;
   readonly items: readonly ItemReport[];
-  /** What lies beside, without a counterpart; and what to do next. */
+  /** Things in the source without a counterpart, and what to do next. */
   readonly notes: readonly string[];
 }
 
-/** Collects what became of the fields of one thing. */
+/** Collects what became of each field of one thing. */
 export class FieldNotes {
   readonly #reports: FieldReport[] = [];
 

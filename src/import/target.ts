@@ -1,4 +1,4 @@
-/** Reads what the root has already, so that an import overwrites nothing. Changes nothing. */
+/** Reads what the root already has, so that an import overwrites nothing. Changes nothing. */
 import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirectoryReader, type Reading } from '../configuration-files/directory.js';
@@ -11,17 +11,17 @@ import { digestTree } from '../templates/tree/digest.js';
 import { readSteadily, type TreePlace, walkTree } from '../templates/tree/tree.js';
 
 export interface Target {
-  /** Absolute path. */
+  /** The absolute path. */
   readonly root: string;
-  /** Undefined: there is no config.json. A text: why it cannot be used. */
+  /** The content of config.json. Undefined: there is no such file. A text: why it cannot be used. */
   readonly node: NodeConfiguration | string | undefined;
-  /** By file name. */
+  /** The configuration files, by file name. */
   readonly configurations: ReadonlyMap<string, Reading>;
-  /** The digest of a template of the root; undefined: it has none of that name. Throws DRV_TEMPLATE_UNSAFE. */
+  /** The digest of a template of the root; undefined: there is no template of that name. Throws DRV_TEMPLATE_UNSAFE. */
   digestOf(group: string, name: string): Promise<string | undefined>;
 }
 
-/** Throws the system's error, and DirectoryUnusable, for directories that cannot be read. */
+/** Reads the root. Throws the system's error, and DirectoryUnusable, for directories that cannot be read. */
 export async function readTarget(root: string): Promise<Target> {
   const configurations = join(root, 'configurations');
   const isThere = await exists(configurations);
@@ -38,7 +38,7 @@ export async function readTarget(root: string): Promise<Target> {
   };
 }
 
-/** The digest of a tree that somebody may write meanwhile. Throws DRV_TEMPLATE_UNSAFE. */
+/** The digest of a tree that another program may write meanwhile. Throws DRV_TEMPLATE_UNSAFE. */
 export function digestOfTree(place: TreePlace): Promise<string> {
   const { signal } = new AbortController();
   return readSteadily(async () => digestTree(place, await walkTree(place, signal), signal));

@@ -1,4 +1,4 @@
-/** Reads values of foreign files: objects whose types nobody has checked, and names that Drover may not accept. */
+/** Reads values of foreign files: objects of unchecked types, and names that Drover may not accept. */
 import { z } from 'zod';
 import { nameSchema } from '../model/names.js';
 import type { FieldNotes } from './report.js';
@@ -8,19 +8,19 @@ const MOST_NAME_CHARS = 64;
 const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const recordSchema = z.record(z.string(), z.unknown());
 
-/** The members of an object that are not null; undefined: it is no object. */
+/** The members of an object that are not null; undefined: the value is not an object. */
 export function membersOf(value: unknown): Readonly<Record<string, unknown>> | undefined {
   const { data } = recordSchema.safeParse(value);
   if (data === undefined || Array.isArray(value)) return undefined;
   return Object.fromEntries(Object.entries(data).filter(([, member]) => member !== null));
 }
 
-/** The entries of a list; undefined: it is none. */
+/** The entries of a list; undefined: the value is not a list. */
 export function listOf(value: unknown): readonly unknown[] | undefined {
   return z.array(z.unknown()).safeParse(value).data;
 }
 
-/** `text` as a name that Drover accepts: the same text where it is one. Undefined: nothing of it can stay. */
+/** `text` as a name that Drover accepts, unchanged if possible. Undefined: none of its characters can stay. */
 export function toName(text: string): string | undefined {
   const name = text
     .replace(/[^A-Za-z0-9._-]+/g, '-')
@@ -30,8 +30,8 @@ export function toName(text: string): string | undefined {
 }
 
 /**
- * The names of a list, made to fit; what is no text stays, and is refused with its place later. Says which ones were
- * changed.
+ * The names of a list, made to fit. An entry that is not a text stays, and is refused later with its place. Notes which
+ * names were changed.
  */
 export function toNames(
   field: string,
@@ -47,16 +47,16 @@ export function toNames(
   return names;
 }
 
-/** The texts of an environment, and what was done to get them. Values are never said. */
+/** The texts of an environment, and how they were made. Notes never repeat a value. */
 export interface VariableMap {
   readonly values: Readonly<Record<string, string>>;
-  /** Keys of values that were no texts. */
+  /** The keys whose values were not texts. */
   readonly converted: readonly string[];
-  /** Keys that Drover does not accept, and keys without a value. */
+  /** The keys that Drover does not accept, and keys without a value. */
   readonly dropped: readonly string[];
 }
 
-/** Environments and properties in foreign files may hold numbers, booleans and objects. */
+/** The variables of a foreign file, whose values may be numbers, booleans and objects. */
 export function variableMapOf(members: Readonly<Record<string, unknown>>): VariableMap {
   const values: (readonly [key: string, value: string])[] = [];
   const converted: string[] = [];
@@ -72,7 +72,7 @@ export function variableMapOf(members: Readonly<Record<string, unknown>>): Varia
   return { values: Object.fromEntries(values), converted, dropped };
 }
 
-/** Says what became of a map of variables, without its values. */
+/** Notes what became of a map of variables, without their values. */
 export function noteVariables(field: string, { converted, dropped }: VariableMap, notes: FieldNotes): void {
   if (dropped.length > 0)
     notes.left(`${field}: ${dropped.join(', ')}`, 'no name that Drover accepts, or without a value');

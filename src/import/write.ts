@@ -1,4 +1,4 @@
-/** Writes what was judged to be new into the root. Overwrites nothing. */
+/** Writes the items that were judged new into the root. Overwrites nothing. */
 import { lstat, mkdir, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pino } from 'pino';
@@ -18,14 +18,14 @@ import type { Writing } from './judge.js';
 const ORDER = ['template', 'file'] as const;
 
 /**
- * Makes the root as a start does. What was written before an error stays: the next import passes over it. Throws
- * DRV_NODE_ROOT_UNUSABLE, DRV_TEMPLATE_UNSAFE, DRV_DISK_WRITE_FAILED.
+ * Writes the items, after making the root as a start does. After an error the files written before it stay: the next
+ * import passes over them. Throws DRV_NODE_ROOT_UNUSABLE, DRV_TEMPLATE_UNSAFE, DRV_DISK_WRITE_FAILED.
  */
 export async function writeAll(root: string, writings: readonly Writing[]): Promise<void> {
   const { templates } = await prepareRoot(root);
   const directory = new TemplateDirectory({
     directory: templates,
-    // It says nothing: no template is replaced.
+    // Nothing is logged, because no template is replaced.
     logger: pino({ level: 'silent' }),
     onWritten: async () => undefined,
   });
@@ -47,10 +47,10 @@ async function write(writing: Writing, directory: TemplateDirectory): Promise<vo
   }
 }
 
-/** Environments in it may hold secrets: it is for this user only. */
+/** Writes a file that only this user may read, because environments in it may hold secrets. */
 async function writeNewFile(path: string, text: string): Promise<void> {
   try {
-    // Templates may have taken minutes since the file was looked for.
+    // The templates may have taken minutes since the import looked for the file.
     if (await exists(path)) throw appeared(basename(path));
     await replaceFile(path, text);
   } catch (error) {
@@ -59,7 +59,7 @@ async function writeNewFile(path: string, text: string): Promise<void> {
   }
 }
 
-/** Copies contents and modes, no owners and no times. `to` is on disk afterwards. */
+/** Copies contents and modes, but not owners and times. `to` is on disk afterwards. */
 async function copyTree(from: string, to: string): Promise<void> {
   const { signal } = new AbortController();
   const place = { root: from, label: from };

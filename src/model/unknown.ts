@@ -1,6 +1,6 @@
 /**
- * The errors of names and ids that nothing has. Whoever looks for one throws them; the API adds the name that was
- * probably meant. Only a well-formed name is repeated: the rest may be anything that a client typed.
+ * The errors for unknown names and ids. The store, the explanations and the API throw them, and the API adds the name
+ * that was probably meant. A message repeats only a well-formed name, because a client may have typed anything.
  */
 import { DroverError, type ErrorCode } from './errors.js';
 import { nameSchema } from './names.js';
@@ -46,7 +46,7 @@ export function unknownKey(label: string): DroverError {
   return new UnknownNameError('key', label);
 }
 
-/** The record of the instance is there, but set aside. `problem`: what is wrong with it. */
+/** The record of the instance exists, but is set aside because it cannot be read. `problem`: what is wrong with it. */
 export function unreadableInstance(id: string, problem: string): DroverError {
   return new DroverError(
     'DRV_INSTANCE_UNKNOWN',

@@ -14,35 +14,40 @@ import { EXPIRY_RULE, parseExpiry } from '../model/plain/duration.js';
 import type { Reads } from './reads.js';
 import type { Writes } from './writes.js';
 
-/** When something ends, as `parseExpiry` reads it. */
+/** The end of a key or session as text, as `parseExpiry` reads it. */
 export const expirySchema = z
   .string()
   .refine((text) => parseExpiry(text, 0) !== undefined, { error: EXPIRY_RULE });
 
 export const newKeySchema = z.object({
-  label: nameSchema.describe('what the key is called'),
+  label: nameSchema.describe('the name of the key'),
   scope: keyScopeSchema,
   configurations: keyPatternsSchema
     .nullable()
     .default(null)
-    .describe('the configurations that it sees, as names or patterns such as `lobby*`; null: all'),
+    .describe('the configurations that the key sees, as names or patterns such as `lobby*`; null: all'),
   expires: expirySchema
     .default('never')
-    .describe('when it ends: a time from now such as `30d`, a date or an instant, or `never`'),
+    .describe('the end of the key: a time from now such as `30d`, a date or an instant, or `never`'),
   from: keyRangesSchema
     .nullable()
     .default(null)
-    .describe('where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere'),
+    .describe('the addresses that may use the key, or ranges such as `10.0.0.0/8`; null: any'),
 });
 export type NewKey = z.output<typeof newKeySchema>;
+/** The body of `POST /keys`, where the defaults may be left out. */
+export type NewKeyRequest = z.input<typeof newKeySchema>;
 
 const restrictions = {
-  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
-  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
+  configurations: z
+    .array(z.string())
+    .nullable()
+    .describe('patterns of the configurations in sight; null: all'),
+  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
 };
 const lastUsed = {
   lastUsedAt: z.number().nullable().describe('Unix milliseconds, exact to a minute; null: never'),
-  lastUsedFrom: z.string().nullable().describe('the address'),
+  lastUsedFrom: z.string().nullable().describe('address of the last use'),
 };
 
 export const createdKeySchema = z.object({
@@ -50,7 +55,7 @@ export const createdKeySchema = z.object({
   scope: keyScopeSchema,
   ...restrictions,
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
-  token: z.string().describe('shown this once'),
+  token: z.string().describe('the token, shown only here'),
 });
 
 export type CreatedKey = z.output<typeof createdKeySchema>;
@@ -62,7 +67,7 @@ export const listedKeySchema = z.object({
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
   isExpired: z.boolean(),
   ...lastUsed,
-  mask: z.string().describe('beginning and end of the token'),
+  mask: z.string().describe('the beginning and the end of the token'),
   createdAt: z.number().describe('Unix milliseconds'),
 });
 export type ListedKey = z.output<typeof listedKeySchema>;
@@ -79,7 +84,7 @@ export async function createKey(
   return { label, scope, configurations, from, expiresAt, token };
 }
 
-/** Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for what is past. */
+/** The end in Unix milliseconds; null: never. Throws DRV_REQUEST_INVALID, also for a time in the past. */
 export function expiryOf(expires: string, now: number): number | null {
   const at = parseExpiry(expires, now);
   if (at === undefined) throw new DroverError('DRV_REQUEST_INVALID', `expires ${EXPIRY_RULE}`);
@@ -113,7 +118,7 @@ function listed(record: ApiKeyRecord, now: number): ListedKey {
   };
 }
 
-/** Deletes a key, and with it its sessions. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
+/** Deletes a key and its sessions. Throws DRV_KEY_UNKNOWN, and DRV_REQUEST_INVALID for the last ALL key. */
 export async function deleteKey(
   { keyWrites }: Pick<Reads & Writes, 'keyWrites'>,
   label: string,

@@ -1,6 +1,6 @@
 /**
- * Compares the content in force of a configuration with its file, and with what its instances were made from:
- * `config diff` and its route.
+ * Compares the content in force of a configuration with its file, and with the contents of its instances: `config diff`
+ * and its route.
  */
 
 import { z } from 'zod';
@@ -20,7 +20,7 @@ import { withoutSecrets } from './shown-differences.js';
 
 export const fileStateSchema = z
   .enum(['same', 'different', 'broken', 'gone'])
-  .describe('same: the file is in force; else it is not, or not yet');
+  .describe('same: the file is in force; any other: the file is not in force, or not yet');
 
 const olderInstancesSchema = z.object({
   revision: z.string(),
@@ -28,33 +28,37 @@ const olderInstancesSchema = z.object({
   differences: z
     .array(fieldDifferenceSchema)
     .nullable()
-    .describe('from what they have to what is in force; null: that content is not kept any more'),
+    .describe(
+      'the differences from their content to the content in force; null: their content is not kept any more',
+    ),
 });
 
 export const configurationDiffSchema = z.object({
   configurationName: z.string(),
-  revision: z.string().describe('of what the file said when it was last read and valid'),
+  revision: z.string().describe('the revision of the last valid content of the file'),
   file: z.string(),
   fileState: fileStateSchema,
   fileError: configurationFileErrorSchema.nullable(),
-  fileDifferences: z.array(fieldDifferenceSchema).describe('from what is in force to what the file says'),
+  fileDifferences: z
+    .array(fieldDifferenceSchema)
+    .describe('the differences from the content in force to the file'),
   heldBack: z
     .object({
-      revision: z.string().describe('what is in force instead: new instances are made from it'),
-      message: z.string().nullable().describe('why'),
+      revision: z.string().describe('the revision that is in force instead: new instances are made from it'),
+      message: z.string().nullable().describe('the reason'),
     })
     .nullable()
-    .describe('null: the content is not held back'),
+    .describe('the content that is held back; null: none is'),
   olderInstances: z
     .array(olderInstancesSchema)
-    .describe('made from other contents than what is in force, the oldest first'),
-  currentInstances: z.int().describe('instances of exactly what is in force'),
+    .describe('the instances with other contents than the content in force, the oldest content first'),
+  currentInstances: z.int().describe('how many instances have the content in force'),
 });
 export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
 
 type FileContent = Awaited<ReturnType<ConfigurationFiles['inspect']>>;
 
-/** The record of a configuration, and what its file says now. */
+/** The record of a configuration, and the present content of its file. */
 export interface InspectedConfiguration {
   readonly record: ConfigurationRecord;
   readonly file: FileContent;
@@ -69,12 +73,12 @@ export async function inspectConfiguration(
   const before = configurations.get(name)?.value;
   if (before === undefined) return undefined;
   const file = await configurationFiles.inspect(before.sourceFile);
-  // Read after the file: the record may have changed while the file was read.
+  // Read after the file, because the record may have changed while the file was read.
   const record = configurations.get(name)?.value;
   return record && { record, file, fileState: stateOf(file, record.hash) };
 }
 
-/** Compares one configuration. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN. */
+/** Compares one configuration. `showValues`: shows values that may be secrets too. Throws DRV_CONFIGURATION_UNKNOWN. */
 export async function diffOf(
   needs: Reads,
   name: string,
@@ -118,7 +122,7 @@ async function wholeDiffOf(needs: Reads, name: string): Promise<ConfigurationDif
   };
 }
 
-/** A change of the file that its rollout has not taken up yet ends the hold. */
+/** The held content of a configuration. A changed file ends the hold, even before its rollout has taken it up. */
 function heldBackOf(
   { rollouts }: Pick<Reads, 'rollouts'>,
   { configuration, hash }: ConfigurationRecord,

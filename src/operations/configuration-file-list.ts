@@ -1,4 +1,4 @@
-/** The list of configuration files with their states: a route, the metrics, and the states in `config list`. */
+/** Lists the configuration files with their states, for a route, the metrics and `config list`. */
 
 import { z } from 'zod';
 import {
@@ -17,19 +17,16 @@ export const listedFileSchema = statedFileSchema.extend({
     .number()
     .nullable()
     .describe(
-      'since when its content is in force, Unix milliseconds; null: nothing is, or that is not known',
+      'when its content came into force, in Unix milliseconds; null: it is not in force, or the time is not known',
     ),
   commit: z
     .string()
     .nullable()
-    .describe('of the git work tree that the directory is in; null: it is in none'),
-  isDirty: z
-    .boolean()
-    .nullable()
-    .describe('the file is not as that commit has it; null: that cannot be known'),
+    .describe('the commit of the git work tree around the directory; null: there is no such tree'),
+  isDirty: z.boolean().nullable().describe('true: the file differs from the commit; null: this is not known'),
   instances: z.object({
-    current: z.int().describe('made from what is in force from this file'),
-    outdated: z.int().describe('made from something older'),
+    current: z.int().describe('how many instances have the content in force'),
+    outdated: z.int().describe('how many instances have an older content'),
   }),
 });
 export type ListedFile = Readonly<z.output<typeof listedFileSchema>>;
@@ -41,7 +38,7 @@ interface Counts {
 
 const NO_INSTANCES: Counts = { current: 0, outdated: 0 };
 
-/** All files, by name. Reads the git directory, if there is one. */
+/** All files, by name. It also reads the git directory, if there is one. */
 export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]> {
   const { directory, nodeId } = needs.configurationFiles.place();
   const files = statesOfFiles(needs);
@@ -60,14 +57,14 @@ export async function listConfigurationFiles(needs: Reads): Promise<ListedFile[]
   });
 }
 
-/** Of what is in force from a file. */
+/** The time when the file's present content came into force; null: it is not in force. */
 function appliedAt({ histories }: Pick<Reads, 'histories'>, { name, revision }: StatedFile): number | null {
   if (name === null || revision === null) return null;
   const last = histories.get(name)?.value.contents.at(-1);
   return last?.revision === revision ? last.at : null;
 }
 
-/** What the files say and what is in force, without a look at the disk. */
+/** The states of files, from what was read of them and what is in force. It does not look at the disk. */
 export function statesOfFiles(
   needs: Pick<Reads, 'configurations' | 'configurationFiles' | 'rollouts'>,
 ): StatedFile[] {
@@ -83,7 +80,7 @@ export function statesOfFiles(
   });
 }
 
-/** Why the content of a configuration is not used, by its name. */
+/** The reason why the content of a configuration is held back, by its name. */
 function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord }]>): Map<string, string> {
   const reasons = new Map<string, string>();
   for (const [name, { value }] of rollouts)
@@ -91,7 +88,7 @@ function heldBackIn(rollouts: Iterable<[string, { readonly value: RolloutRecord 
   return reasons;
 }
 
-/** The figures of `/metrics`. */
+/** The figures about files for `/metrics`. */
 export function fileFigures(needs: Reads): FileFigures {
   const files = statesOfFiles(needs);
   const states = new Map<string, number>(fileStateSchema.options.map((state) => [state, 0]));
@@ -103,7 +100,7 @@ export function fileFigures(needs: Reads): FileFigures {
   };
 }
 
-/** By configuration in force, how many instances have its content and how many an older one. */
+/** For each configuration in force, how many instances have its content and how many an older one. */
 export function instancesByAge({
   configurations,
   instanceRevisions,

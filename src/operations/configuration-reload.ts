@@ -16,17 +16,17 @@ export const configurationReloadSchema = z.object({
   changed: names,
   removed: names,
   waiting: names.describe(
-    'configurations without a file that stay in force: so many go only when that is confirmed',
+    'configurations that have lost their file but stay in force, because the removal of so many must be confirmed',
   ),
   brokenFiles: z.array(configurationFileErrorSchema),
   warnings: z.array(configurationFileWarningSchema),
-  configurations: z.int().describe('how many are in force now'),
+  configurations: z.int().describe('how many configurations are in force now'),
 });
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 /**
- * Resolves when the changes are in force. Repeatable. Throws what the store throws. `isConfirmed`: configurations without
- * a file go, however many they are.
+ * Resolves when the changes are in force. Repeatable. Throws the errors of the store. `isConfirmed`: removes
+ * configurations that have lost their file, however many there are.
  */
 export async function reloadConfigurations(
   needs: Reads & Writes,
@@ -49,7 +49,7 @@ export async function reloadConfigurations(
   };
 }
 
-/** Names of the configurations whose removal waits to be confirmed, in order. */
+/** The names of configurations whose removal must be confirmed, in order. */
 function waitingIn(
   entries: Iterable<[string, { readonly value: Pick<ConfigurationRecord, 'removalWaits'> }]>,
 ): string[] {

@@ -1,13 +1,14 @@
-/**
- * Starts, stops, restarts and deletes instances, and says what follows from it. The routes use it.
- */
+/** Starts, stops, restarts and deletes instances, and tells the consequences. The routes use it. */
 
 import { type InstanceRecord, isAtRest } from '../model/instance.js';
 import type { LifecycleTarget } from '../state/instance-changes.js';
 import type { Reads } from './reads.js';
 import type { Writes } from './writes.js';
 
-/** Resolves with a sentence for the client once the request is durable. Throws DRV_INSTANCE_UNKNOWN. */
+/**
+ * Changes the goal of an instance. Resolves with a sentence for the client when the request is durable. Throws
+ * DRV_INSTANCE_UNKNOWN.
+ */
 export async function changeLifecycle(
   needs: Reads & Writes,
   id: string,
@@ -18,7 +19,7 @@ export async function changeLifecycle(
   return `instance ${id}: ${target} requested${consequenceOf(needs, before, target)}`;
 }
 
-/** As `changeLifecycle`, for a deletion. */
+/** Deletes an instance. Resolves and throws like `changeLifecycle`. */
 export async function deleteInstance(needs: Reads & Writes, id: string): Promise<string> {
   const before = needs.instances.get(id)?.value;
   await needs.instanceWrites.remove(id);
@@ -41,7 +42,7 @@ function consequenceOf(
   return target === 'restart' ? '' : replacementOf(needs, before.configurationName);
 }
 
-/** Says that minimum-service makes another instance now; empty when enough are left. */
+/** The end of the sentence when minimum-service makes another instance now; empty when enough are left. */
 function replacementOf({ serviceOf }: Reads & Writes, name: string): string {
   const service = serviceOf(name);
   if (service === undefined || (service.creating === 0 && service.nextCreationInMs === null)) return '';

@@ -1,4 +1,8 @@
-/** Directories of static instances that are gone: which there are, and how one is taken up again. The routes use it. */
+/**
+ * The directories of static instances that are gone: lists them, and makes an instance of a directory again. The routes
+ * use it.
+ */
+
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
@@ -8,17 +12,19 @@ import type { LeftDirectories, LeftDirectory } from '../model/run/left-directory
 import type { Reads } from './reads.js';
 import type { Writes } from './writes.js';
 
-/** Counting large directories takes seconds. */
+/** The limit for the answer of a node. Counting large directories takes seconds. */
 const MOST_MS = 20_000;
 
 export const adoptBodySchema = z.object({
   configurationName: z
     .string()
     .optional()
-    .describe('default: that of the instance that is gone, where its node knows it'),
+    .describe(
+      'the configuration of the new instance; default: that of the former instance, if its node knows it',
+    ),
 });
 
-/** Whether a caller sees a configuration; null: directories of which nobody knows whose they were. */
+/** True when the caller sees a configuration. `configurationName` null: the directory's configuration is unknown. */
 export type SeesLeft = (configurationName: string | null) => boolean;
 
 export interface Adoption {
@@ -27,15 +33,15 @@ export interface Adoption {
   readonly sees: SeesLeft;
 }
 
-/** Asks all nodes. */
+/** Lists the directories of all nodes, which are asked for them. */
 export async function listLeft(needs: Reads & Writes, sees: SeesLeft): Promise<LeftDirectories> {
   const { directories, silent } = await ask(needs, undefined);
   return { directories: directories.filter(({ configurationName }) => sees(configurationName)), silent };
 }
 
 /**
- * Makes an instance of a directory that was left: same id, same node, the content in force. Throws DRV_DIRECTORY_UNKNOWN,
- * DRV_ADOPTION_REFUSED with the reason, and DRV_CONFIGURATION_UNKNOWN.
+ * Makes an instance for a directory that was left: same id, same node, the content in force. Throws
+ * DRV_DIRECTORY_UNKNOWN, DRV_ADOPTION_REFUSED with the reason, and DRV_CONFIGURATION_UNKNOWN.
  */
 export async function adoptDirectory(
   needs: Reads & Writes,
@@ -72,7 +78,10 @@ async function find(needs: Reads & Writes, id: string, sees: SeesLeft): Promise<
   return found;
 }
 
-/** What has a record is not left: it may wait for its place, or for its node to hear that it is gone. */
+/**
+ * Asks the nodes. A directory whose instance has a record is not left: the instance may wait for its place, or its node
+ * may not know yet that it is gone.
+ */
 async function ask(needs: Reads & Writes, id: string | undefined): Promise<LeftDirectories> {
   const { instances, nodes } = needs;
   const nodeIds = [...nodes.entries()].map(([nodeId]) => nodeId).toSorted();

@@ -10,7 +10,7 @@ const LINE = /^\d{1,15}$/;
 /** A plus sign in a URL arrives as a space. */
 const TIME = /^(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d(?::\d\d(?:[.,]\d{1,9})?)?)(?:([Zz])|([+ -])(\d\d:?\d\d))?$/;
 
-/** Reads a point from text. Answers with the rule that the text breaks when it is none. */
+/** Reads a point from text. Answers with the broken rule when the text is not a point. */
 export function parseLogPoint(text: string): LogPoint | { readonly problem: string } {
   if (LINE.test(text)) return Number(text) >= 1 ? { line: Number(text) } : { problem: LOG_POINT_RULE };
   const ago = parseDuration(text);
@@ -24,7 +24,7 @@ export function parseLogPoint(text: string): LogPoint | { readonly problem: stri
   return Number.isNaN(at) || at < 0 ? { problem: LOG_POINT_RULE } : { at };
 }
 
-/** What is wrong with two points together; undefined: nothing. Points of different kinds are not compared. */
+/** The fault of two points together; undefined: there is none. Points of different kinds are not compared. */
 export function logPointsProblem(
   since: LogPoint | undefined,
   until: LogPoint | undefined,
@@ -39,12 +39,12 @@ export function logPointsProblem(
 
 const DAY_SECONDS = 86_400;
 
-/** The point as `parseLogPoint` reads it. */
+/** The point as text that `parseLogPoint` reads. */
 export function logPointText(point: LogPoint): string {
   if ('line' in point) return String(point.line);
   if ('at' in point) return new Date(point.at).toISOString();
   const seconds = point.ago / 1000;
-  // A text has six digits at most, so long ages need the longer units that they were given in.
+  // The text of an age has six digits at most, so a long age needs the longer units that it was given in.
   const units = [
     ['d', DAY_SECONDS],
     ['h', 3600],

@@ -17,23 +17,28 @@ export const drainBodySchema = z.object({
     .min(0)
     .max(MAX_DRAIN_DEADLINE_SECONDS)
     .default(DRAIN_DEADLINE_SECONDS)
-    .describe('how long to wait for players; 0: not at all'),
+    .describe('how many seconds to wait for players; 0: no wait'),
 });
 
 export const nodeDrainSchema = z.object({
   nodeId,
-  drain: drainProgressSchema.nullable().describe('null: the drain was called off meanwhile'),
+  drain: drainProgressSchema.nullable().describe('the drain; null: it was ended meanwhile'),
 });
 export type NodeDrain = z.output<typeof nodeDrainSchema>;
 
 export const forgottenNodeSchema = z.object({
   nodeId,
-  instances: z.array(z.string()).describe('ids of the instances whose records went with it'),
-  statics: z.array(z.string()).describe('those of them whose files stay on its disk'),
+  instances: z.array(z.string()).describe('ids of the instances whose records were removed with the node'),
+  statics: z
+    .array(z.string())
+    .describe('ids of the static instances among them, whose files stay on the disk of the node'),
   joinToken: z
-    .object({ id: z.string(), isRevoked: z.boolean().describe('false: the node can join with it again') })
+    .object({
+      id: z.string(),
+      isRevoked: z.boolean().describe('false: the node can join with the token again'),
+    })
     .optional()
-    .describe('the token that it joined with; absent: that could not be used any more'),
+    .describe('the token that the node joined with; absent: it could not be used any more'),
 });
 
 export type ForgottenNode = z.output<typeof forgottenNodeSchema>;
@@ -42,19 +47,19 @@ export type ForgottenNode = z.output<typeof forgottenNodeSchema>;
 export const STOPPING =
   'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
-/** Gives a node no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
+/** Makes placement give a node no new instances. Repeatable. Throws DRV_NODE_UNKNOWN. */
 export async function cordonNode({ nodeWrites }: Reads & Writes, id: string): Promise<NodeMessage> {
   await nodeWrites.cordon(id);
   return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
 }
 
-/** Lets a node get instances again, and calls off its drain. Repeatable. Throws DRV_NODE_UNKNOWN. */
+/** Lets a node get instances again, and ends its drain. Repeatable. Throws DRV_NODE_UNKNOWN. */
 export async function uncordonNode({ nodeWrites }: Reads & Writes, id: string): Promise<NodeMessage> {
   await nodeWrites.uncordon(id);
   return { message: `node ${id} gets instances again`, nodeId: id };
 }
 
-/** Cordons a node and moves its instances away. A second call sets another deadline. Throws DRV_NODE_UNKNOWN. */
+/** Cordons a node and moves its instances away. A second call sets a new deadline. Throws DRV_NODE_UNKNOWN. */
 export async function drainNode(
   { nodeWrites, drainOf }: Reads & Writes,
   id: string,
@@ -71,9 +76,8 @@ export interface ForgetOptions {
 
 /**
  * Removes a node and the records of its instances, and revokes the join token that it came with unless `keepToken`.
- * Throws DRV_NODE_UNKNOWN.
- * Throws DRV_NODE_IN_USE for the node of the master. Without `force` also for a node that is connected, or that has
- * files of static instances.
+ * Throws DRV_NODE_UNKNOWN. Throws DRV_NODE_IN_USE for the node of the master, and without `force` for a node that is
+ * connected or has files of static instances.
  */
 export async function forgetNode(
   { nodeWrites }: Reads & Writes,

@@ -1,4 +1,4 @@
-/** What operations and routes ask of the master. Asking changes nothing. */
+/** The questions of operations and routes to the master. Asking changes nothing. */
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { UsageBook } from '../channel/master/usage-book.js';
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
@@ -33,7 +33,7 @@ export interface Reads {
   readonly leadership: Pick<Leadership, 'leader' | 'masters'>;
   readonly instances: MirrorReader<InstanceRecord>;
   readonly configurations: MirrorReader<ConfigurationRecord>;
-  /** Contents that instances were made from, by hash. */
+  /** The contents that instances were made from, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   /** How many instances have each content, by hash. */
   readonly instanceRevisions: Pick<InstanceCounts<string>, 'of'>;
@@ -68,21 +68,21 @@ export interface Reads {
   >;
   readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
   readonly usages: Pick<UsageBook, 'follow'>;
-  /** Undefined: the API has no TLS. */
+  /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
-  /** RAM and CPU that placement has given out on a node. */
+  /** The RAM and CPU that placement has given out on a node. */
   usedOf(nodeId: string): { readonly ramMB: number; readonly cpu: number };
-  /** What an instance uses now; undefined: its node is away, or has not measured it yet. */
+  /** The present usage of an instance; undefined: its node is away, or has not measured it yet. */
   usageOf(id: string): InstanceUsage | undefined;
-  /** The sum of what the node's instances use; undefined: the node has measured nothing. */
+  /** The sum of the usage of a node's instances; undefined: the node has measured nothing. */
   usageOfNode(nodeId: string): InstanceUsage | undefined;
-  /** Undefined: the node is not being drained. */
+  /** The progress of a node's drain; undefined: the node is not being drained. */
   drainOf(nodeId: string): DrainProgress | undefined;
-  /** What minimum-service counts now; undefined: no such configuration. */
+  /** The present counts of minimum-service; undefined: there is no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined;
   /**
    * Asks a node for the directories that static instances left there; with `id` for that directory alone. Throws errors
-   * that an operator may read.
+   * whose text an operator may read.
    */
   leftOn(nodeId: string, id: string | undefined, signal: AbortSignal): Promise<readonly KeptDirectory[]>;
   /** The stored records that are set aside. */

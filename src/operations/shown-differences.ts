@@ -1,4 +1,4 @@
-/** Hides values that may be secrets in what people and pipelines are shown of a change. */
+/** Hides values that may be secrets in the differences that people and pipelines see. */
 import type { FieldDifference } from '../model/field-differences.js';
 import { mayBeSecret } from '../model/plain/may-be-secret.js';
 import { HIDDEN } from '../telemetry/secret-fields.js';

@@ -4,7 +4,7 @@ import { mayInstall } from '../model/plain/may-install.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { TemplateName } from '../templates/sync/pattern.js';
 
-/** Returns the names of the configurations, in order. */
+/** The names of the configurations, in order. */
 export function templateUsers(
   { configurations }: { readonly configurations: Pick<MirrorReader<ConfigurationRecord>, 'entries'> },
   template: TemplateName,

@@ -1,6 +1,6 @@
 /**
- * Remembers what each instance used and how many players it had over the last half hour, for charts. In memory only: a
- * ring of samples for each instance, which stays while its node is away, and goes with the instance.
+ * Remembers usage and players of each instance over the last half hour, for charts. In memory only: each instance has a
+ * ring of samples, which stays while its node is away, and goes with the instance.
  */
 
 import type { TimerHandle } from '../loop/clock.js';
@@ -8,30 +8,33 @@ import type { Reads } from './reads.js';
 
 export const SAMPLE_EVERY_MS = 15_000;
 const MOST_SAMPLES = 120;
-/** CPU, memory and players. */
+/** The figures of a sample: CPU, memory and players. */
 const FIGURES = 3;
 
-/** One figure for each instant, the oldest first; null: not known then. */
+/** A value of each figure for each instant, the oldest first; null: the value is not known. */
 export interface UsageSeries {
-  /** Unix milliseconds by the master's clock. */
+  /** The instants, in Unix milliseconds by the master's clock. */
   readonly at: readonly number[];
-  /** 100 = one core. */
+  /** The CPU in percent; 100 is one core. */
   readonly cpuPercent: readonly (number | null)[];
   readonly memoryBytes: readonly (number | null)[];
   readonly players: readonly (number | null)[];
 }
 
 interface Ring {
-  /** Of the first sample, counted since the start. */
+  /** The tick of the first sample. Ticks are counted since the start. */
   readonly firstTick: number;
-  /** Under `tick % MOST_SAMPLES` its figures, NaN for what is not known: 1.4 KB, so 10,000 instances take 15 MB. */
+  /**
+   * The figures of each tick at `tick % MOST_SAMPLES`; NaN: not known. A ring takes 1.4 KB, so 10,000 instances take 15
+   * MB.
+   */
   readonly figures: Float32Array;
 }
 
 export class UsageHistory {
   readonly #needs: Reads;
   readonly #rings = new Map<string, Ring>();
-  /** When each tick was, under `tick % MOST_SAMPLES`. */
+  /** The time of each tick, at `tick % MOST_SAMPLES`. */
   readonly #times = new Float64Array(MOST_SAMPLES);
   #ticks = 0;
   #timer: TimerHandle | undefined;
@@ -52,7 +55,7 @@ export class UsageHistory {
     this.#timer?.cancel();
   }
 
-  /** What is remembered of an instance; empty series for one that is not known or new. */
+  /** The remembered figures of an instance; the series are empty when it is new or unknown. */
   of(id: string): UsageSeries {
     const ring = this.#rings.get(id);
     const first = Math.max(ring?.firstTick ?? this.#ticks, this.#ticks - MOST_SAMPLES);

@@ -1,4 +1,7 @@
-/** What operations and routes change. Each of them records what is desired, or reaches one instance, template or key. */
+/**
+ * The changes that operations and routes ask of the master. Each one records a desired state, or reaches one instance,
+ * template or key.
+ */
 import type { KeyWriter } from '../access/key-writer.js';
 import type { SessionWriter } from '../access/session-writer.js';
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
@@ -13,33 +16,39 @@ import type { LocalTemplates } from '../templates/library/local-templates.js';
 import type { MasterTemplates } from '../templates/master-templates.js';
 import type { SyncRun } from '../templates/sync/sync-run.js';
 
-/** A directory of a static instance that is gone. */
+/** The directory that a static instance left behind. */
 export interface AdoptOptions {
-  /** The name of the directory. */
+  /** The name of the directory, which is the instance's id. */
   readonly id: string;
-  /** The node that has it, and the port of its last run. */
+  /** The node that has the directory, and the port of the last run. */
   readonly home: NonNullable<InstanceRecord['home']>;
 }
 
 /**
- * `restarted`: its node ends the instance and starts it with the new content. `taken`: nothing of it is up, and its next
- * start has the new content. `current`: it has that content now, and nothing had to be restarted for it. `not-due`: the
- * caller does not want it any more, or there is no such instance.
+ * The outcome of an update in place.
+ *
+ * - `restarted`: the node ends the instance and starts it with the new content.
+ * - `taken`: the instance is not up, and its next start has the new content.
+ * - `current`: the instance has that content now, without a restart.
+ * - `not-due`: the caller does not want the update any more, or there is no such instance.
  */
 export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
 
 export interface Writes {
-  /** Throws DRV_NOT_LEADER, as `updates` does, where this master does not lead. */
+  /** Creates instances. Like `updates`, throws DRV_NOT_LEADER where this master does not lead. */
   readonly creations: {
     /** Creates one instance and waits (250 ms at most) for its first placement pass. */
     create(configurationName: string): Promise<InstanceRecord>;
-    /** Creates a static instance for the directory that one of the same id left on its node. */
+    /** Creates a static instance for the directory that an instance of the same id left on its node. */
     adopt(configurationName: string, options: AdoptOptions): Promise<InstanceRecord>;
   };
   readonly updates: {
-    /** Gives an instance the content in force where it is. */
+    /** Gives an instance the content in force, in place. */
     update(id: string): Promise<UpdateOutcome>;
-    /** The same as soon as it has no players. Resolves with the hash of the content; undefined: it has it. */
+    /**
+     * Updates an instance as soon as it has no players. Resolves with the hash of the content; undefined: it has that
+     * content already.
+     */
     updateWhenEmpty(id: string): Promise<string | undefined>;
   };
   readonly instanceWrites: Pick<InstanceWriter, 'isAway' | 'remove' | 'reportState' | 'setLifecycle'>;

@@ -1,4 +1,4 @@
-/** Builds everything that a master has of templates: the local ones, those of storages, and their way to the nodes. */
+/** Builds all template parts of a master: the local templates, the copies from storages, and their way to the nodes. */
 import type { Clock } from '../loop/clock.js';
 import { type Part, RunningParts } from '../loop/lifecycle.js';
 import type { ClusterSyncReport } from '../model/template.js';
@@ -26,7 +26,7 @@ export interface MasterTemplatesOptions {
   readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
   /** See `TemplateSourcesOptions`. */
   readonly shared?: () => SharedTemplates | undefined;
-  /** Read at each sync, because the master is built after its templates. */
+  /** Called only at a sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
   readonly clock: Clock;
   readonly random: () => number;
@@ -73,9 +73,11 @@ export class MasterTemplates implements Part {
   }
 
   async start(): Promise<void> {
-    // Stopped last: it waits for digests, which end when the libraries stop.
+    // The part that starts first stops last. The sync to the cluster waits for digests, which end when the libraries
+    // stop.
     await this.#running.start(this.#clusterSync);
-    // First restores what a killed process left half-done, then starts the parts that read the directory.
+    // The local templates first restore what a killed process left half-done; then the parts that read the directory
+    // start.
     await this.#running.start(this.local);
     await this.#running.start(this.library);
     await this.#downloads.start();

@@ -8,13 +8,13 @@ import { SharedStream } from './transfer/shared-stream.js';
 import { TreeManifests } from './transfer/tree-manifests.js';
 import type { TreePlace } from './tree/tree.js';
 
-/** What masters that share their templates have of them. */
+/** The templates that several masters share. */
 export interface SharedTemplates {
-  /** By `<group>/<name>`, the local templates in force. */
+  /** The local templates in force, as `<group>/<name>`. */
   names(): Iterable<string>;
-  /** The digest in force of one of which this master's directory has `here`; null: nothing. */
+  /** The digest in force of a template. `here`: the digest of that template in this master's own directory, or null. */
   inForce(name: string, here: string | null): string | null;
-  /** The tar stream of a tree of another master. Throws DRV_TEMPLATE_UNKNOWN, before the first byte. */
+  /** The tar stream of a tree that another master has. Throws DRV_TEMPLATE_UNKNOWN before the first byte. */
   elsewhere(digest: string): AsyncIterable<Buffer>;
   onChange(listener: TemplateListener): () => void;
 }
@@ -23,16 +23,16 @@ export interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;
   readonly stored: StorageLibrary;
   readonly providers: StorageProviders;
-  /** Absent, or answers undefined: this is the only master. */
+  /** The templates that masters share. Absent, or answers undefined: this is the only master. */
   readonly shared?: () => SharedTemplates | undefined;
 }
 
 export class TemplateSources {
   readonly #options: TemplateSourcesOptions;
   readonly #stopped = new AbortController();
-  /** Whole trees that are being read, by digest. */
+  /** The whole trees that are being read, by digest. */
   readonly #bundles = new Map<string, SharedStream>();
-  /** Single files of trees. */
+  /** Gives out single files of trees. */
   readonly parts: TreeManifests;
 
   constructor(options: TemplateSourcesOptions) {
@@ -43,7 +43,7 @@ export class TemplateSources {
     });
   }
 
-  /** Local groups and the names of their templates, both in order; a new map at every change. */
+  /** The local groups and the names of their templates, both in order; a new map at every change. */
   groups(): ReadonlyMap<string, readonly string[]> {
     const { local, shared } = this.#options;
     const groups = new Map(local.groups());
@@ -60,7 +60,7 @@ export class TemplateSources {
     return this.#options.local.rescan();
   }
 
-  /** Keys of the storages, without `local`. */
+  /** The keys of the storages, without `local`. */
   storages(): readonly string[] {
     return this.#options.providers.keys();
   }
@@ -74,13 +74,13 @@ export class TemplateSources {
     return others === undefined ? here : others.inForce(`${group}/${name}`, here);
   }
 
-  /** See `StorageLibrary.news`. A local template has none: its digest is that of its files now. */
+  /** See `StorageLibrary.news`. Undefined for a local template: its digest always is that of its files now. */
   news(group: string, name: string, storage: string): string | undefined {
     return storage === LOCAL_STORAGE ? undefined : this.#options.stored.news({ storage, group, name });
   }
 
   /**
-   * The tar stream of the tree that has this digest now, packed once for all callers at the same time. Throws
+   * The tar stream of the tree that has this digest now. Callers at the same time share one packing. Throws
    * DRV_TEMPLATE_UNKNOWN when no tree has it.
    */
   openBundle(digest: string): AsyncIterable<Buffer> {
@@ -100,7 +100,8 @@ export class TemplateSources {
     const { local, stored, shared } = this.#options;
     const others = shared?.();
     const offers: ((digest: string) => AsyncIterable<Buffer>)[] = [
-      // A storage's copy that was not read since the start may have the digest.
+      // Local trees come first, unless a storage's copy is known to have the digest. Copies that were not read since
+      // the start come second.
       ...(stored.hasSeen(digest) ? [] : [(one: string) => local.openBundle(one)]),
       (one) => stored.openBundle(one),
       ...(others === undefined ? [] : [(one: string) => others.elsewhere(one)]),
@@ -110,7 +111,7 @@ export class TemplateSources {
         yield* open(digest);
         return;
       } catch (error) {
-        // Thrown before the first byte.
+        // Each source throws DRV_TEMPLATE_UNKNOWN before its first byte, so the next source can begin anew.
         if (index === offers.length - 1 || !DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) throw error;
       }
     }
@@ -128,7 +129,7 @@ export class TemplateSources {
   }
 
   /**
-   * Calls `listener` when a template changed, or when a missing one may be there. Returns the function that
+   * Calls `listener` when a template changed, or when a missing template may be there. Returns the function that
    * unsubscribes.
    */
   onChange(listener: TemplateListener): () => void {

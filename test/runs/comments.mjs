@@ -8,7 +8,7 @@ const seed = seedAt < 0 ? Date.now() % 1e9 : Number(args.splice(seedAt, 2)[1]);
 const count = /^\d+$/.test(args[0] ?? '') ? Number(args.shift()) : 200;
 const roots = args.length > 0 ? args : ['src', 'controllers'];
 
-/** Mulberry32: small, and the same on each machine. */
+/** Mulberry32: a small generator that gives the same numbers on each machine. */
 let state = seed;
 const random = () => {
   state = (state + 0x6d2b79f5) | 0;

@@ -8,7 +8,7 @@ const failed = testResults.filter(({ status }) => status === 'failed');
 if (failed.length === 0)
   console.log('  no test failed: vitest itself did, or an error came outside of tests');
 for (const { name, assertionResults, message } of failed) {
-  // Also in a copy of the checkout.
+  // Holds for a copy of the checkout too.
   const file = name.replace(/^.*?\/(?=test\/)/, '');
   const tests = assertionResults.filter(({ status }) => status === 'failed');
   for (const { fullName } of tests) console.log(`  ${file}: ${fullName}`);

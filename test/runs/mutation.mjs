@@ -23,12 +23,12 @@ npm run test:mutation -- --masters [N [TEXT]]     those of planted-in-masters.mj
 TEXT: only the faults with that in their names.`;
 
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
-/** What a test run needs; the rest of the repository is not copied. */
+/** The files that a test run needs; the rest of the repository is not copied. */
 const COPIED = ['controllers', 'src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
 const DECIDING = ['controllers', 'src/configuration-files/faults', 'src/views'];
-/** Rooms that the tests of another one cover. */
+/** Rooms that the tests of another room cover. */
 const TESTED_AS = { 'src/configuration-files/faults': 'controllers/master/configurations' };
-/** Files that decide without any effect, beside the plans. */
+/** The pure files beside the plans: they decide, and have no effects. */
 const DECISIONS = [
   'conditions',
   'verdict',
@@ -50,13 +50,13 @@ const EXPLAINED = {
 };
 
 const OPPOSITE = { '===': '!==', '!==': '===', '<': '>=', '<=': '>', '>': '<=', '>=': '<' };
-/** The same comparison, except where both sides are equal. */
+/** The operator that differs from each comparison only where both sides are equal. */
 const BOUNDARY = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' };
-/** Without a seed that ends for so long, a simulation hangs; a slow machine only takes longer. */
+/** A simulation hangs when no seed has ended for this long. On a slow machine a seed only takes longer. */
 const HANGS_AFTER_MS = 300_000;
 const LOGICAL = { '&&': '||', '||': '&&' };
 const TESTED = ['IfStatement', 'WhileStatement', 'ForStatement', 'ConditionalExpression'];
-/** A logical expression that stands here is asked for its truth; elsewhere `||` may choose a value. */
+/** The places where a logical expression is asked for its truth; elsewhere `||` may choose a value. */
 const ASKED = ['ReturnStatement', 'ArrowFunctionExpression'];
 
 /** All breaks of one file: each `{line, was, becomes, text}`, where `text` is the broken file. */
@@ -118,7 +118,7 @@ async function decisionFiles() {
   });
 }
 
-/** The unit tests and property tests that import something of the controller to which the file belongs. */
+/** The unit tests and property tests that import a file of the same controller. */
 async function testsOf(path) {
   const found = [];
   for (const test of [...(await filesUnder('test/unit')), ...(await filesUnder('test/property'))]) {
@@ -130,7 +130,7 @@ async function testsOf(path) {
   return found;
 }
 
-/** Whether the tests pass in `lane`. A break that makes a loop endless fails by the time limit. */
+/** True when the tests pass in `lane`. A break that makes a loop endless fails by the time limit. */
 async function passes(lane, tests) {
   const vitest = join(REPOSITORY, 'node_modules/vitest/vitest.mjs');
   const parameters = [
@@ -168,7 +168,7 @@ async function compile(lane, path, source) {
   await writeFile(target, code);
 }
 
-/** All that a simulation needs. */
+/** The files that a simulation needs. */
 async function makeSimulationLane() {
   const lane = await mkdtemp(join(tmpdir(), 'drover-planted-'));
   await cp(join(REPOSITORY, 'package.json'), join(lane, 'package.json'));
@@ -286,7 +286,7 @@ async function breakAll(named) {
   process.exitCode = unexplained.length > 0 ? 1 : 0;
 }
 
-/** What each option plants, and how many masters the fleets have. */
+/** The faults that each option plants, and how many masters its fleets have. */
 const PLANTINGS = {
   '--simulation': { faults: PLANTED, masters: 1 },
   '--masters': { faults: PLANTED_IN_MASTERS, masters: 3 },

@@ -1,4 +1,4 @@
-/** Faults of the kinds that matter, each as one change of a source file. `mutation.mjs` plants them. */
+/** Faults that matter, each as one change of a source file. `mutation.mjs` plants them. */
 export const PLANTED = [
   {
     name: 'a change of a node wakes no placement',

@@ -1,4 +1,4 @@
-/** Faults of what several masters do, as in `planted-faults.mjs`; fleets with three masters are to find them. */
+/** Faults in the work of several masters, as in `planted-faults.mjs`. Fleets with three masters are to find them. */
 import { PLANTED } from './planted-faults.mjs';
 
 export const PLANTED_IN_MASTERS = [

@@ -8,7 +8,7 @@ const OPENING = /^(Of|Without|What|One|Those)\b/;
 const PRONOUN = /\b(one of which|that one|of none)\b/i;
 /** The declarations whose docs may open with any word: a type is a noun by itself. */
 const TYPE = /^(export )?(declare )?(abstract )?(interface|class|type|enum|namespace|import)\b/;
-/** A line of a diagram, a table or an example: no sentence. */
+/** A line of a diagram, a table or an example, which is no sentence. */
 const DRAWN = /[─│┌┐└┘├┤┬┴┼▶▼►→]{2}|-->|^\s*\||\S {3,}\S|^ {3,}\S/;
 /** The mark of a list item or a tag. */
 const ITEM = /^([-*]|\d+\.|@\w+) +/;
@@ -28,7 +28,7 @@ const sentencesOf = ({ lines }) => {
   return blocks.flatMap(split);
 };
 
-/** Code in backticks is one word, and a full stop in it ends nothing: its blanks are taken out meanwhile. */
+/** Code in backticks is one word, and a full stop in it ends no sentence: its blanks are replaced meanwhile. */
 const split = (block) =>
   block
     .replace(/`[^`]*`/g, (code) => code.replaceAll(' ', '\0'))

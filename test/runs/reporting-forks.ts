@@ -1,6 +1,6 @@
 /**
- * The worker processes of vitest, with a word about one that dies: its signal or exit code, its file and its test.
- * vitest alone says that a worker exited, and waits for the end of the dead one until its time is over.
+ * The worker processes of vitest. When one dies, this prints its signal or exit code, its file and its test; vitest
+ * alone only says that a worker exited, after a long wait.
  */
 import { ForksPoolWorker, type PoolOptions, type PoolWorker, type WorkerRequest } from 'vitest/node';
 
@@ -35,7 +35,7 @@ class ReportingFork extends ForksPoolWorker {
   }
 
   #report(how: unknown): void {
-    // A worker tells of its tests ten times a second, so its last word may be of a short test before.
+    // A worker reports its tests ten times a second, so its last report may name a short test before the deadly one.
     const unfinished = this.#vitest.state
       .getTestModules()
       .filter(({ moduleId }) => this.#files.includes(moduleId))

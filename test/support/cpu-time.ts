@@ -1,4 +1,4 @@
-/** Processor time of work of this process. Other processes of a busy machine have no part in it. */
+/** Measures the processor time of work in this process, so that other processes of a busy machine do not count. */
 
 /** Returns the milliseconds of processor time that the work took. */
 export async function cpuMsOf(work: () => unknown): Promise<number> {

@@ -1,8 +1,11 @@
-/** Chance that can be had again: the moments of faults come from a seed, which a test that fails prints. */
+/** Random numbers from a seed, for the moments of faults. A test that fails prints the seed. */
 import { onTestFailed } from 'vitest';
 import { Random } from '../simulation/random.js';
 
-/** Called in a test. `DROVER_TEST_SEED` gives the same moments again; what the machine makes of them may differ. */
+/**
+ * The random numbers of the running test. `DROVER_TEST_SEED` gives the same moments again, but the machine may still
+ * act in another order.
+ */
 export function drawn(name: string): Random {
   const seed = process.env.DROVER_TEST_SEED ?? String(Date.now());
   onTestFailed(() => console.log(`${name}: moments drawn with DROVER_TEST_SEED=${seed}`));

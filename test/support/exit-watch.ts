@@ -3,7 +3,7 @@ import type { Exit, RunId, Runtime } from '../../src/runtime/runtime.js';
 import { until } from './until.js';
 
 export class ExitWatch {
-  /** Every exit reported, in order. */
+  /** Every reported exit, in order. */
   readonly seen: { run: RunId; exit: Exit }[] = [];
 
   constructor(runtime: Runtime) {

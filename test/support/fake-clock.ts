@@ -1,4 +1,7 @@
-/** Virtual time for tests: nothing moves until `advance` is called, and then timers fire in order, each alone. */
+/**
+ * A clock with virtual time for tests. Time stands still until `advance` is called; then timers fire in order, one
+ * after the other.
+ */
 
 import type { Clock, TimerHandle } from '../../src/loop/clock.js';
 import { Heap } from '../../src/loop/heap.js';
@@ -12,9 +15,9 @@ interface Timer {
 }
 
 export interface FakeClockOptions {
-  /** Wall clock at the start, Unix milliseconds. Default: 2026-01-01T00:00:00Z. */
+  /** The wall clock at the start, in Unix milliseconds. Default: 2026-01-01T00:00:00Z. */
   readonly startAt?: number;
-  /** Turns of the event loop given to what a timer set off before the next one fires. Default 5. */
+  /** How many turns of the event loop pass after a timer before the next timer fires. Default 5. */
   readonly settleTurns?: number;
 }
 
@@ -40,7 +43,7 @@ export class FakeClock implements Clock {
     return this.#elapsedMs;
   }
 
-  /** Timers set and not yet fired or cancelled. */
+  /** How many timers are set and neither fired nor cancelled. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -62,8 +65,8 @@ export class FakeClock implements Clock {
   }
 
   /**
-   * Moves the time on, firing every timer that becomes due (also those set meanwhile) at its own instant, in the
-   * order of due time and then of setting. Microtasks and immediates settle before, between and after them.
+   * Moves the time on. Each timer that becomes due fires at its own instant, in the order of due time and then of
+   * setting; timers set meanwhile fire too. Microtasks and immediates settle before, between and after them.
    */
   async advance(ms: number): Promise<void> {
     await this.settle();

@@ -1,14 +1,19 @@
-/** Ports for daemons and instances of tests: consecutive, free at this moment, and none that the system hands out itself. */
+/**
+ * Ports for daemons and instances of tests: consecutive, free at this moment, and never given out by the system itself.
+ */
 import { readFileSync } from 'node:fs';
 import { checkPort } from '../../src/runtime/ports.js';
 
 const LOWEST = 10_000;
-/** Each worker of a run draws from a part of its own: what one has chosen and not bound yet, no other chooses. */
+/**
+ * Each worker of a run draws from a part of its own, so that no other worker chooses a port that is chosen but not
+ * bound yet.
+ */
 const PARTS = 16;
 
-/** The first of `count` consecutive ports that can be bound, TCP and UDP, on all addresses. */
+/** The first of `count` consecutive ports that can be bound, for TCP and UDP, on all addresses. */
 export async function freePorts(count: number): Promise<number> {
-  // Above lie the source ports of connections, which would come into the way by chance.
+  // Higher ports are the source ports of connections, which would be taken by chance.
   const size = Math.floor((lowestEphemeral() - LOWEST) / PARTS);
   const lowest = LOWEST + (Number(process.env.VITEST_POOL_ID ?? 0) % PARTS) * size;
   for (;;) {

@@ -1,4 +1,4 @@
-/** A git repository in a temporary directory, made and changed with the real git, without anybody's settings. */
+/** A git repository in a temporary directory, made and changed with the real git, without the settings of any user. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,7 @@ export const HAS_GIT = spawnSync('git', ['--version']).status === 0;
 const SETTINGS = ['user.name=Test', 'user.email=test@example.org', 'init.defaultBranch=main', 'gc.auto=0'];
 
 export class GitRepository {
-  /** Holds the repository, and what a test makes beside it. */
+  /** The directory of the repository and of other files of the test. */
   readonly scratch = mkdtempSync(join(tmpdir(), 'drover-git-'));
   readonly top = join(this.scratch, 'work');
 
@@ -37,13 +37,13 @@ export class GitRepository {
     writeFileSync(whole, text);
   }
 
-  /** As if it had been written some time ago, so that git need not doubt what it sees. */
+  /** Gives a file an old time, so that git need not compare its content. */
   age(path: string): void {
     utimesSync(join(this.top, path), 1_000_000_000, 1_000_000_000);
     this.git('update-index', '--refresh');
   }
 
-  /** The hash of the new commit. */
+  /** Commits everything; returns the hash of the new commit. */
   commit(message = 'a change'): string {
     this.git('add', '-A');
     this.git('commit', '-q', '-m', message);

@@ -1,6 +1,6 @@
 import type { Metrics } from '../../src/telemetry/metrics.js';
 
-/** Of a master that knows nothing yet. */
+/** The sources of a master that knows nothing yet. */
 export const NO_FIGURES: Parameters<Metrics['addSources']>[0] = {
   instances: () => [],
   minimums: () => [],
@@ -11,7 +11,7 @@ export const NO_FIGURES: Parameters<Metrics['addSources']>[0] = {
   usages: () => [],
 };
 
-/** What `/metrics` answers to a caller with an API key. */
+/** The answer of `/metrics` to a caller with an API key. */
 export async function metricsText(metrics: Metrics): Promise<string> {
   return Buffer.concat(await metrics.exposition()).toString();
 }

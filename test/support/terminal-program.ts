@@ -1,12 +1,12 @@
 /**
- * A program on a pseudo-terminal of its own. node-pty throws away what is unread 200 ms after the end of the process
- * that it started, and a loaded machine reads later. So it starts a shell that stays after the program, until the test
- * has seen all of the output.
+ * A program on a private pseudo-terminal. node-pty throws away unread output 200 ms after the end of the process that
+ * it started, and a loaded machine reads later. So node-pty starts a shell that stays after the program, until the test
+ * has read all output.
  */
 import { type IPty, spawn } from 'node-pty';
 
 const ENDED = /\n<ended (\d+)>\r?\n/;
-/** The signals of the terminal are for the program alone: a trap, unlike `trap ''`, is not inherited. */
+/** The shell's trap keeps the terminal's signals for the program: a trap, unlike `trap ''`, is not inherited. */
 const KEEPER = 'trap : INT QUIT TSTP; "$@"; printf "\\n<ended %s>\\n" "$?"; exec sleep 1000';
 
 export interface TerminalProgramOptions {
@@ -17,7 +17,7 @@ export interface TerminalProgramOptions {
 }
 
 export class TerminalProgram {
-  /** The exit code, once all output has been handed out. Stays pending when the program is killed by `kill`. */
+  /** The exit code, when all output has been handed out. Stays pending when `kill` ends the program. */
   readonly ended: Promise<number>;
   readonly #pty: IPty;
   #raw = '';
@@ -53,7 +53,7 @@ export class TerminalProgram {
     this.#pty.write(keys);
   }
 
-  /** Ends the shell and the program, if they have not left their group. Idempotent. */
+  /** Ends the shell and the program, if they are still in their process group. Idempotent. */
   kill(): void {
     if (this.#hasLeft) return;
     try {

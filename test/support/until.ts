@@ -1,11 +1,15 @@
 /** Waiting for what can be observed, with the patience that a busy machine needs. */
 
-/** From one look to the next: short at first, then so long that hundreds of waiting tests leave the processors free. */
+/**
+ * The pauses between two looks: short at first, then so long that hundreds of waiting tests leave the processors free.
+ */
 const PAUSES_MS = [5, 10, 20, 40, 60];
 
 /**
- * Waits until `look` no longer throws; fails with its last error. The bound is for what never comes: a machine that
- * has other work may need a minute for what it does in a second when it is idle. A test's own bound is longer.
+ * Waits until `look` no longer throws, and resolves with its value. At the timeout it fails with the last error.
+ *
+ * The timeout only ends waits for something that never comes: a busy machine may need a minute for what an idle one
+ * does in a second. The timeout of a test is longer.
  */
 export async function until<T>(look: () => T | Promise<T>, timeout = 120_000): Promise<T> {
   const endAt = performance.now() + timeout;

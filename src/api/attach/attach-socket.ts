@@ -59,7 +59,7 @@ export function attachSocket(needs: ApiDependencies, view: InstanceView): Socket
   };
 }
 
-/** Attaching gives the program's input to the caller, so the trail has it like a write. */
+/** Records the attach like a write, because it gives the program's input to the caller. */
 function note(
   { audit }: ApiDependencies,
   { request, params }: SocketCall<Params, Query>,

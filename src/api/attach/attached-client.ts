@@ -1,12 +1,12 @@
 /**
- * Serves one client of an attached terminal. While the client is behind, nothing more is asked for, so that what waits
- * for it is bounded here, on the node and in the run's owner, which detaches it at last.
+ * Serves one client of an attached terminal. While the client is behind, it asks for no more output. So the output that
+ * waits is bounded here, on the node and in the run's owner, which in the end detaches the client.
  */
 import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
 import type { ApiSocket } from '../sockets/socket.js';
 import { resizeFrame } from './window-size.js';
 
-/** While more than this waits for the client, nothing more is sent. */
+/** While more than this waits for the client, no further output is sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
 const POLICY = 1008;
 const FAULT = 1011;

@@ -7,5 +7,5 @@ const LENGTH_RULE = `must be a whole number from 1 to ${MAX_LENGTH}`;
 const length = z.int(LENGTH_RULE).min(1, LENGTH_RULE).max(MAX_LENGTH, LENGTH_RULE);
 export const lengthQuery = z.coerce.number({ error: LENGTH_RULE }).pipe(length);
 
-/** What a client sends as text when its window has another size. */
+/** The text frame that a client sends when its window has a new size. */
 export const resizeFrame = z.object({ type: z.literal('resize'), columns: length, rows: length });

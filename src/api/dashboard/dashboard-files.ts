@@ -1,7 +1,8 @@
 /**
- * The files of the dashboard as the build left them, with what was compressed there. They are read with the first
- * request and then served from memory: a build that replaces them on disk does not mix two versions. @fastify/static
- * reads the disk at each request; it would save 80 lines here and load 26 packages at each start.
+ * The files of the dashboard as the build left them, with their compressed copies. The first request reads them, and
+ * then they are served from memory, so that a build that replaces them on disk does not mix two versions.
+ *
+ * @fastify/static reads the disk at each request. It would save 80 lines here and load 26 packages at each start.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
@@ -9,7 +10,7 @@ import { extname, join, relative } from 'node:path';
 import { isMissing } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 
-/** Browsers ask with names from here, so it is also the list of what can be compressed: `vite.config.ts`. */
+/** The content types by file ending. `vite.config.ts` compresses the text files among them. */
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.html': 'text/html; charset=utf-8',
@@ -26,13 +27,13 @@ const INDEX = 'index.html';
 const HEAD_END = '</head>';
 const ETAG_CHARS = 22;
 
-/** In the order of preference: the smallest first. */
+/** The encodings in order of preference, the smallest first. */
 export const ENCODINGS = [
   { name: 'br', ending: '.br' },
   { name: 'gzip', ending: '.gz' },
 ] as const;
 
-/** One form of a file. */
+/** A file's bytes in one encoding. */
 export interface FileForm {
   readonly bytes: Buffer;
   readonly etag: string;
@@ -41,11 +42,11 @@ export interface FileForm {
 export interface DashboardFile {
   readonly type: string;
   readonly plain: FileForm;
-  /** By content coding: those that the build made. */
+  /** The compressed copies that the build made, by content coding. */
   readonly encoded: ReadonlyMap<string, FileForm>;
 }
 
-/** The page that all addresses of the dashboard show. Each answer has a nonce of its own before `end`. */
+/** The page for all addresses of the dashboard, in two parts. Each answer puts a new nonce between them. */
 export interface DashboardPage {
   readonly head: string;
   readonly end: string;
@@ -53,14 +54,14 @@ export interface DashboardPage {
 
 export interface DashboardContent {
   readonly page: DashboardPage;
-  /** By path below `/ui/`, without the page. */
+  /** The files by path below `/ui/`, without the page. */
   readonly files: ReadonlyMap<string, DashboardFile>;
 }
 
 export interface DashboardFilesOptions {
-  /** Where the build puts the dashboard. */
+  /** The directory where the build puts the dashboard. */
   readonly directory: string;
-  /** `dashboard` of config.json. */
+  /** The field `dashboard` of config.json. */
   readonly isOn: boolean;
 }
 
@@ -72,14 +73,17 @@ export class DashboardFiles {
     this.#options = options;
   }
 
-  /** Reads nothing. Throws DRV_DASHBOARD_OFF when the dashboard is turned off, or when this build has none. */
+  /**
+   * Checks that there is a dashboard, without reading it. Throws DRV_DASHBOARD_OFF when it is turned off, or when this
+   * build has none.
+   */
   async require(): Promise<void> {
     const { directory, isOn } = this.#options;
     if (!isOn) throw off('the dashboard is turned off: "dashboard" is false in config.json');
     if (this.#content === undefined) await stat(join(directory, INDEX)).catch(missing);
   }
 
-  /** Throws as `require`. */
+  /** The content, read at the first call. Throws like `require`. */
   async read(): Promise<DashboardContent> {
     await this.require();
     const { directory } = this.#options;

@@ -1,6 +1,6 @@
 /**
- * Serves the dashboard at `/ui/`: its files, and its page for every address below that no file has. They are open,
- * because they hold nothing secret: the page asks for what it shows with a session.
+ * Serves the dashboard at `/ui/`: its files, and its page for every other address below. The routes are open, because
+ * the files hold no secrets: the page gets its data with a session.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -11,7 +11,7 @@ import { sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { type DashboardFile, type DashboardPage, ENCODINGS } from './dashboard-files.js';
 
-/** Where the build puts files with the hash of their content in the name. */
+/** The build puts the files here whose names hold the hash of their content. */
 const HASHED = 'assets/';
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const ASK_FIRST = 'no-cache';
@@ -29,7 +29,7 @@ const HEADERS: Readonly<Record<string, string>> = {
 export function dashboardRoutes({ dashboard }: ApiDependencies): readonly Route[] {
   const toPage = async (reply: FastifyReply): Promise<FastifyReply> => {
     await dashboard.require();
-    // Relative, so that it is right behind a proxy that adds a prefix.
+    // Relative, so that the address is right behind a proxy that adds a prefix.
     return reply.headers(HEADERS).header('cache-control', ASK_FIRST).redirect('ui/');
   };
   return [
@@ -70,7 +70,7 @@ async function sendPath(
   const file = files.get(path);
   if (file !== undefined) return sendFile(file, path, { request, reply });
   if (!path.startsWith(HASHED)) return sendPage(page, reply);
-  // Of another version: the browser must not take the page for a script.
+  // The file belongs to another version of the page. With the page as answer, the browser would take it for a script.
   sendError(
     reply.header('cache-control', 'no-store'),
     'DRV_ENDPOINT_UNKNOWN',
@@ -96,7 +96,7 @@ function sendFile(file: DashboardFile, path: string, { request, reply }: Exchang
   return reply.type(file.type).send(bytes);
 }
 
-/** Each answer is another one, by its nonce, so there is no ETag. It is a few hundred bytes. */
+/** Sends the page without an ETag, because each answer has a new nonce. The page is a few hundred bytes. */
 function sendPage({ head, end }: DashboardPage, reply: FastifyReply): FastifyReply {
   const nonce = randomBytes(NONCE_BYTES).toString('base64');
   return reply
@@ -107,7 +107,7 @@ function sendPage({ head, end }: DashboardPage, reply: FastifyReply): FastifyRep
     .send(`${head}<meta property="csp-nonce" nonce="${nonce}">${end}`);
 }
 
-/** `nonce`: for style elements that scripts make. */
+/** The Content-Security-Policy. `nonce`: for the style elements that scripts make. */
 function policyOf(nonce?: string): string {
   const styles = nonce === undefined ? "'self'" : `'self' 'nonce-${nonce}'`;
   return (

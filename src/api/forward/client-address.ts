@@ -1,6 +1,6 @@
 /**
- * The address of a client that a follower forwards. The follower says it in a header of its own; the leader believes
- * that header on tunnels alone, which only masters can open.
+ * The address of the client of a forwarded request. The follower sends it in a special header; the leader believes that
+ * header only on tunnels, which only masters can open.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIP, type Socket } from 'node:net';
@@ -9,10 +9,12 @@ import { OpenCount } from './open-count.js';
 
 export const CLIENT_HEADER = 'drover-client-address';
 
-/** Time for the other side to read the last answer. */
+/** How long the other side may take to read the last answer. */
 const LINGER_MS = 2000;
 
-/** Node would close over the unread bytes of a body, and the other side could lose the answer to it. */
+/**
+ * Closes a connection late. Node would close over the unread bytes of a body, and the other side could lose the answer.
+ */
 function closeLate(connection: Socket): void {
   connection.end();
   connection.resume();
@@ -26,13 +28,13 @@ const OF_CONNECTION: ReadonlySet<string> = new Set([
   'keep-alive',
   'proxy-connection',
   'expect',
-  // Trailers are not passed on, and Node throws at a request that announces them and has no body.
+  // Trailers are not passed on, and Node throws at a request that announces them without a body.
   'trailer',
 ]);
 
-/** The connections of the API that came through the cluster port of this master. */
+/** The API connections that came through the cluster port of this master. */
 export class Tunnels {
-  /** Those that are open. */
+  /** The count of open tunnels. */
   readonly open = new OpenCount();
   readonly #connections = new WeakSet<Socket>();
 
@@ -46,7 +48,7 @@ export class Tunnels {
     return this.#connections.has(socket);
   }
 
-  /** Lets the address of a forwarded request be its client's. */
+  /** Gives a forwarded request the address of its client. */
   identify(request: FastifyRequest): void {
     if (!this.has(request.raw)) return;
     const said = request.headers[CLIENT_HEADER];
@@ -55,8 +57,8 @@ export class Tunnels {
 }
 
 /**
- * The headers of a request as they go to the leader, in their order: names and values in turn. `isUpgrade`: those of
- * the connection go with them.
+ * The headers of a request for the leader, in their order: names and values in turn. `isUpgrade`: includes the headers
+ * about the connection.
  */
 export function headersFor(
   request: IncomingMessage,
@@ -72,7 +74,7 @@ export function headersFor(
   return [...headers, CLIENT_HEADER, socket.remoteAddress ?? ''];
 }
 
-/** Whether a header says something of the connection that it came on. */
+/** True when a header is about the connection that it came on. */
 export function isOfConnection(name: string): boolean {
   return OF_CONNECTION.has(name.toLowerCase());
 }

@@ -1,7 +1,7 @@
 /**
- * Lets any master of several be asked anything: what comes to one that does not lead goes to the leader, before any
- * handler. Each master answers by itself what it says of itself, and the files of the dashboard. A client is never sent
- * elsewhere, because clients drop their key then.
+ * Lets a client ask any of several masters. A master that does not lead forwards a request to the leader, before any
+ * handler sees it. Each master answers itself where the answer is about this master, and serves the files of the
+ * dashboard. Clients are never redirected, because they drop their key then.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -21,30 +21,39 @@ import { TunnelPool } from './tunnel-pool.js';
 const RETRY_AFTER_S = '1';
 const NOBODY = 'no master leads at this moment: try again';
 
-/** A request whose answer the leader took with it may be asked so often. It may be what ends leaders. */
+/**
+ * The limit for tries of one request when leaders go away before they have answered it. The request itself may be what
+ * ends them.
+ */
 const MOST_LOST = 2;
 
-/** Before a leader hands over. Most writes take a few milliseconds. An upload takes longer, and its next write is refused. */
+/**
+ * How long a leader that hands over waits for begun writes. Most take a few milliseconds. An upload takes longer, and
+ * its next write is refused.
+ */
 const ANSWER_MS = 250;
-/** Until then what other masters send is answered: it was not taken. Ended connections would leave that open. */
+/**
+ * How long a former leader still answers the requests of other masters with "not taken". On a closed connection they
+ * would not know whether the request was taken.
+ */
 const LEFT_MS = 1000;
 
 export interface ForwarderNeeds {
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'onChange'>;
-  /** Opens a tunnel into the API of the leader. Throws when there is none. */
+  /** Opens a tunnel into the API of the leader. Throws when there is no leader at the other end. */
   readonly dial: (leader: Leader, signal: AbortSignal) => Promise<TLSSocket>;
 }
 
 export interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
   readonly tunnels: Tunnels;
-  /** Called when this master leads no more: what follows something here is to go on at the one that leads. */
+  /** Called when this master stops leading: clients that follow something here must go on at the new leader. */
   readonly onLeft: () => void;
 }
 
-/** What a request and a handshake differ in. */
+/** The parts in which requests and handshakes differ. */
 interface Ways {
   readonly request: IncomingMessage;
-  /** It does no harm to ask twice. */
+  /** True when asking twice does no harm. */
   readonly isSafe: boolean;
   readonly isGone: () => boolean;
   readonly here: () => void;
@@ -66,7 +75,7 @@ interface KnownPool {
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #holds: Holds;
-  /** Writes of clients that are under way here. */
+  /** The writes of clients that are under way here. */
   readonly #begun = new OpenCount();
   readonly #unsubscribe: () => void;
   readonly #retired = new Set<TunnelPool>();
@@ -83,7 +92,7 @@ export class Forwarder {
     });
   }
 
-  /** From now on `server` answers only what is to be answered here. */
+  /** Makes `server` answer only the requests that are to be answered here, and forward all others. */
   standBefore(server: Server): void {
     const listeners = server.listeners('request');
     server.removeAllListeners('request');
@@ -105,18 +114,23 @@ export class Forwarder {
     );
   }
 
-  /** Takes a WebSocket's handshake over, and calls `here` where this process is to answer it. */
+  /** Takes over the handshake of a WebSocket, and calls `here` when this process is to answer it. */
   readonly upgrade = (request: IncomingMessage, client: Duplex, rest: Buffer, here: () => void): void => {
     if (this.#isOwn(request)) here();
     else void this.#forwardSocket({ request, client, rest }, here);
   };
 
-  /** Called when this master takes nothing new. Resolves when the writes that have begun are answered, or soon. */
+  /**
+   * Called when this master takes no new writes. Resolves when the begun writes are answered, or after a short limit.
+   */
   untilAnswered(): Promise<void> {
     return this.#begun.untilNone(this.#options.clock, ANSWER_MS);
   }
 
-  /** Resolves when the other masters have closed their tunnels, as they do when they know the next leader, or soon. */
+  /**
+   * Resolves when the other masters have closed their tunnels, or after a short limit. They close them when they know
+   * the next leader.
+   */
   untilLeft(): Promise<void> {
     return this.#options.tunnels.open.untilNone(this.#options.clock, LEFT_MS);
   }
@@ -178,14 +192,15 @@ export class Forwarder {
     });
   }
 
-  /** Tries until somebody has answered, the client has gone, or the time is over. */
+  /** Tries until a master has answered, the client has gone, or the time is over. */
   async #deliver(ways: Ways): Promise<void> {
     const { request, isSafe, isGone, here, refuse, attempt } = ways;
     let lost = 0;
     const isForwarded = this.#options.tunnels.has(request);
     let hold = this.#holds.enter();
     while (hold !== undefined && !isGone()) {
-      // What another master has forwarded would go round and round. It waits only for this one to begin to lead.
+      // A request that another master forwarded is not forwarded again, because it could go in circles. It waits only
+      // if this master is about to lead.
       if (isForwarded && !this.#holds.isNext) {
         hold.leave();
         hold = undefined;
@@ -204,11 +219,11 @@ export class Forwarder {
           refuse(502, lostText(target.nodeId, request));
           return;
         }
-        // It had left its place when the leader took it.
+        // The request gave up its place when the leader took it.
         hold = this.#holds.enter();
       }
       if (outcome === 'not-taken') hold = this.#holds.enter(hold);
-      // Who leads may have changed meanwhile: that change does not come again.
+      // The leader may have changed in the meantime, and that change will not be told again.
       if (hold !== undefined && !isSame(target, this.#holds.target())) continue;
       if (hold === undefined || !(await hold.again())) {
         hold?.leave();
@@ -238,7 +253,7 @@ export class Forwarder {
     const present = this.#present;
     if (present === undefined) return;
     const target = this.#holds.target();
-    // While nobody leads, the last leader may still answer what it has, and may go on.
+    // While no master leads, the last leader may still answer its requests, and may lead again.
     if (target === undefined || (target !== 'here' && target.epoch === present.leader.epoch)) return;
     this.#present = undefined;
     this.#retired.add(present.pool);

@@ -1,6 +1,6 @@
 /**
- * Follows the frames of a WebSocket's server (RFC 6455: not masked) through pieces of any size. It says where one frame
- * has ended and the next has not begun, because another frame may be written only there.
+ * Follows the frames of a WebSocket server (RFC 6455: not masked) through pieces of any size. It tells when one frame
+ * has ended and the next has not begun, because only there may another frame be written.
  */
 
 const CLOSE = 0x8;
@@ -11,16 +11,16 @@ const LONGEST_HEAD = 10;
 export class FrameEnds {
   readonly #head = Buffer.alloc(LONGEST_HEAD);
   #headBytes = 0;
-  /** Of the present frame's payload. */
+  /** How many bytes of the present frame's payload are still to come. */
   #left = 0;
   #isClosed = false;
 
-  /** No frame has begun that has not ended. */
+  /** True when every begun frame has ended. */
   get isBetween(): boolean {
     return this.#headBytes === 0 && this.#left === 0;
   }
 
-  /** The server has said that it closes. */
+  /** True when the server has sent a close frame. */
   get isClosed(): boolean {
     return this.#isClosed;
   }
@@ -55,7 +55,7 @@ export class FrameEnds {
   }
 }
 
-/** A frame that closes the socket. `reason`: at most 123 bytes. */
+/** A close frame. `reason`: at most 123 bytes. */
 export function closeFrame(code: number, reason: string): Buffer {
   const text = Buffer.from(reason);
   const frame = Buffer.alloc(4 + text.length);

@@ -1,22 +1,22 @@
 /**
- * The requests that wait for a leader: so many at most, and each so long at most. What waits holds its head and what
- * the connection has read ahead of it, about 80 KiB; the rest of a body stays with the client.
+ * The requests that wait for a leader, limited in number and time. A waiting request holds its head and the bytes that
+ * the connection has read ahead, about 80 KiB; the rest of a body stays with the client.
  */
 import type { Leader, Leadership } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
 
 const HOLD_MS = 5000;
 const MOST_HELD = 512;
-/** A leader that cannot be reached is tried again so soon. */
+/** The time between two tries to reach the same leader. */
 const AGAIN_MS = 100;
 
-/** Where a request is answered: by this process, or by another master. */
+/** The place where a request is answered: in this process, or at another master. */
 export type Target = 'here' | Leader;
 
 export interface HoldsOptions {
   readonly nodeId: string;
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'onChange'>;
-  /** Whether this process can answer when it leads: its state is loaded. */
+  /** True when the state of this process is loaded, so that it can answer if it leads. */
   readonly isReady: () => boolean;
   readonly clock: Clock;
 }
@@ -29,24 +29,24 @@ export class Holds {
     this.#options = options;
   }
 
-  /** Whether what waits here may come to be answered here: this master leads, or is about to. */
+  /** True when this master leads or is about to, so that waiting requests may be answered here. */
   get isNext(): boolean {
     const { leadership, nodeId } = this.#options;
     return leadership.isLeader() || leadership.leader()?.nodeId === nodeId;
   }
 
-  /** Undefined: nobody leads. */
+  /** The place for requests now; undefined: no master can answer. */
   target(): Target | undefined {
     const { leadership, nodeId, isReady } = this.#options;
     if (leadership.isLeader()) return isReady() ? 'here' : undefined;
     const leader = leadership.leader();
-    // The name of this node stands for an earlier process of it.
+    // A leader with the name of this node is an earlier process of this node, which has ended.
     return leader === null || leader.nodeId === nodeId ? undefined : leader;
   }
 
   /**
-   * Takes one of the places. Undefined: all are taken. `before`: a wait of the same request; this one has the time that
-   * it left.
+   * Takes a place for a wait. Undefined: all places are taken. `before`: an earlier wait of the same request, whose
+   * remaining time this wait gets.
    */
   enter(before?: Hold): Hold | undefined {
     if (this.#count >= MOST_HELD) return undefined;
@@ -83,14 +83,14 @@ export class Hold {
     return Math.max(0, this.#endsAt - this.#options.clock.monotonic());
   }
 
-  /** The request waits no more. Idempotent. */
+  /** Ends the wait and frees its place. Idempotent. */
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;
     this.#onLeave();
   }
 
-  /** Resolves after a change of who leads, and soon also without one. Answers false when the time is over. */
+  /** Resolves when the leader changes, or after a short time. Answers false when the time of the wait is over. */
   async again(): Promise<boolean> {
     const { clock, leadership } = this.#options;
     const { leftMs } = this;

@@ -1,4 +1,4 @@
-/** Counts what is open, such as requests or connections, for one who waits until nothing is. */
+/** Counts open things, such as requests or connections, for a caller who waits until none is open. */
 import type { EventEmitter } from 'node:events';
 import type { Clock } from '../../loop/clock.js';
 
@@ -6,7 +6,7 @@ export class OpenCount {
   readonly #waiting = new Set<() => void>();
   #count = 0;
 
-  /** Counts `one` until its event `close`. */
+  /** Counts `one` as open until its event `close`. */
   add(one: Pick<EventEmitter, 'once'>): void {
     this.#count++;
     one.once('close', () => {

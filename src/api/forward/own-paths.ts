@@ -1,9 +1,9 @@
-/** Which requests each of several masters answers by itself. All others go to the leader. */
+/** Tells which requests each of several masters answers itself. All other requests go to the leader. */
 
-/** Of the API: whether it serves, and its figures. Beside the API: pages and their files. */
+/** In the API: its ping and its metrics. Beside the API: pages and their files. */
 const OWN = /^\/(?:$|[?#]|(?!api(?:[/?#]|$))[^/]|api\/(?:ping|metrics)\/?(?:[?#]|$))/;
 
-/** `url`: as it stands in the head of the request. */
+/** True when this master answers the request itself. `url`: the URL as in the head of the request. */
 export function isOwnPath(url: string): boolean {
   return OWN.test(url);
 }

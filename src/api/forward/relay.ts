@@ -1,7 +1,7 @@
 /**
  * Carries one request over a tunnel to the leader, and the leader's answer back. Bytes pass as fast as both sides take
- * them. A body stays with the client until the leader has taken the request (`100 Continue`): so one that was not taken
- * can go to the next leader, however large it is.
+ * them. A body stays with the client until the leader has taken the request (`100 Continue`). So a request that was not
+ * taken can go to the next leader, however large it is.
  */
 import { type IncomingMessage, request as makeRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
@@ -15,20 +15,26 @@ const LINGER_MS = 2000;
 const BODILESS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'DELETE', 'OPTIONS', 'TRACE']);
 
 /**
- * `answered`: the answer has begun, or the client has gone: there is nothing left to do. `not-sent`: the leader got
- * nothing of the request. `not-taken`: it has not begun with it. `lost`: it may have begun, and nothing of an answer has
- * come.
+ * The outcome of a try.
+ *
+ * - `answered`: the answer has begun, or the client has gone.
+ * - `not-sent`: the leader got nothing of the request.
+ * - `not-taken`: the leader got the request, but has not begun it.
+ * - `lost`: the leader may have begun the request, and no answer came.
  */
 export type Outcome = 'answered' | 'not-sent' | 'not-taken' | 'lost';
 
 export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** Called once, when a master takes the request: a client that waits with its body sends it now. */
+  /** Called once, when a master takes the request, so that a client that waits with its body sends it. */
   readonly proceed: () => void;
 }
 
-/** Resolves when the exchange is over. `sent` is called when a tunnel has taken the request. `signal` ends the wait for one. */
+/**
+ * Carries the request. Resolves when the exchange is over. `sent` is called when a tunnel has taken the request.
+ * `signal` ends the wait for a tunnel.
+ */
 export function relay(
   pool: Pick<TunnelPool, 'agent'>,
   { request, response, proceed }: Exchange,
@@ -45,7 +51,7 @@ export function relay(
       request.unpipe(outgoing);
       resolve(outcome);
     };
-    // Node says that a destroyed request has failed only when a tunnel comes for it.
+    // Node reports the failure of a destroyed request only when a tunnel comes for it, so the outcome is set here.
     const giveUp = (): void => {
       outgoing.destroy();
       end('not-sent');
@@ -74,18 +80,18 @@ export function relay(
         return;
       }
       end('not-taken');
-      // The tunnel stays, unless a body was announced on it.
+      // The tunnel can be used again, unless a body was announced on it.
       if (waits) outgoing.destroy();
       else answer.resume();
     });
-    // After an answer it says only that the leader takes no more of the body.
+    // After the answer, an error only means that the leader takes no more of the body.
     outgoing.on('error', () => {
       if (!response.headersSent) end(wasSent ? 'lost' : 'not-sent');
     });
   });
 }
 
-/** Node would announce a body for methods that mostly have one. */
+/** The headers for the leader. For methods that usually have a body, Node would announce one. */
 function headersOf(request: IncomingMessage): string[] {
   const headers = headersFor(request, { isUpgrade: false });
   if (hasBody(request)) return [...headers, 'expect', '100-continue'];
@@ -109,17 +115,17 @@ function passOn(
     if (!isOfConnection(name) && name !== 'transfer-encoding')
       response.setHeader(name, values.length === 1 ? (values[0] ?? '') : values);
   response.writeHead(statusCode, statusMessage);
-  // A stream of lines may have its first one much later.
+  // The first line of a stream may come much later, so the head is sent now.
   response.flushHeaders();
   pipeline(answer, response, () => {
-    // An answer that broke off must not look whole.
+    // The client must notice an answer that broke off.
     if (!answer.complete) response.destroy();
     else dropRest(request);
     done();
   });
 }
 
-/** Reads what is left of a body that nobody wants, for a moment. */
+/** Reads the rest of a body for a moment and throws it away. */
 export function dropRest(request: IncomingMessage): void {
   if (request.complete) return;
   request.resume();

@@ -1,6 +1,6 @@
 /**
  * Carries a WebSocket over a tunnel of its own, from the handshake on. Bytes pass unchanged and as fast as both sides
- * take them. When the leader goes without a word, the client gets a close frame that says so.
+ * take them. When the leader goes away without a close frame, the client gets a close frame with the reason.
  */
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
@@ -13,22 +13,22 @@ const HEAD_END = '\r\n\r\n';
 const MOST_HEAD_BYTES = 64 * 1024;
 const SWITCHED = /^HTTP\/1\.1 101 /;
 const REFUSED = new RegExp(`\\r\\n${NOT_TAKEN}:`, 'i');
-/** Time for the client to read the last frame, and to answer it. */
+/** How long the client may take to read the last frame, and to answer it. */
 const LINGER_MS = 2000;
-/** The code by which a client knows that it is to connect again. */
+/** The close code that makes a client connect again. */
 const GOING_AWAY = 1001;
 export const LEADER_GONE = 'the leader of the masters has gone: connect again';
 
 export interface Handshake {
   readonly request: IncomingMessage;
-  /** The client's connection, of which nothing after the head was read but `rest`. */
+  /** The client's connection. After the head, only `rest` was read from it. */
   readonly client: Duplex;
   readonly rest: Buffer;
 }
 
 /**
- * Resolves when the leader has answered, `lost` when it went before that, and `not-taken` when it does not lead. Then
- * nothing more was read of the client.
+ * Carries a handshake. Resolves when the leader has answered, with `lost` when it went away before, and with
+ * `not-taken` when it does not lead. In the last two cases nothing more was read from the client.
  */
 export function relaySocket(tunnel: Duplex, { request, client, rest }: Handshake): Promise<Outcome> {
   return new Promise((resolve) => {
@@ -87,7 +87,7 @@ function join(
   });
 }
 
-/** `last` may write to the client when the leader has ended. */
+/** Joins the two connections. `last` may write to the client when the leader has ended. */
 function joinPlain(tunnel: Duplex, client: Duplex, answer: Buffer, last: () => void = () => undefined): void {
   client.write(answer);
   tunnel.pipe(client, { end: false });

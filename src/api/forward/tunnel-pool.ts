@@ -1,6 +1,6 @@
 /**
  * The connections of a follower to one leader. Each is a tunnel through the leader's cluster port into its API, and
- * carries one request after another, or one WebSocket. A request takes an idle tunnel, or waits for a new one.
+ * carries requests one after another, or one WebSocket. A request takes an idle tunnel, or waits for a new one.
  */
 import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
@@ -9,16 +9,22 @@ import type { TLSSocket } from 'node:tls';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 
-/** Many clients that follow something, each by a tunnel of its own. Beyond them requests are answered with 503. */
+/**
+ * The limit for tunnels: many clients that follow something take one each. Beyond it, requests are answered with 503.
+ */
 const MOST_TUNNELS = 1024;
-/** Far less than the leader keeps an idle connection: it must not close one that is just taken. */
+/**
+ * Far shorter than the leader's limit for idle connections, so that the leader does not close a tunnel that is just
+ * taken.
+ */
 const IDLE_MS = 20_000;
 /**
- * How long what is under way may go on when another master leads. The former one may still answer it, and does so at
- * once: it writes nothing any more. One that stalls or was cut off does not, and its clients wait.
+ * How long the exchanges under way may go on when another master leads. The former leader may still answer them, and
+ * does so at once, because it writes nothing any more. A leader that stalls or was cut off does not answer, and its
+ * clients wait.
  */
 const RETIRE_MS = 300;
-/** A leader that is silent is noticed soon, also under a request that nothing is sent for. */
+/** How often TCP probes a tunnel, so that a silent leader is noticed soon, even under a request that sends nothing. */
 const KEEP_ALIVE_MS = 2000;
 
 export interface TunnelPoolOptions {
@@ -28,7 +34,7 @@ export interface TunnelPoolOptions {
 }
 
 export class TunnelPool {
-  /** For `http.request`: it keeps the tunnels that are idle. */
+  /** The agent for `http.request`, which keeps the idle tunnels. */
   readonly agent: Agent;
   readonly #options: TunnelPoolOptions;
   readonly #tunnels = new Set<TLSSocket>();
@@ -39,11 +45,13 @@ export class TunnelPool {
   constructor(options: TunnelPoolOptions) {
     this.#options = options;
     this.agent = new TunnelAgent(() => this.open());
-    // One for each tunnel that is being dialled.
+    // Each tunnel that is being dialled has a listener.
     setMaxListeners(0, this.#ending.signal);
   }
 
-  /** Opens a tunnel for one request or for a WebSocket. Throws like `dial`, and DRV_NOT_READY when there are too many. */
+  /**
+   * Opens a tunnel for one request or for a WebSocket. Throws like `dial`, and DRV_NOT_READY when there are too many.
+   */
   async open(): Promise<Duplex> {
     if (this.#tunnels.size + this.#dialing >= MOST_TUNNELS)
       throw new DroverError('DRV_NOT_READY', `${MOST_TUNNELS} requests are on their way to the leader`);
@@ -52,7 +60,7 @@ export class TunnelPool {
       const tunnel = await this.#options.dial(this.#ending.signal);
       this.#tunnels.add(tunnel);
       tunnel.once('close', () => this.#tunnels.delete(tunnel));
-      // Whoever uses it listens as well. An idle one has nobody else.
+      // A user of the tunnel listens for errors as well, but an idle tunnel has no other listener.
       tunnel.on('error', () => tunnel.destroy());
       tunnel.setKeepAlive(true, KEEP_ALIVE_MS);
       return tunnel;
@@ -61,7 +69,7 @@ export class TunnelPool {
     }
   }
 
-  /** Another master leads: what is under way has a moment to end, then `done` is called. Called once. */
+  /** Called once, when another master leads: exchanges under way have a moment to end, then `done` is called. */
   retire(done: () => void): void {
     this.#timer = this.#options.clock.setTimer(RETIRE_MS, () => {
       this.close();
@@ -92,7 +100,7 @@ class TunnelAgent extends Agent {
   ): undefined {
     this.#open().then(
       (connection) => done?.(null, connection),
-      // Node's own agent gives no connection with an error either.
+      // Node's own agent gives no connection together with an error either.
       (error: Error) => Reflect.apply(done ?? (() => undefined), undefined, [error]),
     );
   }

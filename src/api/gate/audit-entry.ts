@@ -1,5 +1,5 @@
 /**
- * Names action and subject of a request for the audit trail: the action by its route, the subject by its
+ * Names the action and the subject of a request for the audit trail: the action by its route, the subject by its
  * parameters. Neither holds a body or a token.
  */
 import type { FastifyRequest } from 'fastify';
@@ -8,7 +8,7 @@ declare module 'fastify' {
   interface FastifyRequest {
     /** The subject where the path does not name it, such as the id of a new instance; null: the path names it. */
     subject: string | null;
-    /** True: the request changed nothing worth an entry, such as a report of a state that was known already. */
+    /** True: the request changed nothing that deserves an entry, such as a report of a state that was known already. */
     isRoutine: boolean;
   }
 }
@@ -16,8 +16,8 @@ declare module 'fastify' {
 const PREFIX = '/api';
 
 /**
- * Method and route pattern, such as `PUT /configurations/:name`. The text of a URL without a route never appears in
- * it.
+ * The method and route pattern, such as `PUT /configurations/:name`. It never holds the text of a URL that has no
+ * route.
  */
 export function actionOf({ method, routeOptions: { url } }: FastifyRequest): string {
   if (url === undefined) return `${method} of no endpoint`;
@@ -25,8 +25,8 @@ export function actionOf({ method, routeOptions: { url } }: FastifyRequest): str
 }
 
 /**
- * The path's parameters joined by slashes, and the target of a lifecycle request. Null when there are none, or no
- * route.
+ * The path's parameters joined by slashes, and the target of a lifecycle request. Null when there are no parameters, or
+ * no route.
  */
 export function subjectOf({ subject, params, query, routeOptions }: FastifyRequest): string | null {
   if (routeOptions.url === undefined) return null;

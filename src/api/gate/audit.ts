@@ -1,15 +1,15 @@
-/** Records writes of clients in the audit trail, before their answers go out. Commands record themselves. */
+/** Records writes of clients in the audit trail, before their answers are sent. Commands record themselves. */
 import type { FastifyRequest, onRouteHookHandler, onSendHookHandler } from 'fastify';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
 import { type Actor, actorLabel } from './auth.js';
 
-/** Each command that it runs has an entry of its own; an entry for the request would add nothing. */
+/** Each command that this route runs has its own entry, so the request needs none. */
 const RUNS_COMMANDS = '/api/commands/execute';
 
 const READ_METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD']);
 
-/** The hook for every new route: the writes through it are recorded, with how they ended. */
+/** The hook for every new route. It records the writes through the route, with their outcome. */
 export function auditWrites(audit: Pick<AuditTrail, 'record'>): onRouteHookHandler {
   const record = recordWrites(audit);
   return (route) => {
@@ -18,7 +18,7 @@ export function auditWrites(audit: Pick<AuditTrail, 'record'>): onRouteHookHandl
   };
 }
 
-/** The gate records the requests that it refuses; they have no actor here. */
+/** Records the writes. The gate records the requests that it refuses; these have no actor here. */
 function recordWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandler {
   return (request, reply, _payload, done) => {
     const { actor } = request;
@@ -35,7 +35,7 @@ function recordWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandler {
 }
 
 function isLeftOut(actor: Actor, request: FastifyRequest, status: number): boolean {
-  // Instances report often and may be hostile. The trail is for what operators and tools do.
+  // Instances report often and may be hostile. The trail records the actions of operators and tools.
   if (actor.kind === 'instance' || request.isOwn) return true;
   return status === 200 && (request.isRoutine || request.routeOptions.url === RUNS_COMMANDS);
 }

@@ -1,6 +1,6 @@
 /**
- * Decides who may call what, in one hook at the root of the server. It goes by the scope of the matched route,
- * never by the text of the URL. A route without a scope cannot be registered; a request without a route needs a key
+ * Decides who may call what, in one hook at the root of the server. It goes by the scope of the matched route, never by
+ * the text of the URL. A route that declares no scope cannot be registered; a request that matches no route needs a key
  * with scope READ.
  */
 import { randomBytes } from 'node:crypto';
@@ -28,9 +28,11 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: Scope;
     reach?: Reach;
+    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
+    socket?: true;
   }
   interface FastifyRequest {
-    /** Null on requests that the gate has refused, and on those to open routes without a valid key. */
+    /** Null on requests that the gate has refused, and on open routes when no valid key was sent. */
     actor: Actor | null;
   }
 }
@@ -44,8 +46,8 @@ const NOT_READY = encodeError(
 );
 
 /**
- * Lets a request in or answers it: 503 before the state is loaded, 401 without a key, 403 without a sufficient one, 429
- * over a limit. A PUBLIC key gets 401 where another gets 403.
+ * Lets a request in or answers it: 503 before the state is loaded, 401 when it has no key, 403 when its key is not
+ * enough, 429 over a limit. A PUBLIC key gets 401 where another key gets 403.
  */
 export class Gate {
   readonly #dependencies: ApiDependencies;
@@ -54,7 +56,7 @@ export class Gate {
   readonly #uses: LastUses;
   readonly #failures = new FailureLimiter();
   readonly #publicCalls = new SlidingWindow(100, 60_000);
-  /** By instance: what instances send with their own keys. */
+  /** The limit for the reports that an instance sends with its own token, by instance. */
   readonly #reports = new SlidingWindow(10, 1000);
   readonly #refusals: RefusalTrail;
   /** Callers of requests that this process sends itself, each by its Authorization header. */
@@ -81,8 +83,8 @@ export class Gate {
   }
 
   /**
-   * Returns true when the request may go on, false when it has been answered. `config` is that of the matched route. A
-   * request without a route has no scope: keys that may read get past that, to a 404.
+   * Returns true when the request may go on, false when it has been answered. `config`: the config of the matched
+   * route. A request that matches no route has no scope: a key that may read gets a 404.
    */
   admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): boolean {
     const { scope = 'READ', reach } = config;
@@ -119,7 +121,7 @@ export class Gate {
     }
   }
 
-  /** Counts a sign-in code that is not valid like a wrong key. Returns false when it has answered 429. */
+  /** Counts an invalid sign-in code like a wrong key. Returns false when it has answered 429. */
   failCode(request: FastifyRequest, reply: FastifyReply): boolean {
     return this.#countFailure(request, reply, null, { status: 401, why: 'wrong sign-in code' });
   }
@@ -213,14 +215,14 @@ export class Gate {
     return false;
   }
 
-  /** Returns false when it has answered: there were too many before. */
+  /** Counts a failure of an address. Returns false when it has answered, because there were too many before. */
   #countFailure(
     request: FastifyRequest,
     reply: FastifyReply,
     actor: Actor | null,
     { status, why }: { status: number; why: string | undefined },
   ): boolean {
-    // The call of a PUBLIC key was counted already, against the limit of its own.
+    // The call of a PUBLIC key was already counted, against the limit for these keys.
     const { retryAfterMs, isFirst }: FailureVerdict =
       actor?.kind === 'key' && actor.scope === 'PUBLIC'
         ? { retryAfterMs: 0, isFirst: false }
@@ -254,7 +256,7 @@ function whoIs(actor: Actor | null): string {
   return actor.kind === 'key' ? callerText(actor) : `key ${actorLabel(actor)}`;
 }
 
-/** Registration hook. Throws for a route that does not say who may call it. */
+/** Checks each route at its registration. Throws for a route that does not say who may call it. */
 export function requireScope(route: { readonly url: string; readonly config?: { scope?: Scope } }): void {
   if (route.config?.scope === undefined) throw new Error(`route ${route.url} declares no scope`);
 }
@@ -264,22 +266,22 @@ export function actorLabel(actor: Actor): string {
   return actor.kind === 'key' ? actor.name : `instance ${actor.instanceId}`;
 }
 
-/** Who asks for what the request changes, by the name in the audit trail. For a route that needs a key. */
+/** The caller's name in the audit trail, for the changes that the request makes. For a route that needs a key. */
 export function callerOf({ actor }: Pick<FastifyRequest, 'actor'>): string {
   return actor === null ? 'nobody' : actorLabel(actor);
 }
 
-/** The caller's access; undefined: it is an instance, or nobody. */
+/** The caller's access; undefined: the caller is an instance, or showed no key. */
 export function accessOf({ actor }: Pick<FastifyRequest, 'actor'>): Access | undefined {
   return actor?.kind === 'key' ? actor : undefined;
 }
 
-/** True unless the caller is a key that is restricted to other configurations. */
+/** False when the caller is a key that is restricted to other configurations. */
 export function seesConfiguration(request: Pick<FastifyRequest, 'actor'>, name: string): boolean {
   return accessOf(request)?.sees(name) ?? true;
 }
 
-/** Throws DRV_CONFIGURATION_REFUSED where the caller is a key that is restricted to other configurations. */
+/** Throws DRV_CONFIGURATION_REFUSED when the caller is a key that is restricted to other configurations. */
 export function requireSight(request: Pick<FastifyRequest, 'actor'>, name: string): void {
   const access = accessOf(request);
   if (access?.sees(name) === false)

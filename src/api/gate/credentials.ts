@@ -8,9 +8,9 @@ const AUTHORIZATION = 'authorization';
 const LENGTHS: ReadonlySet<number> = new Set([KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH, INSTANCE_TOKEN_LENGTH]);
 
 /**
- * Returns the token of the Authorization header; on a WebSocket endpoint, that of a subprotocol too. Undefined
- * without a text of a token's length, and when the two places differ.
- * The checksum is not checked here: the whole hash decides. The query is never read, because URLs end up in logs.
+ * The token of the Authorization header; on a WebSocket endpoint, also of a subprotocol. Undefined when no text has a
+ * token's length, and when the two places differ. The checksum is not checked here, because the whole hash decides. The
+ * query is never read, because URLs end up in logs.
  */
 export function tokenOf(request: IncomingMessage, isSocket: boolean): string | undefined {
   const { authorization, 'sec-websocket-protocol': protocols } = request.headers;
@@ -27,13 +27,16 @@ function ofTokenLength(token: string | undefined): string | undefined {
 function headerToken({ headers, rawHeaders }: IncomingMessage): string | undefined {
   const header = headers.authorization;
   if (header === undefined) return undefined;
-  // The case of the scheme is free (RFC 9110, 11.1); that of the token is not.
+  // The scheme may be written in any case (RFC 9110, 11.1); the token may not.
   if (!header.startsWith(SCHEME) && header.slice(0, SCHEME.length).toLowerCase() !== SCHEME.toLowerCase())
     return undefined;
   return hasSecondHeader(rawHeaders) ? undefined : header.slice(SCHEME.length);
 }
 
-/** Two Authorization headers make none: Node shows only the first, and a proxy in front may have checked the other. */
+/**
+ * True for two Authorization headers, which count as none: Node shows only the first, and a proxy in front may have
+ * checked the other.
+ */
 function hasSecondHeader(rawHeaders: readonly string[]): boolean {
   let count = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -10,7 +10,10 @@ const MAX_CALLERS = 20_000;
 export class SlidingWindow {
   readonly #limit: number;
   readonly #windowMs: number;
-  /** In order of the first call. At the limit of callers the one that called first begins anew. */
+  /**
+   * The calls of each caller, in order of the first call. Beyond the limit of callers, the oldest caller is forgotten
+   * and begins anew.
+   */
   readonly #calls = new Map<string, number[]>();
 
   constructor(limit: number, windowMs: number) {
@@ -18,7 +21,7 @@ export class SlidingWindow {
     this.#windowMs = windowMs;
   }
 
-  /** Counts a call. Returns 0 when it is within the limit, else how many milliseconds to wait. */
+  /** Counts a call. Returns 0 when the call is within the limit, otherwise how many milliseconds to wait. */
   take(caller: string, now: number): number {
     const calls = this.#calls.get(caller) ?? this.#begin(caller);
     while (calls.length > 0 && (calls[0] ?? 0) <= now - this.#windowMs) calls.shift();

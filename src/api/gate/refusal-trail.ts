@@ -1,21 +1,23 @@
-/** Records refused authentications in the audit trail, within limits of one address and of all. Used by the gate. */
+/**
+ * Records refused authentications in the audit trail, limited for each address and for all together. The gate uses it.
+ */
 import type { FastifyRequest } from 'fastify';
 import { addressBlockOf } from '../../loop/address-block.js';
 import { FailureLimiter } from '../../loop/failure-limiter.js';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
 
-/** Of one address: enough for any honest mistake. A script with an old key adds an entry now and then. */
+/** The limit for one address: enough for any honest mistake. A script with an old key adds an entry now and then. */
 const LIMIT_OF_ONE = { burst: 30, refillMs: 600_000 };
-/** Too few for an attack from many addresses to push the other entries out of the files. */
+/** The limit for all addresses: attackers from many addresses cannot push the other entries out of the files. */
 const LIMIT = { burst: 300, refillMs: 1000 };
 const LEFT_OUT = 'further refusals are left out until they pause';
 
 export interface Refusal {
-  /** Label of a key whose scope was not enough; null: no valid key. */
+  /** The label of a key whose scope was not enough; null: no valid key was sent. */
   readonly key: string | null;
   readonly status: number;
-  /** Monotonic milliseconds. */
+  /** The time in monotonic milliseconds. */
   readonly at: number;
 }
 

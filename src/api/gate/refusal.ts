@@ -1,4 +1,4 @@
-/** What a caller with a key lacks for a route, and in which words it is told. Pure. Used by the gate. */
+/** Decides what a key lacks for a route, and words the refusal. Pure. The gate uses it. */
 
 import type { Access, KeyAccess } from '../../access/access.js';
 import { DroverError } from '../../model/errors.js';
@@ -6,29 +6,29 @@ import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
 import type { Reach, Scope } from '../http/route.js';
 
-/** What the route asks for, and the circumstances of the call. */
+/** The demands of the route, and the circumstances of the call. */
 export interface Wanted {
   readonly scope: Exclude<Scope, 'open'>;
   readonly reach: Reach | undefined;
-  /** Unix milliseconds. */
+  /** The time in Unix milliseconds. */
   readonly now: number;
   readonly address: string;
 }
 
 /** Why a caller is refused. */
 export interface Refusal {
-  /** Absent: 401, as for no key at all. */
+  /** The text of a 403. Absent: the answer is 401, as when no key was sent. */
   readonly forbidden?: string;
-  /** What the challenge of a 401 says. */
+  /** The text in the challenge of a 401. */
   readonly hint?: string;
 }
 
-/** Why the access is not enough for a route; undefined: it is. Nothing is made for a call that passes. */
+/** Why the access is not enough for a route; undefined: it is enough. A call that passes allocates nothing. */
 export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wanted): Refusal | undefined {
   const { grant } = access;
   if (access.isOver(now)) return { hint: access.overText };
   if (!access.isFrom(address))
-    // Not from where: that would tell whoever has the key by wrong where to go.
+    // The allowed addresses are not named, because they would show a thief of the key where to go.
     return { forbidden: `key ${access.label} may not be used from ${address}` };
   const least = scope === 'instance-or-OPERATE' ? 'OPERATE' : scope;
   if (!access.may(least)) {
@@ -42,8 +42,8 @@ export function refusalOf(access: KeyAccess, { scope, reach, now, address }: Wan
 }
 
 /**
- * The answer about something that the access does not see; undefined: it sees what the path names. `configurationOf`
- * returns the configuration of an instance, and undefined for an instance that is not there.
+ * The answer when the access does not see the object in the path; undefined: it sees it. `configurationOf`: the
+ * configuration of an instance, undefined when there is no such instance.
  */
 export function hiddenBy(
   access: Access,
@@ -70,7 +70,7 @@ export function hiddenBy(
   }
 }
 
-/** `key ci`, or `session 0123456789ab of ci`. */
+/** The caller, such as `key ci` or `session 0123456789ab of ci`. */
 export function callerText({ session, name }: Access): string {
   return session === null ? `key ${name}` : name;
 }
@@ -79,7 +79,7 @@ function restrictionText(access: Access): string {
   return `${callerText(access)} is restricted to configurations ${access.configurations?.join(', ')}`;
 }
 
-/** Why the access does not reach a configuration. Repeats the name only when it is well-formed. */
+/** Why the access does not reach a configuration. It repeats the name only when it is well-formed. */
 export function strangeName(access: Access, name: string): string {
   const which = nameSchema.safeParse(name).success ? `"${name}" is none of these` : 'this is none of these';
   return `${restrictionText(access)}: ${which}`;

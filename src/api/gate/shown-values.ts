@@ -1,4 +1,7 @@
-/** Whether an answer shows values of configurations that may be secrets: a key of scope ALL sees them where it asks. */
+/**
+ * Decides whether an answer shows values of configurations that may be secrets: a key of scope ALL sees them if it
+ * asks.
+ */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { accessOf } from './auth.js';
@@ -7,7 +10,7 @@ export const valuesQuery = z.object({
   values: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')
-    .describe('for keys of scope ALL: also values that may be secrets, which are else `***`'),
+    .describe('show values that may be secrets, which are `***` otherwise; only for keys of scope ALL'),
 });
 
 export function showsValues(request: FastifyRequest, { values }: z.output<typeof valuesQuery>): boolean {

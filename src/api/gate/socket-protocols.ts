@@ -1,7 +1,7 @@
 /**
- * Reads a key from WebSocket subprotocols, as Kubernetes does, because browsers cannot set a header.
- * The client offers `base64url.bearer.authorization.drover.<base64url of the key>` and one more subprotocol. The
- * server selects the other one, so that it never sends a key back.
+ * Reads a key from WebSocket subprotocols, as Kubernetes does, because browsers cannot set a header. The client offers
+ * `base64url.bearer.authorization.drover.<base64url of the key>` and a second subprotocol. The server selects the
+ * second, so that it never sends a key back.
  */
 const BEARER = 'base64url.bearer.authorization.';
 const OURS = `${BEARER}drover.`;
@@ -12,12 +12,15 @@ export function offeredProtocols(header: string | undefined): string[] {
   return text === '' ? [] : text.split(',').map((part) => part.trim());
 }
 
-/** The subprotocols without a key: the server may select one of these and send it back. */
+/** The subprotocols that hold no key. The server may select one of them and send it back. */
 export function selectableProtocols(offered: Iterable<string>): string[] {
   return [...offered].filter((protocol) => !isBearer(protocol));
 }
 
-/** The key among the subprotocols, or undefined. An empty text when it cannot be read, or when two keys differ. */
+/**
+ * The key among the subprotocols; undefined: there is none. An empty text when it cannot be read, or when two keys
+ * differ.
+ */
 export function protocolToken(offered: readonly string[]): string | undefined {
   const tokens = new Set(offered.filter(isBearer).map(decode));
   const [token] = tokens;
@@ -28,7 +31,7 @@ function isBearer(protocol: string): boolean {
   return protocol.startsWith(BEARER);
 }
 
-/** Accepts the one canonical spelling only, without padding. */
+/** Decodes a key. Only the canonical spelling is accepted, which has no padding. */
 function decode(protocol: string): string {
   const encoded = protocol.slice(OURS.length);
   const bytes = Buffer.from(encoded, 'base64url');

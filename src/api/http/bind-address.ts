@@ -11,14 +11,17 @@ export type Resolve = (name: string) => Promise<readonly string[]>;
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
 LOOPBACK.addAddress('::1', 'ipv6');
-/** Names that mean loopback everywhere, whatever a resolver says. */
+/** Names that always mean loopback, whatever a resolver says. */
 const LOCALHOST = /(?:^|\.)localhost\.?$/i;
-/** What resolvers answer for localhost. Not 127.0.1.1, to which Debian resolves the machine's own name. */
+/**
+ * The usual addresses of localhost. 127.0.1.1 is not among them, because Debian resolves the machine's own name to it.
+ */
 const LOCALHOST_IPS: readonly string[] = ['127.0.0.1', '::1'];
 
 /**
- * `bindAddress` where it is set. Else loopback for a loopback `address`, and all interfaces for any other. Throws
- * DRV_NODE_CONFIG_INVALID for a host name that does not resolve: what it should mean is then unknown.
+ * The address to listen on: `bindAddress` where it is set, otherwise loopback for a loopback `address`, and all
+ * interfaces for any other. Throws DRV_NODE_CONFIG_INVALID for a host name that does not resolve, because its meaning
+ * is then unknown.
  */
 export async function bindAddressOf(
   { bindAddress, address }: NodeConfiguration,
@@ -33,7 +36,7 @@ export async function bindAddressOf(
   return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
 }
 
-/** True when only this machine reaches what listens there. `host`: an answer of `bindAddressOf`. */
+/** True when only this machine can connect to `host`, an answer of `bindAddressOf`. */
 export function isLoopback(host: string): boolean {
   return isIP(host) === 0 ? LOCALHOST.test(host) : LOOPBACK.check(host, isIPv6(host) ? 'ipv6' : 'ipv4');
 }

@@ -1,6 +1,6 @@
 /**
- * A request's body as a stream, for routes that never hold it whole. Its size and its pauses are bounded; its time
- * is not: an upload may last as long as bytes come.
+ * A request's body as a stream, for routes that never hold it whole. Its size and its pauses are limited, but not its
+ * time: an upload may last as long as bytes come.
  */
 import type { IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
@@ -16,14 +16,14 @@ declare module 'fastify' {
 
 export interface UploadLimits {
   readonly maxBytes: number;
-  /** The longest time without a byte while the reader waits for one. */
+  /** The longest pause between bytes while the reader waits for them. */
   readonly idleMs: number;
 }
 
 /**
- * Reads `request` at the pace of its reader. Fails with DRV_REQUEST_TOO_LARGE on the first byte over the limit,
- * with DRV_REQUEST_TIMEOUT when the sender pauses for too long, and with DRV_REQUEST_INVALID when the body ends
- * early. Bytes that come after its end are thrown away.
+ * Reads `request` at the pace of its reader. Fails with DRV_REQUEST_TOO_LARGE on the first byte over the limit, with
+ * DRV_REQUEST_TIMEOUT when the sender pauses for too long, and with DRV_REQUEST_INVALID when the body ends early. Bytes
+ * after its end are thrown away.
  */
 export class BodyStream extends Readable {
   readonly #request: IncomingMessage;
@@ -37,7 +37,8 @@ export class BodyStream extends Readable {
     this.#limits = limits;
     request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
     request.on('close', this.#onGone).pause();
-    // The reader hears of an error. Without a reader the error needs no listener but this one.
+    // An error reaches the reader, if there is one. This listener keeps an error from being uncaught when there is
+    // none.
     this.on('error', () => {});
   }
 
@@ -56,7 +57,7 @@ export class BodyStream extends Readable {
     const request = this.#request;
     request.off('data', this.#onData).off('end', this.#onEnd).off('error', this.#onGone);
     request.off('close', this.#onGone);
-    // The rest is read and thrown away, so that the client gets to reading the answer.
+    // The rest is read and thrown away, so that the client comes to read the answer.
     request.on('error', () => {}).resume();
     done(error);
   }
@@ -71,7 +72,7 @@ export class BodyStream extends Readable {
       this.#idle?.refresh();
       return;
     }
-    // The reader has enough for now. The sender is not to blame for this pause.
+    // The reader has enough for now, so this pause is not the sender's.
     clearTimeout(this.#idle);
     this.#idle = undefined;
     this.#request.pause();

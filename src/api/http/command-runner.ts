@@ -1,24 +1,24 @@
-/** The command tree as the API uses it: `/commands` and `/console`. `Commands` implements it. */
+/** The command tree as `/commands` and `/console` use it. `Commands` implements it. */
 
 import type { Access } from '../../access/access.js';
 
 export interface CommandRunner {
-  /** All commands, in the order of the help, those of extensions included. */
+  /** All commands, in the order of the help, including those of extensions. */
   list(): readonly ListedCommand[];
-  /** Candidates for the last word of a line that is being typed, and that word. */
+  /** The candidates for the last word of a line that is being typed, and that word. */
   complete(line: string): readonly [candidates: readonly string[], word: string];
-  /** Runs one line, or the words of one; never throws. */
+  /** Runs a line, or the words of a line; never throws. */
   run(line: string | readonly string[], session: CommandSession): Promise<{ readonly isOk: boolean }>;
 }
 
 export interface ListedCommand {
-  /** The words that lead to it: `instance create`. */
+  /** The words of the command, such as `instance create`. */
   readonly path: string;
-  /** With its arguments: `instance create <configuration> [count]`. */
+  /** The words with the arguments, such as `instance create <configuration> [count]`. */
   readonly usage: string;
   readonly about: string;
   readonly options: readonly { readonly flags: string; readonly about: string }[];
-  /** It may destroy something: a person is asked first. */
+  /** True: the command may destroy something, so a person is asked first. */
   readonly destroys: boolean;
 }
 
@@ -27,9 +27,9 @@ export interface CommandSession {
   /** Null: the node's own terminal. */
   readonly access: Access | null;
   readonly address: string | null;
-  /** Aborts when the output has no reader any more. */
+  /** Aborts when nobody reads the output any more. */
   readonly signal: AbortSignal;
-  /** Columns of the reader's terminal; undefined: tables are not cut. */
+  /** The columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns?: number | undefined;
   /** Called with each piece of output as the command prints it. */
   write(text: string): void;

@@ -1,6 +1,6 @@
 /**
- * Bounds how many connections the server holds, so that clients cannot use up the file descriptors of the node, nor
- * one client the places of all others. The server tells it which requests a key let in.
+ * Limits how many connections the server holds. So clients cannot use up the file descriptors of the node, and no
+ * client can take the places of all others. The server tells it which requests a key let in.
  */
 import { readFileSync } from 'node:fs';
 import type { Server, Socket } from 'node:net';
@@ -11,33 +11,35 @@ import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 
 const MAX_CONNECTIONS = 16_384;
-/** One address may hold this part of the limit without an API key. */
+/** The part of the limit for each address, counting only connections that have shown no API key. */
 const SHARE = 1 / 4;
 const OPEN_FILES = /^Max open files\s+(\d+)/m;
 
 export interface ConnectionLimitOptions {
-  /** The most connections. Default: half of the files that the process may open, 16,384 at most. */
+  /** The limit for connections. Default: half of the files that the process may open, 16,384 at most. */
   readonly limit?: number | undefined;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
 }
 
 /**
- * A connection is a stranger until a request on it has shown an API key. An address beyond its share of strangers
- * loses its oldest one. At the limit of all connections the oldest stranger of any address closes, which is the new
- * connection itself when there is no other. A report with an instance's own token makes its connection the youngest
- * again: instances may be hostile, so they stay strangers, but they outlive connections that say nothing.
+ * A connection is a stranger until a request on it has shown an API key. When an address has more strangers than its
+ * share, its oldest stranger is closed. At the limit of all connections the oldest stranger of any address is closed,
+ * which may be the new connection itself.
+ *
+ * A report with an instance's own token makes its connection the youngest stranger again. Instances may be hostile, so
+ * they stay strangers, but they outlive silent connections.
  */
 export class ConnectionLimit {
   readonly #limit: number;
   readonly #share: number;
   readonly #log: RepeatedLog;
-  /** With the group of their address, the oldest first. */
+  /** The strangers with the group of their address, the oldest first. */
   readonly #strangers = new Map<Socket, string>();
-  /** The same connections by group, the oldest first. */
+  /** The strangers by group, the oldest first. */
   readonly #groups = new Map<string, Set<Socket>>();
   readonly #known = new Set<Socket>();
-  /** Of a TLS socket, the connection that it was accepted as. That one is counted. */
+  /** The accepted connection below each TLS socket. The limit counts the accepted connection. */
   readonly #below = new WeakMap<Socket, Socket>();
 
   constructor({ limit = ownLimit(), clock, logger }: ConnectionLimitOptions) {
@@ -51,13 +53,13 @@ export class ConnectionLimit {
     server.on('connection', (socket) => this.#take(socket));
   }
 
-  /** Counts a connection that another master of the cluster has made: it is no stranger. */
+  /** Counts a connection that another master of the cluster has made, which is no stranger. */
   welcome(connection: Socket): void {
     this.#known.add(connection);
     connection.once('close', () => this.#forget(connection));
   }
 
-  /** Learns that the requests of `connection` come from `secure`: its TLS handshake is over. */
+  /** Told when the TLS handshake of `connection` is over: its requests come from `secure`. */
   noteSecure(connection: Socket, secure: Socket): void {
     this.#below.set(secure, connection);
   }
@@ -73,7 +75,7 @@ export class ConnectionLimit {
   }
 
   #take(socket: Socket): void {
-    // A connection whose offer of an upgrade was passed over comes a second time.
+    // A connection comes here a second time when Drover has ignored its offer of an upgrade.
     if (this.#strangers.has(socket) || this.#known.has(socket)) return;
     const group = addressBlockOf(socket.remoteAddress ?? '');
     socket.once('close', () => this.#forget(socket));

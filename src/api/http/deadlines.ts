@@ -1,15 +1,15 @@
 /**
- * Keeps many waits of the same length under one timer, because a timer and a listener of its own would be a good part of
- * what a small request takes. A wait is begun once and not again.
+ * Keeps many waits of the same length under one timer. A timer and a listener for each would take a good part of the
+ * time of a small request. A wait begins once and is not repeated.
  */
 export class Deadlines<T> {
   readonly #limitMs: number;
   readonly #onLate: (waiting: T) => void;
-  /** When each is due. All wait equally long, so the first is due first. */
+  /** The time when each wait is due. All waits are equally long, so the first is due first. */
   readonly #dueAt = new Map<T, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  /** `onLate` is called once for each that is still waiting after `limitMs`. */
+  /** `onLate` is called once for each wait that is still open after `limitMs`. */
   constructor(limitMs: number, onLate: (waiting: T) => void) {
     this.#limitMs = limitMs;
     this.#onLate = onLate;

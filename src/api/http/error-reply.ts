@@ -1,14 +1,11 @@
-/**
- * Answers whatever goes wrong with a request with `{error, code}` and a status. An answer holds no stack and no server
- * path.
- */
+/** Answers every failed request with `{error, code}` and a status. An answer holds no stack and no path of the server. */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 
-/** Fastify's own refusals in Drover's words: each says what would be right. */
+/** Drover's codes and words for Fastify's own refusals: each says what would be right. */
 const BY_FASTIFY_CODE: Readonly<Record<string, readonly [code: ErrorCode, text: string]>> = {
   FST_ERR_CTP_BODY_TOO_LARGE: [
     'DRV_REQUEST_TOO_LARGE',
@@ -90,7 +87,10 @@ const MALFORMED = {
   code: 'DRV_REQUEST_INVALID',
   text: 'this is not a well-formed HTTP request',
 } as const;
-/** Clients in use show it, or say that this is HTTP. A TLS alert would speak of versions. */
+/**
+ * Sent in clear: existing clients show it, or at least tell that this is HTTP. A TLS alert would only speak of
+ * versions.
+ */
 const NO_TLS = {
   ...MALFORMED,
   text: 'this port speaks HTTP without TLS: use http://, or set apiTls',
@@ -100,14 +100,14 @@ export const TLS_HANDSHAKE = 0x16;
 
 export type SocketError = Error & { readonly code?: string };
 
-/** True when a client begins with TLS on a connection without it. */
+/** True when a client begins with TLS on a connection of a server that has no TLS. */
 export function isTlsHello(error: SocketError, socket: Socket): boolean {
   // Node adds the bytes that its parser refused.
   const packet = 'rawPacket' in error && Buffer.isBuffer(error.rawPacket) ? error.rawPacket : undefined;
   return !('encrypted' in socket) && packet?.[0] === TLS_HANDSHAKE && socket.bytesRead <= packet.length;
 }
 
-/** Answers bytes that never became a request, and closes the connection. */
+/** Answers bytes that are not a request, and closes the connection. */
 export function answerSocketError(error: SocketError, socket: Socket): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -125,7 +125,7 @@ export interface PlainAnswer {
   readonly status: string;
   readonly code: ErrorCode;
   readonly text: string;
-  /** More lines of its head. */
+  /** Further lines of the answer's head. */
   readonly headers?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Bounds how long a handler may take before its client gets an answer. */
+/** Limits how long a handler may take before its client gets an answer. */
 import { errorCodes, type FastifyReply, type RouteHandlerMethod } from 'fastify';
 import { Deadlines } from './deadlines.js';
 
@@ -10,8 +10,8 @@ export class HandlerGuard {
   }
 
   /**
-   * Returns the handler with a limit for what it waits for. One that is late is answered with an error, and what it
-   * returns later goes nowhere. (Fastify's own limit makes and aborts a signal for each request.)
+   * The handler with a limit for its waiting. A late handler's request is answered with an error, and its later result
+   * is dropped. (Fastify's own limit makes and aborts a signal for each request.)
    */
   bound(handler: RouteHandlerMethod): RouteHandlerMethod {
     const running = this.#running;

@@ -2,11 +2,11 @@
 import { isUtf8 } from 'node:buffer';
 import { errorCodes, type FastifyInstance } from 'fastify';
 
-/** Only the type counts, not what follows it, such as the charset. */
+/** Matches the type alone, whatever follows it, such as the charset. */
 const JSON_TYPE = /^\s*application\/json\s*(?:;|$)/i;
 
 /**
- * Replaces the server's parsers. Clients in use send `application/json` with an empty body; a body without a
+ * Replaces the server's parsers. Existing clients send `application/json` with an empty body; a body that has no
  * Content-Type counts as JSON too.
  */
 export function acceptJsonBodies(server: FastifyInstance): void {

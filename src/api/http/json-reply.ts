@@ -1,13 +1,13 @@
-/** Sends answers that are encoded already, errors and empty answers. */
+/** Sends answers that are already encoded, errors and empty answers. */
 import type { FastifyReply } from 'fastify';
 import { type ErrorCode, statusOfCode } from '../../model/errors.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
- * Sends what is encoded already, in pieces and without a copy of the whole. The pieces must not change until they are
- * sent. It goes past Fastify's own sending, which would only look for what there is to encode: no `onSend` hook runs, and
- * of headers beside its own only those are sent that were set on `reply.raw`.
+ * Sends encoded pieces without a copy of the whole. The pieces must not change until they are sent. It bypasses
+ * Fastify's own sending, which would only look for values to encode. So no `onSend` hook runs, and only headers that
+ * were set on `reply.raw` are sent.
  */
 export function sendEncoded(
   reply: FastifyReply,
@@ -22,7 +22,7 @@ export function sendEncoded(
   raw.end(pieces.at(-1));
 }
 
-/** Answers 204: it is done, and there is nothing to say. */
+/** Answers 204: the work is done, and there is nothing to say. */
 export function sendNoContent(reply: FastifyReply): void {
   reply.code(204).send();
 }

@@ -1,20 +1,20 @@
 /**
- * Answers what no route takes: 405 with `Allow` where the path takes other methods, else 404. The gate comes first, as
- * everywhere.
+ * Answers requests that match no route: 405 with `Allow` where the path takes other methods, otherwise 404. The gate
+ * comes first, as everywhere.
  */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { sendError } from './json-reply.js';
 import type { Method } from './route.js';
 
 export interface Endpoint {
-  /** With its prefix, as the router has it: `/api/instances/:id`. */
+  /** The path with its prefix, as the router has it: `/api/instances/:id`. */
   readonly path: string;
   readonly method: Method;
 }
 
 /**
- * Makes the handler of a server's unknown endpoints. A route for each path and method that is refused would be five times
- * as many as there are endpoints, and a tenth of a start.
+ * The handler for requests that match no endpoint. A route for each refused path and method would be five times as many
+ * as there are endpoints, and take a tenth of a start.
  */
 export function refuseUnknown(
   endpoints: readonly Endpoint[],
@@ -34,7 +34,7 @@ export function refuseUnknown(
   };
 }
 
-/** Matches the URLs that the router would give to this path, a slash at the end or a query included. */
+/** Matches the URLs that the router would give to this path, with or without a final slash and a query. */
 export function patternOf(path: string): RegExp {
   const text = path.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll(/:\w+/g, '[^/?]+');
   return new RegExp(`^${text}/?(?:\\?|$)`);

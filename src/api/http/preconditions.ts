@@ -1,4 +1,4 @@
-/** The headers `ETag`, `If-Match` and `If-None-Match` of HTTP, for what has a revision. */
+/** The HTTP headers `ETag`, `If-Match` and `If-None-Match`, for objects that have a revision. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { Precondition } from '../../configuration-files/precondition.js';
@@ -6,29 +6,32 @@ import { DroverError } from '../../model/errors.js';
 
 const TAGS = /^"[\w-]+"(?:[ \t]*,[ \t]*"[\w-]+")*$/;
 
-/** For the description of a route that heeds them. */
+/** The headers for the description of a route that heeds them. */
 export const preconditionHeaders = z.object({
   'If-Match': z
     .string()
     .optional()
     .describe(
-      'an `ETag`, or several with commas between: only if it is still this one; `*`: only if it is there',
+      'write only if the `ETag` of the object is still this one, or one of several, separated by commas; `*`: only if the object exists',
     ),
-  'If-None-Match': z.literal('*').optional().describe('only if it is not there'),
+  'If-None-Match': z.literal('*').optional().describe('write only if the object does not exist'),
 });
 
 export function setTag(reply: FastifyReply, revision: string): void {
   reply.header('etag', `"${revision}"`);
 }
 
-/** What the headers ask for; undefined: nothing. Throws DRV_REQUEST_INVALID for what would not be heeded. */
+/**
+ * The condition in the headers; undefined: there is none. Throws DRV_REQUEST_INVALID for a condition that would not be
+ * heeded.
+ */
 export function preconditionOf({ headers }: FastifyRequest): Precondition | undefined {
   const { 'if-match': match, 'if-none-match': none } = headers;
   if (none !== undefined) {
     if (none.trim() !== '*' || match !== undefined)
       throw new DroverError(
         'DRV_REQUEST_INVALID',
-        'header If-None-Match: must be *, and without If-Match: it makes what is not there yet',
+        'header If-None-Match: must be * and come without If-Match: it asks that the object does not exist yet',
       );
     return { is: 'absent' };
   }

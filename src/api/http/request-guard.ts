@@ -1,6 +1,6 @@
 /**
- * Bounds the time in which bodies must arrive. Node's own limit is off, because it holds for all routes alike and
- * would cut long uploads.
+ * Limits the time in which bodies must arrive. Node's own limit is off, because it is the same for all routes and would
+ * cut long uploads.
  */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyContextConfig, FastifyReply } from 'fastify';
@@ -12,14 +12,14 @@ const LINGER_MS = 2000;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** The route reads the body itself and bounds its pauses. */
+    /** True when the route reads the body itself and limits its pauses. */
     bodyStream?: true;
   }
 }
 
 /**
- * A body must be there within `limitMs` of its headers, unless the route takes it as a stream. After the answer every
- * body has 2 s left.
+ * Requires a body within `limitMs` of its headers, unless the route takes it as a stream. After the answer every body
+ * has 2 s left.
  */
 export class BodyGuard {
   readonly #arriving: Deadlines<FastifyReply>;

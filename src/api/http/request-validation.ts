@@ -1,19 +1,19 @@
-/** Checks input of clients against a zod schema. The error names the field, the fault and the fix. */
+/** Checks the input of clients against a zod schema. The error names the field, the fault and the fix. */
 import type { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 
 const MAX_ISSUES = 3;
 
 /**
- * Returns what the schema makes of `value`; without a schema `value` itself, whose type the handler then does not know.
- * Throws DRV_REQUEST_INVALID; `part` names where the value came from.
+ * The value that the schema makes of `value`. Throws DRV_REQUEST_INVALID; `part` names the place of the value. When
+ * there is no schema, returns `value` itself, whose type the handler then does not know.
  */
 export function parseRequest<T>(
   schema: z.ZodType<T> | undefined,
   value: unknown,
   part: 'path' | 'query' | 'body',
 ): T {
-  // A route without a schema leaves its T to inference, which makes it `unknown`.
+  // A route that has no schema leaves its T to inference, which makes it `unknown`.
   if (schema === undefined) return value as T;
   const result = schema.safeParse(value);
   if (result.success) return result.data;

@@ -1,7 +1,7 @@
 /**
- * A route as data: who may call it, its input and answers as zod schemas, and its handler. The schemas check
- * requests here and describe the API in `openapi/`. Answers are not run through them, so that prebuilt bytes can be
- * sent as they are.
+ * A route as data: its callers, its input and answers as zod schemas, and its handler. The schemas check requests here
+ * and describe the API in `openapi/`. Answers do not pass through the schemas, so that prebuilt bytes can be sent
+ * unchanged.
  */
 import type { Readable } from 'node:stream';
 import type {
@@ -20,17 +20,23 @@ import type { HandlerGuard } from './handler-guard.js';
 import { parseRequest } from './request-validation.js';
 
 /**
- * The least that a caller needs. `open`: no key. A scope: a key or session with this scope or a wider one.
- * `instance-or-OPERATE`: the same for OPERATE, or the token of the instance that the path's `id` names.
+ * The least rights that a caller needs.
+ *
+ * - `open`: no key.
+ * - A scope: a key or session with this scope or a wider one.
+ * - `instance-or-OPERATE`: the scope OPERATE, or the token of the instance that the path's `id` names.
  */
 export type Scope = 'open' | KeyScope | 'instance-or-OPERATE';
 
 /**
- * What the route is to a key that is restricted to configurations. Absent: it concerns more than these, and refuses
- * the key with 403.
- * `instance`, `configuration`: it concerns the one that the path's `id` or `name` names, and answers as for one that is
- * not there where the key does not see it. `bad-instance`: the same, with 400. `new-configuration`: the same, with 403.
- * `filtered`: its handler leaves out what the key does not see.
+ * How the route treats a key that is restricted to configurations. Absent: the route concerns more than configurations,
+ * and refuses the key with 403.
+ *
+ * - `instance`, `configuration`: concerns the object that the path's `id` or `name` names. Where the key does not see
+ *   it, the answer is as if it did not exist.
+ * - `bad-instance`: the same, with 400.
+ * - `new-configuration`: the same, with 403.
+ * - `filtered`: the handler leaves out what the key does not see.
  */
 export type Reach = 'instance' | 'bad-instance' | 'configuration' | 'new-configuration' | 'filtered';
 
@@ -48,16 +54,16 @@ declare module 'fastify' {
 
 export interface Answer {
   readonly description: string;
-  /** Absent: no JSON body. */
+  /** The schema of a JSON body. Absent: the body is not JSON. */
   readonly schema?: z.ZodType;
   /** Default: application/json. */
   readonly contentType?: string;
 }
 
-/** A route without its handler: all that its description needs. */
+/** A route without its handler: everything that its description needs. */
 export interface RouteDescription {
   readonly method: Method;
-  /** Below `/api`; parameters as `:id`. */
+  /** The path below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
   readonly reach?: Reach;
@@ -70,11 +76,11 @@ export interface RouteDescription {
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   readonly body?: z.ZodType;
-  /** Headers that the handler reads itself, for the description. */
+  /** The headers that the handler reads itself, for the description. */
   readonly headers?: z.ZodObject;
   /** The schema of the body in the description, where `body` accepts anything because another part checks it. */
   readonly documentedBody?: z.ZodType;
-  /** Content types of a body that is taken as bytes, for the description. */
+  /** The content types of a body that is taken as bytes, for the description. */
   readonly bodyTypes?: readonly string[];
 }
 
@@ -86,7 +92,10 @@ export interface RouteCall<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
-  /** With `bodyStream` the body as a stream, bounded in size and pauses. Without it, `body` holds what was read. */
+  /**
+   * The body as a stream, limited in size and pauses, for a route with `bodyStream`. For other routes, `body` holds the
+   * parsed body.
+   */
   readonly stream: Readable;
   readonly request: FastifyRequest;
 }
@@ -96,17 +105,18 @@ export interface RouteSpec<P, Q, B> extends RouteDescription {
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;
   /**
-   * The handler gets the body unread, as `call.stream`; it has no `body`.
-   * Any content type will do, up to maxUploadMB. A larger body is refused with DRV_REQUEST_TOO_LARGE, before a byte
-   * is read where Content-Length says so. An upload may last as long as bytes come. A rest that is unread after the
-   * answer is thrown away.
+   * True: the handler gets the unread body as `call.stream`, and has no `body`. Any content type is taken, up to
+   * maxUploadMB. DRV_REQUEST_TOO_LARGE refuses a larger body, before a byte is read if Content-Length tells its size.
+   * An upload may last as long as bytes come. After the answer, an unread rest is thrown away.
    */
   readonly bodyStream?: true;
-  /** The work bounds its own time, such as a download. It runs without a timer, and nothing is sent meanwhile. */
+  /**
+   * True: the work limits its own time, such as a download. The request has no timer, and nothing is sent meanwhile.
+   */
   readonly isUntimed?: true;
-  /** The answer is a stream, and may last as long as its reader reads. */
+  /** True: the answer is a stream, and may last as long as its reader reads. */
   readonly answerStream?: true;
-  /** Returns the value to answer with as JSON. Returns undefined when it has answered by `reply`. */
+  /** Returns the value to answer with as JSON, or undefined when it has answered through `reply`. */
   handle(call: RouteCall<P, Q, B>, reply: FastifyReply): MaybePromise<unknown>;
 }
 

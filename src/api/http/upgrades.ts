@@ -1,8 +1,8 @@
 /**
- * Sorts requests with an `Upgrade` header into WebSocket handshakes and plain requests.
- * Once a Node server has a listener for upgrades, it hands over every such request with its body unread. Many only
- * offer an upgrade: Java's HTTP client offers `h2c` with every plain request. RFC 9110 (7.8) lets a server ignore
- * an offer. So plain requests are put back on their connection without it, and are answered like any other.
+ * Sorts requests with an `Upgrade` header into WebSocket handshakes and plain requests. A Node server that has a
+ * listener for upgrades hands over every such request with its body unread. Many of them only offer an upgrade: Java's
+ * HTTP client offers `h2c` with every plain request. RFC 9110 (7.8) lets a server ignore an offer. So plain requests
+ * are put back on their connection without the offer, and are answered like any other.
  */
 import { type IncomingMessage, type Server, ServerResponse } from 'node:http';
 import { Server as TlsServer } from 'node:https';
@@ -22,7 +22,7 @@ export interface UpgradesOptions {
   readonly sockets: Server;
   /** The paths of the socket endpoints, as the router has them: `/api/instances/:id/live-log`. */
   readonly patterns: readonly string[];
-  /** Gets each handshake first, and calls `here` where this server is to answer it. Absent: it answers all. */
+  /** Gets each handshake first, and calls `here` when this server is to answer it. Absent: this server answers all. */
   readonly before?: (request: IncomingMessage, socket: Duplex, rest: Buffer, here: () => void) => void;
 }
 
@@ -32,7 +32,7 @@ export class Upgrades {
   readonly #paths: readonly RegExp[];
   readonly #before: NonNullable<UpgradesOptions['before']>;
   readonly #handshakes = new WeakSet<IncomingMessage>();
-  /** Connections that Node's server has handed over. It does not close them any more. */
+  /** The connections that Node's server has handed over, which it does not close any more. */
   readonly #detached = new Map<Socket, () => void>();
 
   constructor({ server, sockets, patterns, before }: UpgradesOptions) {
@@ -42,16 +42,16 @@ export class Upgrades {
     this.#paths = patterns.map(patternOf);
     const [major] = process.versions.node.split('.', 1);
     if (Number(major) >= FIRST_WITH_BODY_STREAMS) {
-      // This Node can ignore an offer by itself. It then forgets requests that are pipelined behind this one, so it
-      // may do so only for requests with a body.
+      // This version of Node can ignore an offer itself. It then forgets requests that are pipelined behind, so it may
+      // ignore offers only of requests with a body.
       Object.assign(server, { shouldUpgradeCallback: (request: IncomingMessage) => !hasBody(request) });
     }
     server.on('upgrade', (request, socket, rest) => this.#onUpgrade(request, socket, rest));
   }
 
   /**
-   * Called for each request before it is answered. The answer to a handshake is the last one on its connection,
-   * because no parser reads it any more.
+   * Called for each request before its answer. The answer to a handshake is the last on its connection, because no
+   * parser reads the connection any more.
    */
   readonly closeAfterAnswer = ({ raw }: FastifyRequest, reply: FastifyReply): void => {
     if (!this.#handshakes.has(raw)) return;
@@ -72,7 +72,7 @@ export class Upgrades {
     const next = isHandshake
       ? (): void => this.#handOver(request, socket, rest)
       : (): void => this.#putBack(connection);
-    // Not inside the parser's own call. And earlier requests of the connection are answered first.
+    // In a later turn, outside the parser's own call, and after the answers to earlier requests of the connection.
     setImmediate(() => this.#afterAnswersBefore(connection, next));
   }
 
@@ -110,7 +110,7 @@ export class Upgrades {
     });
   }
 
-  /** True for what may become a WebSocket. All else is a plain request, even if it asks for one. */
+  /** True for a request that may become a WebSocket. Any other is a plain request, even if it asks for an upgrade. */
   #isHandshake(request: IncomingMessage): boolean {
     const { method, headers, httpVersion, url = '' } = request;
     return (
@@ -123,7 +123,7 @@ export class Upgrades {
   }
 }
 
-/** The event by which one of Node's servers takes up the requests of a connection whose bytes are in clear for it. */
+/** The event that makes a server of Node read requests from a connection whose bytes are in clear. */
 export function requestsEventOf(server: Server): 'secureConnection' | 'connection' {
   return server instanceof TlsServer ? 'secureConnection' : 'connection';
 }
@@ -139,7 +139,7 @@ function currentAnswer(connection: Socket): ServerResponse | undefined {
   return answer instanceof ServerResponse ? answer : undefined;
 }
 
-/** The bytes of the request's head without the offer. Node's parser has accepted each line already. */
+/** The bytes of the request's head, without the offer. Node's parser has accepted each line already. */
 function headWithoutOffer({ method, url, httpVersion, rawHeaders }: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {

@@ -1,4 +1,7 @@
-/** Tells a client what it sent without effect, where the answer has no body: in `Warning` headers, as Kubernetes does. */
+/**
+ * Tells a client which parts of its input had no effect, where the answer has no body: in `Warning` headers, as
+ * Kubernetes does.
+ */
 import type { FastifyReply } from 'fastify';
 import { cutText } from '../../model/words.js';
 

@@ -1,4 +1,4 @@
-/** Wakes everything that waits for a change of a live log. It carries no news: each waiter looks again for itself. */
+/** Wakes everything that waits for a change of a live log. It carries no news: each waiter looks at the log itself. */
 import type { Clock } from '../../loop/clock.js';
 
 export class Bell {

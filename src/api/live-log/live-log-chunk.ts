@@ -8,7 +8,7 @@ import { toPlainText } from '../../telemetry/plain-text.js';
 import { MessagePacket } from '../sockets/message-packet.js';
 import { encodeTextFrames } from '../sockets/text-frames.js';
 
-/** What a line takes beside its characters, an empty one too. */
+/** The memory that a line takes beside its characters, even when it is empty. */
 const LINE_BYTES = 24;
 
 /** The form in which a client wants its lines. */
@@ -17,25 +17,25 @@ export interface LineForm {
   readonly isAnsi: boolean;
   /** True: a frame is `<number> <line>`. */
   readonly isNumbered: boolean;
-  /** True: before the line stands when it was written, or `-` when that is not known. */
+  /** True: the line begins with the time when it was written, or with `-` when the time is not known. */
   readonly isTimed: boolean;
 }
 
-/** How a client of the change stream wants its lines. */
+/** The form in which a client of the change stream wants its lines. */
 export interface LogMessageForm extends Pick<LineForm, 'isAnsi' | 'isTimed'> {
-  /** The same for all clients of the log. */
+  /** The topic, which is the same for all clients of the log. */
   readonly topic: string;
 }
 
-/** A frame's time of a line that is not known. */
+/** The time in the frame of a line whose time is not known. */
 const NO_TIME = '-';
 
 export class LogChunk {
   readonly first: number;
-  /** The number after that of the last line. */
+  /** The number after the number of the last line. */
   readonly next: number;
   readonly isGap: boolean;
-  /** Roughly the memory that the text takes. */
+  /** The approximate memory of the text. */
   readonly bytes: number;
   readonly #batch: LogBatch;
   readonly #frames = new Map<number, Buffer>();
@@ -57,7 +57,9 @@ export class LogChunk {
     }
   }
 
-  /** Asks when the lines were written, once for all clients. Never rejects: without an answer they are not known. */
+  /**
+   * Asks for the times of the lines, once for all clients. Never rejects: if no answer comes, the times stay unknown.
+   */
   async learnTimes(ask: (from: number, to: number) => Promise<LineTimes>): Promise<void> {
     if (this.isGap || this.#times !== undefined) return;
     this.#asked ??= ask(this.first, this.next - 1);
@@ -69,8 +71,8 @@ export class LogChunk {
   }
 
   /**
-   * Returns the frames of the lines from `from` on, before `to`; both must lie in the chunk. Those of the whole chunk are
-   * kept. Times come after `learnTimes`.
+   * The frames of the lines from `from` on, before `to`; both must lie in the chunk. The frames of the whole chunk are
+   * kept. They have times only after `learnTimes`.
    */
   frames(from: number, to: number, form: LineForm): Buffer {
     const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
@@ -83,7 +85,9 @@ export class LogChunk {
     return frames;
   }
 
-  /** The same as a message of the change stream, as `frames` in all else. A gap is an empty message with its numbers. */
+  /**
+   * The lines as a message of the change stream; otherwise like `frames`. A gap is an empty message with its numbers.
+   */
   packet(from: number, to: number, form: LogMessageForm): MessagePacket {
     const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
     const key = (form.isAnsi ? 1 : 0) + (form.isTimed ? 2 : 0);

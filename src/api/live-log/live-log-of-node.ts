@@ -7,15 +7,15 @@ import type { RecentLines } from './live-log-recent.js';
 
 export interface LogOfNode {
   readonly nodeId: string;
-  /** The latest record with the instance on this node, even when the instance has moved since. */
+  /** The latest record that places the instance on this node, even when the instance has moved since. */
   record: InstanceRecord;
   readonly recent: RecentLines;
-  /** How many lines it had when it was opened last. */
+  /** How many lines the log had when it was opened last. */
   total: number;
-  /** Why it was begun: a line for clients that read the log before. */
+  /** Why this log was begun: a line for clients that read the log before. */
   readonly reason: string;
-  /** True: it gets no more lines. */
+  /** True: the log gets no more lines. */
   isOver: boolean;
-  /** The log that came after it. */
+  /** The log that follows this one. */
   successor: LogOfNode | undefined;
 }

@@ -1,6 +1,6 @@
 /**
- * Sends a live log to one client, at the client's own pace. Near the end it sends the chunks in memory; further
- * back it reads the node's disk until it has caught up. It bounds what waits for the client in memory.
+ * Sends a live log to one client, at the client's own pace. Near the end it sends the chunks in memory; further back it
+ * reads the node's disk until it has caught up. It limits the memory that waits for the client.
  */
 import type PQueue from 'p-queue';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
@@ -10,48 +10,48 @@ import { Bell } from './live-log-bell.js';
 import { LogChunk } from './live-log-chunk.js';
 import type { LogOfNode } from './live-log-of-node.js';
 
-/** While more than this waits for the client, nothing more is sent. */
+/** While more than this waits for the client, no further lines are sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
-/** How long a client may stand still before it gives up its place among those that read from disk. */
+/** How long a client may stand still before it gives up its place among the readers from disk. */
 const PLACE_MS = 5000;
-/** How long a node may give no lines that it should have. Then it is asked again. */
+/** How long a node may send no lines that it should have. Then it is asked again. */
 const SILENCE_MS = 10_000;
 const RETRY_MS = 500;
 
 /**
- * Where a client begins: so many lines before the end, or at the line of that number. `node`: the number counts in the log
- * on that node; on another node the client begins with the first line.
+ * The place where a client begins: so many lines before the end, or at the line of that number. `node`: the number
+ * counts in the log on that node; on another node the client begins with the first line.
  */
 export type LogStart =
   | { readonly tail: number }
   | { readonly since: number; readonly node?: string | undefined };
 
-/** What one client wants to see. */
+/** The lines that a client wants. */
 export interface LogRequest {
   readonly start: LogStart;
-  /** The number of the last line; undefined: it follows the log until the instance is gone. */
+  /** The number of the last line; undefined: the client follows the log until the instance is gone. */
   readonly last?: number | undefined;
-  /** True: the times of the lines are learnt before a chunk is sent. */
+  /** True: the times of the lines are asked for before a chunk is sent. */
   readonly isTimed: boolean;
 }
 
-/** Where the lines go, in the form that the client wants. No call throws when it has ended. */
+/** The target of the lines, in the form that the client wants. No call throws when the sink has ended. */
 export interface LogSink {
-  /** Aborts when either side ends it. */
+  /** Aborts when either side ends the sink. */
   readonly signal: AbortSignal;
-  /** Bytes that wait for the kernel to take them. */
+  /** The bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
   /** Resolves when little waits, or the sink has ended. */
   whenDrained(): Promise<void>;
-  /** Called before the lines on a node: `next` is the number of the first of them. */
+  /** Called before the lines on a node. `next`: the number of the first line to come. */
   begin(nodeId: string, next: number): void;
   /** Sends the lines of a chunk from `from` on, before `to`. */
   send(chunk: LogChunk, from: number, to: number): void;
-  /** Sends what Drover has to say. */
+  /** Sends a text of Drover's own. */
   say(text: string): void;
-  /** Ends it: everything was sent. */
+  /** Ends the sink, because everything was sent. */
   end(reason: string): void;
-  /** Ends it by a fault of Drover. */
+  /** Ends the sink because of a fault of Drover. */
   fail(): void;
 }
 
@@ -60,16 +60,16 @@ export interface LogReaderOptions extends LogRequest {
   readonly live: LiveLog;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;
   readonly clock: Clock;
-  /** Bounds how many clients read from disk at once. */
+  /** Limits how many clients read from disk at once. */
   readonly places: PQueue;
 }
 
 export class LogReader {
   readonly #options: LogReaderOptions;
   #log: LogOfNode | undefined;
-  /** Number of the next line to send. */
+  /** The number of the next line to send. */
   #next = 1;
-  /** By node, the number of the next line when the client left the log there. */
+  /** For each node, the number of the next line when the client left the node's log. */
   readonly #stops = new Map<string, number>();
   #told: Notice | undefined;
   /** True: the first gap is not shown, because the client asked for the last lines only. */
@@ -80,7 +80,7 @@ export class LogReader {
     this.#skipsGap = 'tail' in options.start;
   }
 
-  /** Runs until the sink has ended. Ends it when everything was sent that the client wants, or that there is. */
+  /** Runs until the sink has ended. Ends the sink when everything was sent that the client wants, or that exists. */
   async run(): Promise<void> {
     const { sink, live, last = Number.POSITIVE_INFINITY } = this.#options;
     const { signal } = sink;
@@ -118,7 +118,7 @@ export class LogReader {
     sink.begin(log.nodeId, this.#next);
   }
 
-  /** A part that was asked for has no more lines: the next log counts anew. */
+  /** Moves on to the next log, which counts anew. For a client that asked for a part, there are no more lines. */
   #moveOn(from: LogOfNode, to: LogOfNode): void {
     const { last, sink } = this.#options;
     if (last === undefined) this.#move(from, to);
@@ -142,7 +142,7 @@ export class LogReader {
     this.#told = notice;
   }
 
-  /** Sends the lines in memory that fit. */
+  /** Sends the lines in memory, as many as the limit allows. */
   async #sendRecent(log: LogOfNode): Promise<void> {
     const { sink } = this.#options;
     while (sink.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted) {
@@ -183,7 +183,7 @@ export class LogReader {
     }
   }
 
-  /** Passes over lines that can no longer be read: the log is over, and its node does not answer. */
+  /** Skips lines that cannot be read any more, because the log is over and its node does not answer. */
   #giveUp(log: LogOfNode): void {
     const { sink } = this.#options;
     const last = log.recent.first - 1;
@@ -192,8 +192,7 @@ export class LogReader {
   }
 
   /**
-   * Reads until the client has caught up or stands still. Returns false when the node did not give what it should
-   * have.
+   * Reads until the client has caught up or stands still. Returns false when the node did not send what it should have.
    */
   async #readFromDisk(log: LogOfNode): Promise<boolean> {
     const { streams, sink, clock } = this.#options;

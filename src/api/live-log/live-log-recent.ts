@@ -1,7 +1,7 @@
 /**
- * The newest lines of a log, in memory, for all clients that have read nearly to the end. Each batch becomes one chunk
- * at once: the node has gathered what came together. The oldest chunks are dropped at the bounds. Older lines are read
- * from the node's disk.
+ * The newest lines of a log, in memory, for all clients that have read nearly to the end. Each batch becomes one chunk,
+ * because the node has gathered it already. The oldest chunks are dropped at the limits. Older lines are read from the
+ * node's disk.
  */
 import type { LogBatch } from '../../logs/log-batch.js';
 import { LogChunk } from './live-log-chunk.js';
@@ -10,7 +10,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1000;
 
 export interface RecentLinesOptions {
-  /** Number of the next line. */
+  /** The number of the next line. */
   readonly first: number;
   /** Called when there are new chunks. */
   readonly onMore: () => void;
@@ -27,17 +27,17 @@ export class RecentLines {
     this.#next = first;
   }
 
-  /** Number of the oldest line in memory, or of the next one when there is none. */
+  /** The number of the oldest line in memory, or of the next line when there is none. */
   get first(): number {
     return this.#chunks[0]?.first ?? this.#next;
   }
 
-  /** Number of the line after the newest. */
+  /** The number of the line after the newest. */
   get next(): number {
     return this.#next;
   }
 
-  /** Takes the next batch. Lines that it took before are left out; a hole before the batch becomes a gap. */
+  /** Takes the next batch. Lines that it has already are left out; missing lines before the batch become a gap. */
   take(batch: LogBatch): void {
     const before = this.#next;
     if (batch.kind === 'gap') this.#addGap(batch.to);
@@ -49,7 +49,7 @@ export class RecentLines {
     if (this.#next > before) this.#onMore();
   }
 
-  /** The chunk that holds line `number`; undefined: it is not in memory. */
+  /** The chunk that holds the line of this number; undefined: the line is not in memory. */
   chunkAt(number: number): LogChunk | undefined {
     return this.#chunks.findLast(({ first, next }) => first <= number && number < next);
   }

@@ -1,7 +1,7 @@
 /**
- * The live log of one instance, for all clients that follow it. It keeps one stream from the instance's node,
- * resumes it where it broke off, and begins another when the instance moves. It waits for no client: each reads at
- * its own pace (`LogReader`).
+ * The live log of one instance, for all clients that follow it. It keeps one stream from the instance's node, resumes
+ * it where it broke off, and begins another when the instance moves. It never waits for a client: each reads at its own
+ * pace (`LogReader`).
  */
 import { logNodeOf } from '../../channel/services/instance-streams.js';
 import { backoffMs } from '../../loop/backoff.js';
@@ -13,12 +13,12 @@ import { Bell } from './live-log-bell.js';
 import type { LogOfNode } from './live-log-of-node.js';
 import { RecentLines } from './live-log-recent.js';
 
-/** How many lines are read ahead when the log begins anew. */
+/** How many earlier lines are read when the log begins anew. */
 const MOST_AHEAD = 1000;
 const RETRY = { baseMs: 250, maxMs: 5000 };
 /** How long it waits for the last lines of an instance that is gone. */
 const SETTLE_MS = 1000;
-/** How long the output of an instance is followed during its removal: a usual stop, and a little more. */
+/** How long the output of an instance is followed during its removal: the time of a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
 
 export interface LiveLogOptions {
@@ -29,7 +29,7 @@ export interface LiveLogOptions {
   readonly ahead: number;
 }
 
-/** A line that each client gets once while it holds, such as that the node is away. */
+/** A line about a condition, such as a node that is away. Each client gets it once while the condition lasts. */
 export interface Notice {
   readonly text: string;
 }
@@ -55,7 +55,7 @@ export class LiveLog {
     this.id = options.record.id;
   }
 
-  /** Undefined until the node of the instance was reached for the first time. */
+  /** The present log; undefined until the node of the instance was reached for the first time. */
   get current(): LogOfNode | undefined {
     return this.#current;
   }
@@ -82,7 +82,7 @@ export class LiveLog {
     this.changed.ring();
   }
 
-  /** Called when the instance has another node or is gone, and when the condition of a node changed. */
+  /** Called when the instance has another node or is gone, and when the condition of a node has changed. */
   poke(): void {
     this.#boundRemoval();
     const log = this.#current;
@@ -103,8 +103,8 @@ export class LiveLog {
   }
 
   /**
-   * The record of the instance to follow. Undefined when it is gone, even if another has its id now, and when it is
-   * being removed by a node that is away or takes too long.
+   * The record of the instance to follow. Undefined when the instance is gone, even if another instance has its id now.
+   * Also undefined when a node is to remove the instance, but is away or takes too long.
    */
   #record(): InstanceRecord | undefined {
     const now = this.#kept();
@@ -120,7 +120,7 @@ export class LiveLog {
     return now?.createdAt === record.createdAt ? now : undefined;
   }
 
-  /** Starts the time that is left for the last output of an instance with goal `remove`. */
+  /** Starts the time that the last output of an instance with goal `remove` has. */
   #boundRemoval(): void {
     if (this.#removal !== undefined || this.#kept()?.desired.goal !== 'remove') return;
     this.#removal = this.#options.clock.setTimer(REMOVAL_MS, () => {
@@ -161,7 +161,7 @@ export class LiveLog {
     this.#failures = 0;
     this.#clearNotice();
     this.changed.ring();
-    // The instance may have moved while the node was asked.
+    // The instance may have moved during the question to the node.
     this.poke();
     try {
       const position = { since: log.recent.next };
@@ -174,7 +174,7 @@ export class LiveLog {
     }
   }
 
-  /** Returns the log on `nodeId`: the current one if the node still has it, else a new one. */
+  /** The log on `nodeId`: the present log if the node still has it, otherwise a new one. */
   #open(record: InstanceRecord, nodeId: string, total: number): LogOfNode {
     const before = this.#current;
     if (before?.nodeId === nodeId && before.recent.next <= total + 1) {
@@ -197,7 +197,7 @@ export class LiveLog {
     return log;
   }
 
-  /** Waits for the lines that a log still has, then ends its stream: it gets no more. */
+  /** Waits for the last lines of a log, and then ends its stream, because the log gets no more. */
   async #settle(log: LogOfNode, stream: AbortController): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
@@ -210,7 +210,7 @@ export class LiveLog {
       await this.changed.wait(late.signal);
     }
     timer.cancel();
-    // The stream does not send a last line without a newline, so it is taken from `readLogs`.
+    // The stream never sends a last line that has no newline, so that line comes from `readLogs`.
     const line = end?.lines.at(-1);
     if (end !== undefined && line !== undefined && log.recent.next === end.totalLines && !log.isOver)
       log.recent.take({ kind: 'lines', firstLine: end.totalLines, lines: [line] });

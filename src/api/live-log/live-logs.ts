@@ -11,7 +11,7 @@ import { LogReader, type LogRequest, type LogSink } from './live-log-reader.js';
 
 /** How many clients read from disk at once, each with a stream of its own. The others wait for a place. */
 const MAX_FROM_DISK = 64;
-/** How many lines are read ahead for a first client that resumes: it is most likely not far behind. */
+/** How many earlier lines are read for a first client that resumes, because it is probably not far behind. */
 const RESUME_AHEAD = 100;
 
 export interface LiveLogsOptions {

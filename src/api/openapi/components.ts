@@ -40,7 +40,7 @@ export type OpenApiDocument = ReturnType<typeof createDocument>;
 type Security = NonNullable<ZodOpenApiOperationObject['security']>;
 
 const REF = /"#\/components\/schemas\/([^"]+)"/g;
-/** The suffix that zod-openapi gives the answers' schema of a name, when answers and requests differ. */
+/** The suffix that zod-openapi gives to the schema of answers when answers and requests of a name differ. */
 const OUTPUT = 'Output';
 const INPUT = 'Input';
 
@@ -158,10 +158,9 @@ export function securityOf(scope: Scope): Security {
 }
 
 /**
- * Finishes the components: puts schemas in order, adds examples, and leaves out error responses that no operation
- * uses.
- * Where defaults make answers and requests differ, the schema of answers gets the plain name, and that of requests
- * `<name>Input`.
+ * Finishes the components: puts schemas in order, adds examples, and leaves out error responses that no operation uses.
+ * Where defaults make answers and requests differ, the schema of answers gets the plain name, and the schema of
+ * requests `<name>Input`.
  */
 export function finishComponents(document: OpenApiDocument): unknown {
   const schemas = document.components?.schemas ?? {};

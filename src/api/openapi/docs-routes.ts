@@ -1,6 +1,6 @@
 /**
- * Serves the API's description at `/api/openapi.json`, and Swagger UI at `/docs` to read it. Both are open: they
- * hold nothing secret, and a browser sends no key for a page. The page asks no other host for anything.
+ * Serves the API's description at `/api/openapi.json`, and Swagger UI at `/docs` to read it. Both are open: they hold
+ * no secrets, and a browser sends no key for a page. The page loads nothing from another host.
  */
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
@@ -16,7 +16,7 @@ const HTML_TYPE = 'text/html; charset=utf-8';
 const SCRIPT_TYPE = 'text/javascript; charset=utf-8';
 const STYLE_TYPE = 'text/css; charset=utf-8';
 
-/** The style sheet has its arrows as `data:` images. `connect-src` keeps keys that are typed in on this server. */
+/** The style sheet has its arrows as `data:` images. `connect-src` keeps typed keys on this server. */
 const HEADERS: Readonly<Record<string, string>> = {
   'content-security-policy':
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -25,7 +25,7 @@ const HEADERS: Readonly<Record<string, string>> = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Its addresses are relative, so that the page works behind a proxy that adds a prefix. */
+/** The addresses are relative, so that the page works behind a proxy that adds a prefix. */
 const PAGE = `<!doctype html>
 <html lang="en">
 <head>
@@ -57,7 +57,7 @@ const PAGE_SCRIPT = `SwaggerUIBundle({
 });
 `;
 
-/** The files of the package `swagger-ui-dist` that are served. No other file of it can be read. */
+/** The files of the package `swagger-ui-dist` that are served. No other file of the package can be read. */
 const PACKAGE_FILES: Readonly<Record<string, string>> = {
   'swagger-ui.css': STYLE_TYPE,
   'swagger-ui-bundle.js': SCRIPT_TYPE,

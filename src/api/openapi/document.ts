@@ -9,7 +9,7 @@ import { COMPONENTS, finishComponents } from './components.js';
 import { TAGS } from './names.js';
 import { routeOperation, socketOperation } from './operations.js';
 
-/** The version of the interface, not of the program. */
+/** The version of the interface, which is not that of the program. */
 const INTERFACE_VERSION = '1.0.0';
 const MAX_INT32 = 2_147_483_647;
 

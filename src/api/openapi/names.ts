@@ -1,4 +1,4 @@
-/** Names and groups the operations of the API's description. Client generators make method names of these names. */
+/** Names and groups the operations of the API's description. Client generators turn the names into method names. */
 
 /** The names by method and path, as the router has them. A new route gets its name here. */
 const OPERATION_IDS: Readonly<Record<string, string>> = {
@@ -105,7 +105,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
 export interface Tag {
   readonly name: string;
   readonly description: string;
-  /** The first segments of its paths. */
+  /** The first segments of the paths with this tag. */
   readonly segments: readonly string[];
 }
 
@@ -124,7 +124,7 @@ export const TAGS: readonly Tag[] = [
   { name: 'Instances', description: 'Processes made from configurations.', segments: ['instances'] },
   {
     name: 'Configurations',
-    description: 'What instances are made from, and how many should run.',
+    description: 'The contents that instances are made from, and how many instances should run.',
     segments: ['configurations', 'configuration-files', 'plan', 'schemas'],
   },
   {
@@ -151,14 +151,14 @@ export const TAGS: readonly Tag[] = [
   { name: 'Audit', description: 'Who did what, from where, and how it ended.', segments: ['audit'] },
 ];
 
-/** Returns the name of an operation. Throws when it has none above. */
+/** The name of an operation. Throws when the table above has no name for it. */
 export function operationId(method: string, path: string): string {
   const id = OPERATION_IDS[`${method} ${path}`];
   if (id === undefined) throw new Error(`${method} ${path} has no operation id: name it in openapi/names.ts`);
   return id;
 }
 
-/** Returns the tag of a path. Throws when no tag has its first segment. */
+/** The tag of a path. Throws when no tag has the path's first segment. */
 export function tagOf(path: string): string {
   const [, segment = ''] = path.split('/');
   const tag = TAGS.find(({ segments }) => segments.includes(segment));

@@ -17,7 +17,7 @@ import { operationId, tagOf } from './names.js';
 
 const JSON_TYPE = 'application/json';
 
-/** Describes a route. Throws when it has no name in `names.ts`. */
+/** Describes a route. Throws when `names.ts` has no name for it. */
 export function routeOperation(route: RouteDescription): ZodOpenApiOperationObject {
   const requestBody = bodyOf(route);
   return {
@@ -44,7 +44,8 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
       101: { description: 'Switching Protocols: the socket is open' },
       ...(socket.lines !== undefined && {
         200: {
-          description: 'without an upgrade: the messages, a line each, for as long as either side wants',
+          description:
+            'the answer to a GET that asks for no upgrade: one message per line, until either side ends it',
           content: { [socket.lines.contentType]: { schema: { type: 'string' } } },
         },
       }),
@@ -65,7 +66,10 @@ function parametersOf({ params, query, headers }: Endpoint): { requestParams?: Z
   return Object.keys(requestParams).length === 0 ? {} : { requestParams };
 }
 
-/** Renames the rest of a path from `*`, as the router calls it, to `path`, which a client fills in. */
+/**
+ * The parameters of a path. The rest of a path, which the router calls `*`, gets the name `path`, which a client can
+ * fill in.
+ */
 function pathParameters(params: z.ZodType): z.ZodObject {
   const { '*': rest, ...others } = objectOf(params).shape;
   return z.object({ ...others, ...(rest !== undefined && { path: rest }) });
@@ -126,7 +130,8 @@ function failures(endpoint: Endpoint, more: readonly number[]): ZodOpenApiRespon
     ...more,
     ...(endpoint.errors ?? []).map(statusOfCode),
     ...(endpoint.scope === 'open' ? [] : [401, 403]),
-    // Of a master that does not lead: the leader was lost with the answer, or there is none.
+    // A master that does not lead gives these answers: 502 when the leader was lost during the answer, 503 when there
+    // is no leader.
     ...(isOwnPath(`/api${endpoint.path}`) ? [] : [502]),
     ...(isOwnPath(`/api${endpoint.path}`) && endpoint.scope === 'open' ? [] : [503]),
     ...(hasInput ? [400] : []),

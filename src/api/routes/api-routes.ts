@@ -1,4 +1,4 @@
-/** All routes under `/api` but the one that describes them, and what they need of the master. */
+/** All routes under `/api` except the route of the description, and what they need of the master. */
 import type { ApiDependencies } from '../dependencies.js';
 import type { Route } from '../http/route.js';
 import { auditRoutes } from './audit-routes.js';

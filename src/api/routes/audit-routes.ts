@@ -7,7 +7,7 @@ import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const MAX_LIMIT = 1000;
-/** Longer than a master has for its answer. */
+/** Longer than the limit for another master's answer. */
 const DEADLINE_MS = 15_000;
 const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
 

@@ -1,4 +1,6 @@
-/** `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back. */
+/**
+ * `/configurations/{name}/history` and `.../rollback`: the last contents of a configuration, and the way back to them.
+ */
 
 import { z } from 'zod';
 import type { Reads } from '../../operations/reads.js';
@@ -22,11 +24,11 @@ import { defineRoute, type Route } from '../http/route.js';
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = z.coerce.number().int().min(1);
 
-/** What both ways back take and answer. */
+/** The parts that both routes for a rollback share. */
 const ROLLBACK = {
   params: nameParams,
   body: rollbackRequestSchema,
-  answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
+  answers: { 200: { description: 'the content that comes back', schema: rollbackSchema } },
 };
 
 export function configurationHistoryRoutes(dependencies: Reads & Writes): readonly Route[] {
@@ -44,7 +46,10 @@ function readRoutes(dependencies: Reads & Writes): readonly Route[] {
       errors: ['DRV_CONFIGURATION_UNKNOWN'],
       params: nameParams,
       answers: {
-        200: { description: 'since when, from whom, and how each ended', schema: z.array(pastContentSchema) },
+        200: {
+          description: 'the contents, with their times, authors and outcomes',
+          schema: z.array(pastContentSchema),
+        },
       },
       handle: ({ params }) => configurationHistory(dependencies, params.name),
     }),
@@ -53,7 +58,7 @@ function readRoutes(dependencies: Reads & Writes): readonly Route[] {
       path: '/configurations/:name/history/diff',
       scope: 'READ',
       reach: 'configuration',
-      summary: 'What differs between two contents of the history.',
+      summary: 'The differences between two contents of the history.',
       errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
       params: nameParams,
       query: valuesQuery.extend({

@@ -1,4 +1,7 @@
-/** `/configurations`: what instances are made from. Writes go to the JSON files, and the records follow the files. */
+/**
+ * `/configurations`: the contents that instances are made from. Writes go to the JSON files, and the records follow the
+ * files.
+ */
 
 import { z } from 'zod';
 import { type Configuration, configurationSchema } from '../../model/configuration.js';
@@ -26,8 +29,8 @@ const nameParams = z.object({ name: z.string().describe('name of the configurati
 const writableName = z.object({ name: nameSchema.describe('name of the configuration') });
 
 /**
- * The body is described by the configuration's schema and passed on unchanged. The writer checks it, and names
- * fields that it does not know.
+ * The configuration's schema describes the body, which is passed on unchanged. The writer checks the body, and names
+ * unknown fields.
  */
 const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
@@ -89,7 +92,7 @@ function putRoute({ configurationFiles }: Reads & Writes): Route {
     path: '/configurations/:name',
     scope: 'ALL',
     reach: 'new-configuration',
-    summary: 'Creates or replaces a configuration; Warning headers name what it says without effect.',
+    summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
     errors: [
       'DRV_CONFIGURATION_CHANGED',
       'DRV_CONFIGURATION_NOT_WRITABLE',
@@ -119,7 +122,7 @@ function removeRoute({ configurationFiles }: Reads & Writes): Route {
     path: '/configurations/:name',
     scope: 'ALL',
     reach: 'configuration',
-    summary: 'Removes a configuration; instances made from it are left alone.',
+    summary: 'Removes a configuration; its instances stay as they are.',
     errors: [
       'DRV_CONFIGURATION_UNKNOWN',
       'DRV_CONFIGURATION_CHANGED',
@@ -144,8 +147,7 @@ function diffRoute(dependencies: Reads & Writes): Route {
     path: '/configurations/:name/diff',
     scope: 'READ',
     reach: 'configuration',
-    summary:
-      'What is in force against what the file says now, and against what the instances were made from.',
+    summary: 'Compares the content in force with the present file, and with the contents of the instances.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     query: valuesQuery,
@@ -163,7 +165,7 @@ function fileRoute(dependencies: Reads & Writes): Route {
     path: '/configurations/:name/file',
     scope: 'READ',
     reach: 'configuration',
-    summary: 'One configuration as its file says it, to be edited and written back.',
+    summary: 'The content of a configuration as in its file, to be edited and written back.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     answers: {
@@ -183,17 +185,17 @@ function dryRunRoute(dependencies: Reads & Writes): Route {
     path: '/configurations/:name/diff',
     scope: 'PLAN',
     reach: 'new-configuration',
-    summary: 'Checks a content as PUT does, and says what that PUT would change. Writes nothing.',
+    summary: 'Checks a content as PUT does, and tells what the PUT would change. Writes nothing.',
     errors: ['DRV_CONFIGURATION_INVALID'],
     params: writableName,
     query: valuesQuery,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: {
-      200: { description: 'what would change', schema: configurationChangeSchema },
+      200: { description: 'the changes that a PUT would make', schema: configurationChangeSchema },
     },
     handle: ({ params, query, body, request }) => {
-      // It writes nothing.
+      // The request writes nothing, so the trail needs no entry.
       request.isRoutine = true;
       const showValues = showsValues(request, query);
       return planChange(dependencies, { name: params.name, input: body, showValues });
@@ -209,10 +211,10 @@ function checkRoute(): Route {
     reach: 'new-configuration',
     summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',
     params: writableName,
-    body: z.object({ text: z.string().describe('JSON, as the file would hold it') }),
-    answers: { 200: { description: 'what was found', schema: judgedTextSchema } },
+    body: z.object({ text: z.string().describe('the JSON text of the file') }),
+    answers: { 200: { description: 'the problems and warnings', schema: judgedTextSchema } },
     handle: ({ params, body, request }) => {
-      // It writes nothing.
+      // The request writes nothing, so the trail needs no entry.
       request.isRoutine = true;
       return judgeText(params.name, body.text);
     },

@@ -1,4 +1,4 @@
-/** `/ping`, `/metrics` and `/node`: what the serving node says of itself, and its stop. */
+/** `/ping`, `/metrics` and `/node`: the serving node's own data, and its stop. */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
@@ -11,7 +11,7 @@ import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-/** How long a scrape answers for others. */
+/** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
 
 const pingSchema = z.object({
@@ -19,12 +19,12 @@ const pingSchema = z.object({
   nodeId: z.string(),
   clusterName: z.string(),
   master: z.boolean(),
-  leader: z.string().nullable().describe('the node whose master leads; null: none does at the moment'),
+  leader: z.string().nullable().describe('the node whose master leads; null: no master leads now'),
 });
 
 const nodeSchema = z.object({
   nodeId: z.string(),
-  uptime: z.string().describe('human readable, of the daemon'),
+  uptime: z.string().describe('how long the daemon runs, for a person'),
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
 
@@ -41,7 +41,7 @@ export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
   ];
 }
 
-/** What `/ping` answers. `leader`: the node whose master leads. */
+/** The answer of `/ping`. `leader`: the node whose master leads. */
 export function pingAnswer(
   { nodeId, clusterName, isMasterNode }: NodeConfiguration,
   leader: string | null,
@@ -71,7 +71,8 @@ function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route
     path: '/metrics',
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
-    summary: 'Metrics in Prometheus exposition format; without an API key, only those that name nothing.',
+    summary:
+      'Metrics in Prometheus exposition format; a caller without a key gets only metrics without names.',
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
     handle: async ({ request: { actor } }, reply) => {
       const seesAll = actor?.kind === 'key' && actor.configurations === null;
@@ -82,7 +83,7 @@ function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route
 }
 
 /**
- * Calls `make` at most once at a time, and not before its last result is `keptMs` old: everybody may ask, so an answer
+ * Calls `make` at most once at a time, and not before its last result is `keptMs` old. Everybody may ask, so an answer
  * must stay cheap. A failure is not kept.
  */
 function keptFor<T>(
@@ -159,7 +160,7 @@ function stopRoute({ stopDaemon }: ApiDependencies): Route {
     path: '/node/stop',
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    answers: { 202: { description: 'it stops now', schema: z.object({ message: z.string() }) } },
+    answers: { 202: { description: 'Drover stops now', schema: z.object({ message: z.string() }) } },
     handle: (_call, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);

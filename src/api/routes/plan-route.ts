@@ -1,4 +1,4 @@
-/** `POST /plan`: what whole contents would change, before anything is written. */
+/** `POST /plan`: the changes that whole contents would make, before anything is written. */
 
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
@@ -7,14 +7,14 @@ import type { Reads } from '../../operations/reads.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-/** Bounds what one request costs. */
+/** Limits the work of one request. */
 const MOST_CONFIGURATIONS = 10_000;
 
 const orderFields = {
   prune: z
     .boolean()
     .default(false)
-    .describe('all other configurations that the key sees go, as `apply --prune` removes them'),
+    .describe('plan to remove all other configurations that the key sees, as `apply --prune` does'),
   showValues: z
     .boolean()
     .default(false)
@@ -38,13 +38,14 @@ export function planRoutes(dependencies: Reads): readonly Route[] {
       path: '/plan',
       scope: 'PLAN',
       reach: 'filtered',
-      summary: 'What whole configurations would change, and what becomes of the instances. Writes nothing.',
+      summary:
+        'The changes that whole configurations would make, and the effects on instances. Writes nothing.',
       errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
       body: orderSchema,
       documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
       answers: { 200: { description: 'the plan', schema: changePlanSchema } },
       handle: ({ body, request }) => {
-        // It writes nothing.
+        // The request writes nothing, so the trail needs no entry.
         request.isRoutine = true;
         const { configurations, prune, fingerprint } = body;
         for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);

@@ -1,4 +1,4 @@
-/** `/sessions/codes` and `/sessions/redeem`: signing a browser in with a link that works once. */
+/** `/sessions/codes` and `/sessions/redeem`: signs a browser in with a link that works once. */
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -16,14 +16,14 @@ const MAX_CODE_CHARS = 100;
 export interface SignInNeeds {
   readonly codes: Pick<SignInCodes, 'make' | 'take'>;
   readonly gate: {
-    /** Counts a code that is not valid. Returns false when it has answered: there were too many before. */
+    /** Counts an invalid code. Returns false when it has answered, because there were too many before. */
     failCode(request: FastifyRequest, reply: FastifyReply): boolean;
   };
 }
 
 const codeSchema = z.object({
   code: z.string().describe('for the address of the dashboard: `/ui/#code=...`'),
-  expiresAt: z.number().describe('Unix milliseconds: after it the code is not valid'),
+  expiresAt: z.number().describe('the end of the code, in Unix milliseconds'),
 });
 
 export function signInRoutes(dependencies: Reads & Writes & ApiDependencies & SignInNeeds): readonly Route[] {
@@ -36,7 +36,7 @@ function codeRoute({ codes, dashboard }: SignInNeeds & ApiDependencies): Route {
     path: '/sessions/codes',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'Makes a code of the key that asks; whoever has it becomes a session of the key, once.',
+    summary: 'Makes a sign-in code of the key of this call. The code makes one session of the key, once.',
     errors: ['DRV_DASHBOARD_OFF'],
     answers: { 201: { description: 'the code', schema: codeSchema } },
     handle: async ({ request }, reply) => {
@@ -54,13 +54,13 @@ function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
     method: 'POST',
     path: '/sessions/redeem',
     scope: 'open',
-    summary: 'Makes a session of a code, which is then used up; its token is answered this once.',
+    summary: 'Makes a session of a code, which is then used up; only this answer shows its token.',
     errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
     handle: async ({ body, request }, reply) => {
       const taken = await codes.take(body.code, request.ip, (access) => {
-        // The audit trail then names the key.
+        // Set so that the audit trail names the key.
         request.actor = access;
         return createSession(dependencies, access, { scope: null, expires: null, address: request.ip });
       });

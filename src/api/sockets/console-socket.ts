@@ -1,6 +1,6 @@
 /**
- * `/console`: runs lines of the command tree over a WebSocket. Consoles do not wait for each other. A console waits
- * for a client that reads slowly, and refuses lines while too many wait.
+ * `/console`: runs lines of the command tree over a WebSocket. Consoles do not wait for each other. A console waits for
+ * a client that reads slowly, and refuses lines while too many wait.
  */
 
 import { countText } from '../../model/words.js';
@@ -8,7 +8,7 @@ import type { ApiDependencies } from '../dependencies.js';
 import type { ApiSocket, SocketSpec } from './socket.js';
 
 const MAX_WAITING = 100;
-/** A client that sends without reading is closed at this limit, so that the refusals do not fill the memory. */
+/** Closes a client that sends without reading, so that the refusals do not fill the memory. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const ENDINGS: ReadonlySet<string> = new Set(['exit', 'quit']);
 const NORMAL = 1000;
@@ -62,8 +62,8 @@ class ConsoleSession {
   }
 
   /**
-   * Runs the waiting lines one after the other. Never rejects: the runner does not throw, and a closed socket
-   * ignores text.
+   * Runs the waiting lines one after the other. Never rejects: the runner does not throw, and a closed socket ignores
+   * text.
    */
   async #runAll(): Promise<void> {
     this.#isRunning = true;

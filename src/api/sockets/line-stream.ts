@@ -1,7 +1,7 @@
 /** An answer that goes on: lines of text for a client that has no WebSocket, at the client's own pace. */
 import type { FastifyReply } from 'fastify';
 
-/** No reader gets more memory than this. Endpoints stop writing long before. */
+/** The memory limit for one reader. Endpoints stop writing long before. */
 const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
 const DRAINED_BYTES = 256 * 1024;
 
@@ -26,7 +26,7 @@ export class LineStream {
     return this.#closed.signal;
   }
 
-  /** Bytes that wait for the kernel to take them, those of the connection included. */
+  /** The bytes that wait for the kernel to take them, including those of the connection. */
   get bufferedBytes(): number {
     return this.#reply.writableLength;
   }
@@ -38,7 +38,7 @@ export class LineStream {
     if (this.bufferedBytes > MAX_BUFFERED_BYTES) this.close();
   }
 
-  /** Resolves at once when little waits, else when all is taken or the connection has ended. */
+  /** Resolves at once when little waits, otherwise when all bytes are taken or the connection has ended. */
   whenDrained(): Promise<void> {
     if (this.#closed.signal.aborted || this.bufferedBytes <= DRAINED_BYTES) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));

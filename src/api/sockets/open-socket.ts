@@ -1,6 +1,6 @@
 /**
- * One open WebSocket as its endpoint sees it: bounded in both directions, and silent once closed. The library
- * encodes and decodes frames; this class keeps the limits.
+ * An open WebSocket as its endpoint sees it: limited in both directions, and silent once closed. The library encodes
+ * and decodes frames; this class keeps the limits.
  */
 
 import type { Socket } from 'node:net';
@@ -11,9 +11,9 @@ import type { ApiSocket } from './socket.js';
 
 const KIB = 1024;
 const DRAINED_BYTES = 256 * KIB;
-/** No reader gets more memory than this. Endpoints stop sending long before. */
+/** The memory limit for one reader. Endpoints stop sending long before. */
 const MAX_BUFFERED_BYTES = 16 * KIB * KIB;
-/** While this much waits for a client, its pings are not answered. */
+/** While this many bytes wait for a client, its pings are not answered. */
 const MAX_PONG_BACKLOG_BYTES = 64 * KIB;
 const MAX_EARLY_BYTES = 64 * KIB;
 const MAX_REASON_BYTES = 123;
@@ -42,9 +42,9 @@ export class OpenSocket implements ApiSocket {
   readonly #closed = new AbortController();
   #listener: ((text: string) => void) | undefined;
   #binaryListener: ((bytes: Buffer) => Promise<void>) | undefined;
-  /** Binary frames that the listener has not taken yet. */
+  /** The number of binary frames that the listener has not taken yet. */
   #untaken = 0;
-  /** Frames that came before the listener was set. */
+  /** The frames that came before the listener was set. */
   readonly #early: string[] = [];
   #earlyBytes = 0;
   #drained: (() => void)[] = [];
@@ -85,7 +85,7 @@ export class OpenSocket implements ApiSocket {
 
   sendFrames(frames: Buffer): void {
     if (!this.#isOpen) return;
-    // Without compression the library writes each frame whole and at once, so that these fall between its frames.
+    // The library does not compress, so it writes each frame whole and at once, and these frames fall between its own.
     this.#connection.write(frames);
     this.#limitBuffer();
   }
@@ -110,19 +110,19 @@ export class OpenSocket implements ApiSocket {
     this.#end();
   }
 
-  /** Closes the socket of an ended key or session. Output that the client has not got yet is dropped. */
+  /** Closes the socket because its key or session has ended. Output that the client has not got yet is dropped. */
   revoke(reason: string): void {
     if (this.bufferedBytes > 0) this.#connection.destroy();
     this.close(CLOSE.refused, reason);
   }
 
-  /** Called regularly. Ends the connection when the peer has shown no life since the last call, else pings it. */
+  /** Called regularly. Pings the peer, or ends the connection when the peer has shown no life since the last call. */
   beat(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#connection;
     const taken = bytesWritten - writableLength;
-    // A slow reader finds the ping behind other data. That it reads shows only while something waits for it.
+    // A slow reader finds the ping behind other data. Its reading is seen only while data waits for it.
     const isReading = this.#wasBehindAtBeat && taken > this.#takenAtBeat;
-    // While the endpoint takes what came, nothing more is read from the client.
+    // While the endpoint still takes earlier frames, nothing more is read from the client.
     const isHeard = this.#untaken > 0 || bytesRead > this.#readAtBeat;
     if (!isHeard && !isReading) {
       this.#websocket.terminate();
@@ -147,7 +147,7 @@ export class OpenSocket implements ApiSocket {
   }
 
   #hear(text: string): void {
-    // The listener may have closed the socket. It gets nothing after that.
+    // The listener may have closed the socket, and gets nothing after that.
     if (!this.#isOpen) return;
     if (this.#listener !== undefined) {
       this.#listener(text);
@@ -186,7 +186,7 @@ export class OpenSocket implements ApiSocket {
   }
 }
 
-/** The library gives whole frames, which it may have received in pieces. */
+/** The bytes of a frame. The library gives whole frames, which it may have received in pieces. */
 function toBuffer(data: RawData): Buffer {
   if (Buffer.isBuffer(data)) return data;
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);

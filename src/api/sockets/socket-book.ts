@@ -1,6 +1,6 @@
 /**
- * Knows every WebSocket, and every stream of lines, from its request to its end. It limits how many there are, pings the
- * WebSockets, and closes all with their key, their session or the server.
+ * Knows every WebSocket, and every stream of lines, from its request to its end. It limits their number, pings the
+ * WebSockets, and closes sockets when their key, their session or the server ends.
  */
 import type { Socket } from 'node:net';
 import type { Access } from '../../access/access.js';
@@ -12,15 +12,15 @@ import { CLOSE, type OpenSocket } from './open-socket.js';
 const STOP_GRACE_MS = 1000;
 
 export interface SocketLimits {
-  /** Of one key, or of one session. Default 64. */
+  /** The limit for one key, or for one session. Default 64. */
   readonly perCaller: number;
-  /** Default 1,024. */
+  /** The limit for all sockets together. Default 1,024. */
   readonly total: number;
   /** The time between two pings. A client that shows no life in that time is closed. Default 30 s. */
   readonly pingMs: number;
 }
 
-/** A socket's place, from before its upgrade until its connection has closed. */
+/** The place of a socket, from before its upgrade until its connection has closed. */
 interface Seat {
   readonly connection: Socket;
   socket: OpenSocket | undefined;
@@ -39,12 +39,14 @@ export class SocketBook {
     this.#limits = { perCaller, total, pingMs };
   }
 
-  /** How many sockets there are, handshakes included. */
+  /** How many sockets there are, including handshakes. */
   get size(): number {
     return this.#seats.size;
   }
 
-  /** Takes a place before the upgrade. It is free again when `connection` has closed. Throws DRV_SOCKET_LIMIT. */
+  /**
+   * Takes a place before the upgrade. The place is free again when `connection` has closed. Throws DRV_SOCKET_LIMIT.
+   */
   reserve(access: Access, connection: Socket): void {
     const { name, session } = access;
     const ofCaller = this.#perCaller.get(name) ?? 0;
@@ -54,7 +56,7 @@ export class SocketBook {
       throw limited(`${who} holds ${perCaller} sockets, the most there may be of one ${kind}`);
     }
     if (this.#seats.size >= total) throw limited(`there are ${total} sockets, the most there may be`);
-    // Pipelined requests come while the first one is being answered. Each would wait, in memory, for its turn.
+    // Pipelined requests arrive while the first is being answered. Each would wait for its turn, in memory.
     if (this.#seats.has(connection)) throw limited('this connection carries a stream already');
     const seat: Seat = { connection, socket: undefined };
     this.#seats.set(connection, seat);
@@ -74,7 +76,7 @@ export class SocketBook {
     else seat.socket = socket;
   }
 
-  /** Closes all sockets with 1001 and this reason, and after 1 s their connections. Resolves when they have closed. */
+  /** Closes all sockets with 1001 and this reason, and their connections after 1 s. Resolves when they have closed. */
   async closeAll(reason: string): Promise<void> {
     const seats = [...this.#seats.values()];
     const ends = seats.map(({ connection }) => new Promise((resolve) => connection.once('close', resolve)));

@@ -1,6 +1,5 @@
 /**
- * Registers the WebSocket plugin with Drover's limits, in a context of its own, so that plain routes do not pay for
- * it.
+ * Registers the WebSocket plugin with Drover's limits, in a context of its own, so that plain routes do not pay for it.
  */
 import type { Server } from 'node:http';
 import websocket from '@fastify/websocket';
@@ -16,12 +15,15 @@ const KIB = 1024;
 const LIMITS = {
   maxPayload: 64 * KIB,
   maxFragments: 128,
-  /** Pieces of one unfinished frame: enough for the smallest packets of a network, too few for one byte in each. */
+  /**
+   * How many pieces an unfinished frame may have: enough for the smallest network packets, too few for pieces of one
+   * byte.
+   */
   maxBufferedChunks: KIB,
   perMessageDeflate: false,
-  /** Off: `OpenSocket` answers pings, unless the client does not read. */
+  /** Off, because `OpenSocket` answers pings, unless the client does not read. */
   autoPong: false,
-  /** How long a client may take to answer a close. It may have to read much before that. */
+  /** How long a client may take to answer a close. It may have to read a lot before. */
   closeTimeout: 10_000,
 };
 
@@ -45,12 +47,12 @@ export function registerSockets(
       handleProtocols: (offered) => selectableProtocols(offered)[0] ?? false,
     },
     errorHandler: (error, socket) => {
-      // A fault of the client has a code, and the library closes the socket for it.
+      // An error with a code is a fault of the client, and the library closes the socket for it.
       if ('code' in error) return;
       logger.error({ err: error }, `a WebSocket endpoint failed: ${messageOf(error)}`);
       socket.close(CLOSE.fault, 'unexpected fault of the server');
     },
-    // The socket book closes all sockets, with a reason.
+    // Nothing is left to do: the socket book closes all sockets, with a reason.
     preClose: (done) => done(),
   });
   // Registered after the plugin, which wraps only later routes.

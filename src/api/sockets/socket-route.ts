@@ -1,4 +1,7 @@
-/** Registers a `SocketSpec` on the server. The upgrade comes last: a refusal before it is an ordinary HTTP answer. */
+/**
+ * Registers a `SocketSpec` on the server. The upgrade comes last, so that an earlier refusal is an ordinary HTTP
+ * answer.
+ */
 import type { IncomingMessage } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
@@ -11,13 +14,6 @@ import { LineStream } from './line-stream.js';
 import { OpenSocket } from './open-socket.js';
 import type { ApiSocket, SocketCall, SocketDescription, SocketSpec } from './socket.js';
 import type { SocketBook } from './socket-book.js';
-
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
-    socket?: true;
-  }
-}
 
 const VERSION = '13';
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
@@ -66,7 +62,7 @@ async function prepare<P, Q>(
   return await spec.open(call);
 }
 
-/** Answers a request without an upgrade. A stream of lines takes a place among the sockets. */
+/** Answers a request that asks for no upgrade. A stream of lines takes a place among the sockets. */
 async function answerPlain<P, Q>(
   spec: SocketSpec<P, Q>,
   book: SocketBook,
@@ -94,7 +90,7 @@ function callOf<P, Q>(spec: SocketSpec<P, Q>, request: FastifyRequest): SocketCa
   return { params, query, request };
 }
 
-/** Checks the handshake before the library does: it would refuse later, and in its own words. */
+/** Checks the handshake before the library does, which would refuse later and in its own words. */
 function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void {
   if (headers['sec-websocket-version'] !== VERSION) {
     reply.header('sec-websocket-version', VERSION);

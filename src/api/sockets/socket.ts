@@ -1,6 +1,6 @@
 /**
- * A WebSocket endpoint as data, the counterpart of `http/route.ts`: who may open it, its input as zod schemas, and
- * what runs on the open socket. Refusals come before the upgrade, as ordinary HTTP answers.
+ * A WebSocket endpoint as data, the counterpart of `http/route.ts`: its callers, its input as zod schemas, and the code
+ * for the open socket. Refusals come before the upgrade, as ordinary HTTP answers.
  */
 import type { FastifyRequest } from 'fastify';
 import type { z } from 'zod';
@@ -10,29 +10,34 @@ import type { ErrorCode } from '../../model/errors.js';
 import type { Reach, Scope } from '../http/route.js';
 import type { LineStream } from './line-stream.js';
 
-/** An open socket. Frames are UTF-8 text, unless its endpoint says otherwise. No call throws when the socket is closed. */
+/**
+ * An open socket. Frames are UTF-8 text, unless its endpoint says otherwise. No call throws when the socket is closed.
+ */
 export interface ApiSocket {
   readonly access: Access;
   /** The client's address. */
   readonly address: string;
   /** Aborts when either side closes the socket. After that nothing is received or sent. */
   readonly signal: AbortSignal;
-  /** Bytes that wait for the kernel to take them. */
+  /** The bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
   sendText(text: string): void;
   sendBinary(bytes: Buffer): void;
-  /** Sends whole frames that `encodeTextFrames` made. One buffer may go to many sockets. */
+  /** Sends whole frames that `encodeTextFrames` made. Many sockets may share a buffer. */
   sendFrames(frames: Buffer): void;
-  /** Resolves at once when `bufferedBytes` is 256 KiB or less; else when all is taken, or the socket is closed. */
+  /**
+   * Resolves at once when `bufferedBytes` is 256 KiB or less; otherwise when all bytes are taken, or the socket is
+   * closed.
+   */
   whenDrained(): Promise<void>;
   /**
-   * Sets the listener, once. Earlier frames are kept, up to 64 KiB; beyond that the socket is closed with 1008. So
-   * an endpoint that takes no frames must set a listener that ignores them. A binary frame closes the socket with
-   * 1003, where the endpoint does not take them.
+   * Sets the only listener. Earlier frames are kept, up to 64 KiB; beyond that the socket is closed with 1008. So an
+   * endpoint that takes no frames must set a listener that ignores them. A binary frame closes the socket with 1003,
+   * unless the endpoint takes binary frames.
    */
   onText(listener: (text: string) => void): void;
   /**
-   * Takes binary frames, from now on. While the listener's promise is pending, the client is not read, so that it cannot
+   * Takes binary frames from now on. While the listener's promise is pending, the client is not read, so that it cannot
    * send faster than its frames are taken. Called once, as soon as the socket is open.
    */
   onBinary(listener: (bytes: Buffer) => Promise<void>): void;
@@ -48,7 +53,7 @@ export interface SocketCall<Params, Query> {
 
 /** A socket endpoint without its code. The API's description shows it as a GET that answers 101. */
 export interface SocketDescription {
-  /** Below `/api`; parameters as `:id`. */
+  /** The path below `/api`; parameters as `:id`. */
   readonly path: string;
   readonly scope: Scope;
   readonly reach?: Reach;
@@ -58,7 +63,7 @@ export interface SocketDescription {
   /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
-  /** What a plain GET gets. Absent: the answer 426. */
+  /** The answer to a plain GET: lines of this type. Absent: the answer is 426. */
   readonly lines?: { readonly contentType: string };
   /** The errors of this endpoint before the upgrade, beside those of every endpoint. */
   readonly errors?: readonly ErrorCode[];
@@ -67,17 +72,14 @@ export interface SocketDescription {
 export interface SocketSpec<P, Q> extends SocketDescription {
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
-  /**
-   * Called before the upgrade. Returns the code to run on the open socket, or throws what the HTTP answer should
-   * say.
-   */
+  /** Called before the upgrade. Returns the code to run on the open socket, or throws the error for the HTTP answer. */
   open(call: SocketCall<P, Q>): MaybePromise<(socket: ApiSocket) => void>;
   readonly lines?: LinesSpec<P, Q>;
 }
 
-/** The endpoint without an upgrade: an answer of lines that goes on until either side ends it. */
+/** The endpoint for a request that asks for no upgrade: an answer of lines that goes on until either side ends it. */
 export interface LinesSpec<P, Q> {
   readonly contentType: string;
-  /** Like `open` of the endpoint. */
+  /** Returns the code to run on the stream of lines, or throws like `open` of the endpoint. */
   open(call: SocketCall<P, Q>): MaybePromise<(stream: LineStream) => void>;
 }

@@ -1,6 +1,6 @@
 /**
- * Encodes WebSocket text frames as a server sends them: final, unmasked, not compressed (RFC 6455). Many frames
- * share one buffer, so that text for many clients is encoded once.
+ * Encodes WebSocket text frames as a server sends them: final, unmasked, not compressed (RFC 6455). Many frames share
+ * one buffer, so that text for many clients is encoded once.
  */
 
 const FINAL_TEXT = 0x81;

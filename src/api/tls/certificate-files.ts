@@ -1,7 +1,7 @@
 /**
- * The operator's own certificate and key for the API, two PEM files. They are read at the start and looked at every two
- * seconds, because watches of the system miss what tools do that renew: swapped links, and directories behind them. A
- * pair that is of no use changes nothing: the one before stays, and log and status say why.
+ * The operator's own certificate and key for the API, two PEM files. They are read at the start and checked every two
+ * seconds. Watches of the system would miss some ways of renewal: swapped links, and directories behind them. A pair
+ * that cannot be used changes nothing: the former pair stays, and log and status give the reason.
  */
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
@@ -21,7 +21,7 @@ const SERVER_USAGE = '1.3.6.1.5.5.7.3.1';
 const OTHERS_READ = 0o004;
 
 export interface CertificateFilesOptions {
-  /** Absolute paths. */
+  /** The absolute paths of the files. */
   readonly certificate: string;
   readonly key: string;
   readonly clock: Clock;
@@ -31,7 +31,7 @@ export interface CertificateFilesOptions {
 export class CertificateFiles implements Part {
   readonly #options: CertificateFilesOptions;
   #shown: ApiCertificate | undefined;
-  /** The files' state when they were read last, and at the last look. */
+  /** The state of the files when they were read last, and at the last look. */
   #read = '';
   #seen = '';
   #timer: TimerHandle | undefined;
@@ -42,7 +42,7 @@ export class CertificateFiles implements Part {
     this.#options = options;
   }
 
-  /** Reads the files. Throws DRV_NODE_CONFIG_INVALID with one line: the field, what is wrong, what to do. */
+  /** Reads the files. Throws DRV_NODE_CONFIG_INVALID with the field, the fault and the fix in one line. */
   async open(): Promise<ApiCertificate> {
     const { clock, logger } = this.#options;
     this.#read = await this.#state();
@@ -80,7 +80,7 @@ export class CertificateFiles implements Part {
     const state = await this.#state();
     const before = this.#seen;
     this.#seen = state;
-    // Two files are renewed one after the other: they are read when both have stood still for one look.
+    // The two files are renewed one after the other, so they are read only when neither has changed between two looks.
     if (state === this.#read || state !== before) return;
     this.#read = state;
     const { certificate, logger } = this.#options;
@@ -95,7 +95,7 @@ export class CertificateFiles implements Part {
     }
   }
 
-  /** Differs when one of the files is another, or has changed. */
+  /** A text that changes when either file is replaced or changed. */
   async #state(): Promise<string> {
     const { certificate, key } = this.#options;
     const states = [certificate, key].map((path) =>

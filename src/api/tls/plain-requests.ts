@@ -1,7 +1,7 @@
 /**
- * Answers plain HTTP on the API's port with TLS, one request for each connection. A browser that shows a page goes on to
- * https. Everything else gets an error: a client that was sent on would send its key in clear again, each time, and
- * nobody would notice.
+ * Answers plain HTTP on the API's port with TLS, one request for each connection. A browser that wants a page is sent
+ * on to https. Every other client gets an error: if it were sent on, it would send its key in clear again each time,
+ * without a person noticing.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -10,25 +10,25 @@ import type { ErrorCode } from '../../model/errors.js';
 import type { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { answerSocketError } from '../http/error-reply.js';
 
-/** A host name or an address in brackets, perhaps with a port. What else a Host header may hold is never repeated. */
+/** A host name or an address in brackets, with or without a port. Any other Host header is never repeated. */
 const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
-/** An absolute path of visible characters. Not `//`: some clients read a host in it. */
+/** An absolute path of visible characters. It must not begin with `//`, because some clients read a host in it. */
 const PATH = /^\/(?!\/)[\x21-\x5b\x5d-\x7e]{0,2048}$/;
 
 export class PlainRequests {
-  /** Never listens. It parses the requests of connections that are handed over. */
+  /** It never listens: it parses the requests of connections that are handed over. */
   readonly #server: Server;
   readonly #log: RepeatedLog;
 
   constructor(maxHeaderSize: number, log: RepeatedLog) {
     this.#log = log;
     this.#server = createServer({ maxHeaderSize }, (request, response) => this.#answer(request, response));
-    // Otherwise Node asks for the body first.
+    // This event too, because otherwise Node asks for the body first.
     this.#server.on('checkContinue', (request, response) => this.#answer(request, response));
     this.#server.on('clientError', answerSocketError);
   }
 
-  /** Answers what comes. The caller closes the connection when that takes too long. */
+  /** Answers the connection's request. The caller closes the connection when that takes too long. */
   take(connection: Socket): void {
     this.#server.emit('connection', connection);
     connection.resume();
@@ -38,7 +38,7 @@ export class PlainRequests {
     const hasKey = showsKey(request);
     if (hasKey) this.#warn(request.socket.remoteAddress ?? '');
     const target = hasKey ? undefined : pageOf(request);
-    // What is left of the request is read and thrown away: closing over unread bytes could lose the answer.
+    // The rest of the request is read and thrown away: closing the connection over unread bytes could lose the answer.
     request.resume();
     response.setHeader('Connection', 'close');
     response.setHeader('Cache-Control', 'no-store');
@@ -48,7 +48,7 @@ export class PlainRequests {
       return;
     }
     response.setHeader('Location', target);
-    // Not for good: browsers would remember it when TLS is off again.
+    // Not a permanent redirect, because browsers would remember it when TLS is off again.
     endWith(response, 307, 'text/plain', `${HTTPS_ONLY}\n`);
   }
 
@@ -73,7 +73,7 @@ function showsKey({ headers }: IncomingMessage): boolean {
   return headers.authorization !== undefined || headers['sec-websocket-protocol'] !== undefined;
 }
 
-/** Where a browser goes that wants to show a page; undefined: it is none. */
+/** The https address for a browser that wants a page; undefined: the request is not for a page. */
 function pageOf({ method, url = '', headers }: IncomingMessage): string | undefined {
   const { host = '', accept = '', upgrade } = headers;
   const isPage =

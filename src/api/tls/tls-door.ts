@@ -1,7 +1,7 @@
 /**
  * The API's port with TLS. It looks at the first byte of each connection: TLS goes on to the HTTPS server, anything
- * else to `PlainRequests`, which explains. Until its handshake is over a connection is bounded in time here, and in
- * number by the connection limit.
+ * else to `PlainRequests`. Until its handshake is over, a connection has a time limit here, and the connection limit
+ * counts it.
  */
 import type { RequestListener } from 'node:http';
 import { createServer, type Server, type ServerOptions } from 'node:https';
@@ -17,18 +17,18 @@ import { TLS_VERSIONS } from './tls-versions.js';
 
 export interface TlsDoorOptions {
   readonly certificate: ApiCertificate;
-  /** From the connection to the end of its handshake, or of a plain request's answer. */
+  /** The limit from the connection to the end of its handshake, or of the answer to a plain request. */
   readonly handshakeMs: number;
-  /** Hears of each handshake that is over. */
+  /** Told of each handshake that is over. */
   readonly connections: Pick<ConnectionLimit, 'noteSecure'>;
-  /** Takes what is no TLS. */
+  /** Takes the connections that do not begin with TLS. */
   readonly plain: PlainRequests;
 }
 
 export class TlsDoor {
   readonly #options: TlsDoorOptions;
   readonly #deadlines: Deadlines<Socket>;
-  /** Connections without a handshake, by `connectionKey`. */
+  /** The connections whose handshake is not over, by `connectionKey`. */
   readonly #waiting = new Map<string, Socket>();
 
   constructor(options: TlsDoorOptions) {
@@ -36,7 +36,7 @@ export class TlsDoor {
     this.#deadlines = new Deadlines(options.handshakeMs, (connection) => connection.destroy());
   }
 
-  /** Makes the HTTPS server, which does not listen yet. It takes up each change of the certificate by itself. */
+  /** Makes the HTTPS server, which does not listen yet. It takes each new certificate into use itself. */
   makeServer(options: ServerOptions, onRequest: RequestListener): Server {
     const { certificate, plain } = this.#options;
     const server = createServer(
@@ -44,7 +44,7 @@ export class TlsDoor {
       onRequest,
     );
     certificate.onChange(() => server.setSecureContext(contextOf(certificate)));
-    // Node's own listener begins the handshake. It waits until the first byte is known.
+    // Node's own listener begins the handshake. It is called later, when the first byte is known.
     const handshakes = server.listeners('connection');
     server.removeAllListeners('connection');
     server.on('connection', (connection) => {
@@ -58,7 +58,7 @@ export class TlsDoor {
     return server;
   }
 
-  /** Closes the connections that have not finished a handshake. The server's own functions do not know them. */
+  /** Closes the connections that have not finished a handshake, which the server's own functions do not know. */
   closeWaiting(): void {
     for (const connection of this.#waiting.values()) connection.destroy();
   }
@@ -79,7 +79,7 @@ export class TlsDoor {
   #onSecure(secure: TLSSocket): void {
     const key = connectionKey(secure);
     const connection = this.#waiting.get(key);
-    // A connection whose offer of an upgrade was passed over comes a second time.
+    // A connection comes here a second time when Drover has ignored its offer of an upgrade.
     if (connection === undefined) return;
     this.#forget(key, connection);
     this.#options.connections.noteSecure(connection, secure);

@@ -1,4 +1,4 @@
-/** What Fastify is told of connections, with TLS and without it: the same limits. */
+/** The options of Fastify about connections, with TLS and without it: the limits are the same. */
 
 import type { RequestListener, Server } from 'node:http';
 import type { Socket } from 'node:net';
@@ -15,16 +15,16 @@ const TLS_WITHOUT =
   'a client speaks TLS to the API, which has none: let it use http://, or set apiTls in config.json';
 
 export interface TransportLimits {
-  /** Time for the headers of a request to arrive, and for a TLS handshake. Default 10 s. */
+  /** How long the headers of a request, or a TLS handshake, may take. Default 10 s. */
   readonly headersMs: number;
-  /** How long a connection may stand still because its client does not read; then it is closed. Default 180 s. */
+  /** How long a connection may stand still because its client does not read, before it is closed. Default 180 s. */
   readonly silenceMs: number;
-  /** The most connections. Default: half of the files that the process may open, 16,384 at most. */
+  /** The limit for connections. Default: half of the files that the process may open, 16,384 at most. */
   readonly connections: number;
 }
 
 export interface Transport {
-  /** For Fastify. */
+  /** The options for Fastify. */
   readonly options: {
     readonly connectionTimeout: number;
     readonly keepAliveTimeout: number;
@@ -60,7 +60,7 @@ export function makeTransport(
   if (certificate === undefined) return { options, connections, closeWaiting: () => undefined };
   const plain = new PlainRequests(MAX_HEADER_BYTES, log);
   const door = new TlsDoor({ certificate, handshakeMs: headersMs, plain, connections });
-  // Fastify sets nothing on a server that it did not make.
+  // Set here, because Fastify sets nothing on a server that it did not make.
   const own = { ...http, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 };
   const serverFactory = (onRequest: RequestListener): Server =>
     door.makeServer(own, onRequest).setTimeout(silenceMs);

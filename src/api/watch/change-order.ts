@@ -1,28 +1,28 @@
 /**
- * The entries of one topic in the order of their last change. A reader is a place in that order: behind it stands what
- * the reader has not seen, each entry once and as it is now. So a reader costs a number, however far behind it is, and
- * readers at the same place get the same.
+ * The entries of one topic in the order of their last change. A reader is a place in that order. Behind the place stand
+ * the changed entries that the reader has not seen, each once and in its present form. So a reader costs one number,
+ * however far it is behind, and readers at the same place get the same.
  */
 
-/** What filters look at. A trait that an entry does not have matches no filter for it. */
+/** The values that filters compare. An entry that lacks a trait passes no filter for it. */
 export interface Traits {
   readonly configuration?: string;
   readonly node?: string;
   readonly state?: string;
 }
 
-/** One entry, or the end of one. */
+/** An entry, or the end of an entry. */
 export interface Placed {
   readonly id: string;
-  /** Unique, and larger than that of every earlier change. */
+  /** The place of the change, which is unique and larger than that of every earlier change. */
   readonly place: number;
-  /** Undefined: the entry is gone. */
+  /** The traits of the entry; undefined: the entry is gone. */
   readonly traits: Traits | undefined;
-  /** The change before; undefined: there was none. */
+  /** The entry's change before this one; undefined: there was none. */
   readonly before: Omit<Placed, 'before'> | undefined;
 }
 
-/** Places that were left are cleared away when there are more than this, and more than half of all. */
+/** Places that entries have left are cleared away when there are more than this, and more than half of all. */
 const MOST_LEFT = 1024;
 
 /** How many ends are kept by default. A reader that is further behind begins anew. */
@@ -31,9 +31,9 @@ const MOST_ENDS = 10_000;
 export class ChangeOrder {
   readonly #mostEnds: number;
   readonly #byId = new Map<string, Placed>();
-  /** By place. It also holds what has another place now. */
+  /** The changes by place. Entries that have moved on to another place stay in it until they are cleared away. */
   #order: Placed[] = [];
-  /** Ends by place, from `#firstEnd` on. It also holds entries that came back. */
+  /** The ends by place, from `#firstEnd` on. Entries that came back stay in it. */
   #ends: Placed[] = [];
   #firstEnd = 0;
   #end = 0;
@@ -48,7 +48,9 @@ export class ChangeOrder {
     return this.#end;
   }
 
-  /** False: ends after `place` are no longer known, so a reader there would keep what is gone. */
+  /**
+   * True when all ends after `place` are still known. Otherwise a reader at `place` would keep entries that are gone.
+   */
   holdsAllAfter(place: number): boolean {
     return place >= this.#forgottenTo && place <= this.#end;
   }
@@ -61,7 +63,7 @@ export class ChangeOrder {
     this.#change(id, traits);
   }
 
-  /** No change when there is no such entry. */
+  /** Ends an entry. Changes nothing when there is no such entry. */
   remove(id: string): void {
     if (this.traitsOf(id) === undefined) return;
     const end = this.#change(id, undefined);
@@ -69,7 +71,7 @@ export class ChangeOrder {
     if (this.#ends.length - this.#firstEnd > this.#mostEnds) this.#forgetFirstEnd();
   }
 
-  /** The entries and ends behind `place`, up to `upTo`, in order. The order must not change meanwhile. */
+  /** The entries and ends behind `place`, up to `upTo`, in order. The order must not change during the iteration. */
   *after(place: number, upTo: number): Generator<Placed> {
     for (let index = this.#indexAfter(place); index < this.#order.length; index++) {
       const placed = this.#order[index];

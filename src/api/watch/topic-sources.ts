@@ -1,4 +1,4 @@
-/** Where the entries of each topic come from. */
+/** The sources of the entries of each topic. */
 
 import type { MeasuredInstance } from '../../channel/master/usage-book.js';
 import type { InstanceRecord } from '../../model/instance.js';
@@ -23,7 +23,7 @@ export function topicSources(needs: Reads, view: InstanceView): Readonly<Record<
   };
 }
 
-/** The entries of a mirror: those that are there in the order of their last change, then each change. */
+/** Follows a mirror: first its present entries in the order of their last change, then each change. */
 function followMirror<T>(
   mirror: MirrorReader<T>,
   take: (id: string, value: T | undefined) => void,
@@ -40,7 +40,7 @@ function instanceSource({ instances }: Reads, view: InstanceView): TopicSource {
     textOf: (id) => view.get(id),
     follow: ({ put, remove }) =>
       followMirror(instances, (id, record) => {
-        // One that is being removed is shown nowhere.
+        // An instance that is being removed is not shown.
         if (record === undefined || record.desired.goal === 'remove') remove(id);
         else put(id, traitsOf(record));
       }),
@@ -72,7 +72,7 @@ function configurationSource({ configurations }: Reads): TopicSource {
   };
 }
 
-/** A node changes also with what is placed on it: with the RAM and CPU given out, and the progress of its drain. */
+/** The nodes. A node also changes with its instances: with the RAM and CPU given out, and the progress of its drain. */
 function nodeSource(needs: Reads): TopicSource {
   const { nodes, instances } = needs;
   return {
@@ -107,7 +107,7 @@ function nodeSource(needs: Reads): TopicSource {
   };
 }
 
-/** True when the change of an instance cannot change what its node has given out, or how far its drain is. */
+/** True when the change of an instance cannot change what its node has given out, nor the node's drain. */
 function isSameLoad(after: InstanceRecord | undefined, before: InstanceRecord | undefined): boolean {
   return (
     after?.placement?.nodeId === before?.placement?.nodeId &&
@@ -169,7 +169,7 @@ function usageSource({ usages }: Reads): TopicSource {
           put(id, { configuration: last.configuration, node });
         },
         gone: (id, node) => {
-          // It may have moved, and its new node has measured it since.
+          // The instance may have moved, and its new node may have measured it since.
           if (known.get(id)?.node !== node) return;
           known.delete(id);
           remove(id);

@@ -1,18 +1,20 @@
-/** A topic of the change stream: its entries in the order of their changes, and the JSON text of each one. */
+/** A topic of the change stream: its entries in the order of their changes, and the JSON text of each entry. */
 import { ChangeOrder, type Traits } from './change-order.js';
 import type { FilterOptions } from './watch-filter.js';
 
 export type FilterName = keyof FilterOptions;
 
-/** Follows where the entries come from. Calls `put` for those that are there now, and for each that changes. */
+/** The source of a topic's entries. It calls `put` for each present entry, and for each that changes. */
 export interface TopicSource {
-  /** Names of the filters that its entries have traits for. */
+  /** The names of the filters for which its entries have traits. */
   readonly filters: readonly FilterName[];
-  /** True: it concerns more than a key sees that is restricted to configurations. */
+  /** True: the topic concerns more than a key sees that is restricted to configurations. */
   readonly isWhole: boolean;
-  /** The JSON text of an entry as it is now, for a reader that is restricted to configurations or not; undefined: gone. */
+  /**
+   * The JSON text of an entry now; undefined: it is gone. `isRestricted`: the reader is restricted to configurations.
+   */
   textOf(id: string, isRestricted: boolean): string | undefined;
-  /** Returns the function that ends it. */
+  /** Begins to follow. Returns the function that ends this. */
   follow(entries: { put(id: string, traits: Traits): void; remove(id: string): void }): () => void;
 }
 
@@ -35,7 +37,7 @@ export class Topic {
     this.#onChange = onChange;
   }
 
-  /** Begins to follow: a topic that nobody has asked for costs nothing. */
+  /** Begins to follow the source. A topic that no reader has asked for costs nothing. */
   open(): void {
     this.#unfollow ??= this.#source.follow({
       put: (id, traits) => {

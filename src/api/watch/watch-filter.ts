@@ -1,11 +1,11 @@
-/** Which entries of a topic a reader wants, and which changes it must hear of to know them. */
+/** Decides which entries of a topic a reader wants, and which changes it must hear of to know them. */
 
 import type { Access } from '../../access/access.js';
 import { matchesAny } from '../../model/access/name-pattern.js';
 import type { Placed, Traits } from './change-order.js';
 
 export interface FilterOptions {
-  /** Names; `*` stands for any characters. */
+  /** The names to filter by; `*` stands for any characters. */
   readonly configuration?: readonly string[] | undefined;
   readonly node?: readonly string[] | undefined;
   readonly state?: readonly string[] | undefined;
@@ -15,7 +15,7 @@ export interface FilterOptions {
 export type Sight = Pick<Access, 'configurations' | 'sees'>;
 
 export class WatchFilter {
-  /** Equal for filters that let the same through. */
+  /** The same for filters that pass the same entries. */
   readonly key: string;
   /** True: its reader is restricted to configurations. */
   readonly isRestricted: boolean;
@@ -43,19 +43,20 @@ export class WatchFilter {
   }
 
   /**
-   * True when a reader may hold an entry that does not match any more, or is gone. `knownTo`: the end of the topic when the
+   * True when a reader may hold an entry that no longer matches, or is gone. `knownTo`: the end of the topic when the
    * reader last had everything.
    */
   mayHold({ before, traits }: Placed, knownTo: number): boolean {
     if (before === undefined) return false;
     if (before.place <= knownTo) return before.traits !== undefined && this.matches(before.traits);
-    // What it was when the reader heard of it is not known any more. Its configuration never changes.
+    // The entry's form when the reader heard of it is not known any more. Its configuration never changes, so that
+    // decides.
     const configuration = (traits ?? before.traits)?.configuration;
     return this.#isConfiguration(configuration);
   }
 
   #isConfiguration(name: string | undefined): boolean {
-    // Entries of a topic that is not by configuration are for all who may follow it.
+    // An entry that has no configuration is for all readers who may follow its topic.
     if (name === undefined) return this.#configurations === undefined;
     return (
       this.#sight.sees(name) && (this.#configurations === undefined || matchesAny(this.#configurations, name))

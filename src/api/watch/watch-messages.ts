@@ -5,7 +5,7 @@ import { DroverError } from '../../model/errors.js';
 const MOST_NAMES = 100;
 const MOST_CHARS = 200;
 
-/** Names to filter by. */
+/** The names to filter by. */
 export const namesSchema = z
   .array(z.string().min(1).max(MOST_CHARS))
   .min(1)
@@ -19,24 +19,24 @@ const filterSchema = z.strictObject({
 });
 
 const positionSchema = z.strictObject({
-  epoch: z.string().describe('of the last message of that topic'),
-  revision: z.int().min(0).describe('of the last message of that topic'),
+  epoch: z.string().describe('the epoch of the last message of that topic'),
+  revision: z.int().min(0).describe('the revision of the last message of that topic'),
 });
-/** Where a reader stopped: it has everything up to that revision. */
+/** The place where a reader stopped: it has everything up to that revision. */
 export type Position = z.output<typeof positionSchema>;
 
 const topic = z.string().min(1).max(MOST_CHARS);
-/** As for a live log. */
+/** The same limit as for a live log. */
 const MOST_TAIL = 1000;
 
-/** How a client wants the lines of a log. */
+/** The options for the lines of a log. */
 export const logOptionsSchema = z.strictObject({
   tail: z
     .int()
     .min(0)
     .max(MOST_TAIL)
     .optional()
-    .describe('begin with so many of the last lines; default 100'),
+    .describe('how many of the last lines come first; default 100'),
   since: z.int().min(1).optional().describe('begin with the line of this number; instead of tail'),
   node: z
     .string()
@@ -44,7 +44,7 @@ export const logOptionsSchema = z.strictObject({
     .max(MOST_CHARS)
     .optional()
     .describe(
-      'with since: the number is of the log on this node; if it is on another now, begin with its first line',
+      'with since: the number counts in the log on this node; if the instance is on another node now, the first line comes first',
     ),
   timestamps: z.boolean().default(false).describe('say when each line was written'),
   ansi: z.boolean().default(false).describe('keep colours and other terminal sequences'),
@@ -77,7 +77,7 @@ export function parseWatchRequest(text: string): WatchRequest {
   throw new DroverError('DRV_REQUEST_INVALID', `a message is ${FORMS}: ${problemIn(value, result.error)}`);
 }
 
-/** The problem of the form that the client most likely meant. */
+/** The fault of a message, judged by the form that the client most likely meant. */
 function problemIn(value: unknown, error: z.ZodError): string {
   const [issue] = error.issues;
   const isEnd = value !== null && typeof value === 'object' && 'unsubscribe' in value;
@@ -90,12 +90,12 @@ export interface ChangesHead extends Position {
   readonly topic: string;
 }
 
-/** What a part of a snapshot says beside its entries. */
+/** The fields of a part of a snapshot beside its entries. */
 export interface SnapshotPart {
-  /** What the client has is to be forgotten. */
+  /** True: the client must forget what it has. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
-  /** Why a client that has something gets it all again. */
+  /** Why a client that has entries gets all of them again. */
   readonly reason: string | undefined;
 }
 
@@ -125,7 +125,7 @@ export function changesText(
   return `${open(head)},"put":[${put.join(',')}],"gone":${JSON.stringify(gone)}}`;
 }
 
-/** `topic`: of the message that was refused; undefined: it named none. */
+/** The message of a refusal. `topic`: the topic of the refused message; undefined: it named none. */
 export function errorText({ message: error, code }: DroverError, topic?: string): string {
   return JSON.stringify({ type: 'error', topic, error, code });
 }

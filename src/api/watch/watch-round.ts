@@ -1,6 +1,6 @@
 /**
- * What readers get in one round: the pieces of the topics up to where these stood when it began. Readers at the same
- * place share a piece, and those with the same pieces their bytes.
+ * The pieces that readers get in one round: the changes of the topics up to their ends when the round began. Readers at
+ * the same place share a piece, and readers with the same pieces share their bytes.
  */
 import { MessagePacket } from '../sockets/message-packet.js';
 import type { Topic } from './topic.js';
@@ -10,43 +10,46 @@ import { changesText, snapshotText } from './watch-messages.js';
 /** A piece ends after so many characters of entries. */
 const MOST_CHARS = 256 * 1024;
 /**
- * What a round keeps for later readers. A round lasts until something changes, and each filter makes pieces of its own:
- * without a limit, clients could fill the memory of a quiet cluster.
+ * How many characters a round keeps for later readers. A round lasts until something changes, and each filter makes
+ * pieces of its own. If there were no limit, clients could fill the memory of a quiet cluster.
  */
 const MOST_KEPT_CHARS = 16 * 1024 * 1024;
 
-/** One reader of one topic. */
+/** A reader's position in one topic. */
 export interface Reading {
   readonly topic: Topic;
   readonly filter: WatchFilter;
   /** The place up to which everything was sent. */
   readonly place: number;
   /**
-   * The end of the topic when the reader last had everything. An entry that changed twice since may have passed it by: its
-   * first change is not in the order any more.
+   * The end of the topic when the reader last had everything. An entry that changed twice since may have escaped the
+   * reader, because its first change is not in the order any more.
    */
   readonly knownTo: number;
-  /** Set until the reader has all that was there when it came. */
+  /** Set until the reader has all entries that were there when it came. */
   readonly snapshot: Snapshot | undefined;
-  /** Set until the first message of a reader that resumes, which it gets in any case: the end of the topic then. */
+  /**
+   * The end of the topic when the reader resumed. Set until its first message, which it gets even if nothing has
+   * changed.
+   */
   readonly resumedTo: number | undefined;
 }
 
 export interface Snapshot {
   /** The end of the topic when the reader came. */
   readonly to: number;
-  /** Why it could not resume; undefined: it did not want to. */
+  /** Why the reader could not resume; undefined: it did not ask to. */
   readonly reason: string | undefined;
 }
 
 export interface Piece {
-  /** Unique in its round. */
+  /** The key of the piece, unique in its round. */
   readonly key: string;
-  /** The message; undefined: nothing that the reader must hear of. */
+  /** The message; undefined: the piece holds nothing that the reader must hear of. */
   readonly text: string | undefined;
-  /** The place of the reader after it. */
+  /** The place of the reader after the piece. */
   readonly place: number;
-  /** True: with it the reader has everything that there was when the piece was made. */
+  /** True: with the piece, the reader has everything that there was when the piece was made. */
   readonly isComplete: boolean;
 }
 
@@ -62,12 +65,12 @@ export class WatchRound {
     this.#ends = new Map([...topics].map((topic) => [topic, topic.order.end]));
   }
 
-  /** Characters of what is kept for later readers. Bounded. */
+  /** How many characters are kept for later readers. */
   get keptChars(): number {
     return this.#keptChars;
   }
 
-  /** What comes next for a reader; undefined: it has all of this round. */
+  /** The next piece for a reader; undefined: the reader has everything of this round. */
   next(reading: Reading): Piece | undefined {
     const { topic, filter, place, knownTo, snapshot, resumedTo } = reading;
     const to = snapshot?.to ?? resumedTo ?? this.#ends.get(topic) ?? 0;
@@ -93,7 +96,7 @@ export class WatchRound {
     return packet;
   }
 
-  /** Forgets all that is kept when it would be too much: it is made again for the next reader that needs it. */
+  /** Forgets everything that is kept when it exceeds the limit. The next reader that needs a piece makes it again. */
   #makeRoom(chars: number): void {
     this.#keptChars += chars;
     if (this.#keptChars <= MOST_KEPT_CHARS) return;

@@ -27,7 +27,9 @@ const watchQuery = z.object({
   subscribe: z
     .string()
     .optional()
-    .describe('topics with commas between them; `TOPIC@EPOCH:REVISION` goes on where the last message ended'),
+    .describe(
+      'topics separated by commas; `TOPIC@EPOCH:REVISION` goes on after the last message of that topic',
+    ),
   configuration: listed.describe('only of these configurations; `*` stands for any characters'),
   node: listed.describe('only of these nodes'),
   state: listed.describe('only in these states'),
@@ -88,7 +90,7 @@ interface Asked {
   readonly subscription: Subscription;
 }
 
-/** What the query asks for. A filter holds for the topics that take it. Throws DRV_REQUEST_INVALID. */
+/** The subscriptions in the query. A filter applies to the topics that take it. Throws DRV_REQUEST_INVALID. */
 function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly Asked[] {
   const asked = (query.subscribe ?? '').split(',').filter((text) => text.trim() !== '');
   const topics = asked.map((text) => topicOf(text.trim()));
@@ -117,7 +119,7 @@ function topicOf(text: string): { readonly name: string; readonly resume: Positi
     : { name, resume: { epoch, revision: Number(revision) } };
 }
 
-/** Does what a message of the client asks. A wrong one is answered, and changes nothing. */
+/** Carries out a message of the client. A wrong message is answered, and changes nothing. */
 function take(watchers: Watchers, watcher: Watcher, text: string): void {
   let topic: string | undefined;
   try {

@@ -1,4 +1,7 @@
-/** The log of one instance as a topic of the change stream: lines in place of entries, from the live log of the instance. */
+/**
+ * The log of one instance as a topic of the change stream. In place of entries it has the lines of the instance's live
+ * log.
+ */
 import type { LogMessageForm } from '../live-log/live-log-chunk.js';
 import type { LogSink } from '../live-log/live-log-reader.js';
 import { MessagePacket } from '../sockets/message-packet.js';
@@ -6,12 +9,12 @@ import type { WatchSink } from './watcher.js';
 
 const PREFIX = 'log:';
 
-/** The id of the instance, where the topic is the log of one. */
+/** The id of the instance if the topic is the log of an instance; otherwise undefined. */
 export function instanceOfLog(topic: string): string | undefined {
   return topic.startsWith(PREFIX) ? topic.slice(PREFIX.length) : undefined;
 }
 
-/** Lines go to `sink` as messages until `ending` aborts, which it does itself when there are no more. */
+/** Sends lines to `sink` as messages until `ending` aborts. It aborts `ending` itself when there are no more lines. */
 export function logSinkOf(sink: WatchSink, form: LogMessageForm, ending: AbortController): LogSink {
   const { topic } = form;
   const say = (message: object): void => sink.send(new MessagePacket([JSON.stringify(message)]));

@@ -1,4 +1,4 @@
-/** One client of the change stream: what it follows, and how far it is in each topic. */
+/** One client of the change stream: the topics that it follows, and its place in each. */
 import { setMaxListeners } from 'node:events';
 import { DroverError } from '../../model/errors.js';
 import type { MessagePacket } from '../sockets/message-packet.js';
@@ -7,20 +7,20 @@ import { type FilterOptions, type Sight, WatchFilter } from './watch-filter.js';
 import type { Position } from './watch-messages.js';
 import type { Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
 
-/** Where the messages go. No call throws when it is closed. */
+/** The target of the messages. No call throws when it is closed. */
 export interface WatchSink {
-  /** Aborts when either side ends it. */
+  /** Aborts when either side ends the sink. */
   readonly signal: AbortSignal;
-  /** Bytes that wait for the kernel to take them. */
+  /** The bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
   send(packet: MessagePacket): void;
   /** Resolves when little waits, or the sink is closed. */
   whenDrained(): Promise<void>;
-  /** Ends it by a fault of Drover. */
+  /** Ends the sink because of a fault of Drover. */
   fail(): void;
 }
 
-/** While more than this waits for the client, nothing more is sent. */
+/** While more than this waits for the client, no further messages are sent. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 
 interface Following extends Reading {
@@ -40,25 +40,25 @@ const MOST_LOGS = 16;
 
 export class Watcher {
   readonly sink: WatchSink;
-  /** What its client may see. */
+  /** The sight of the client: the configurations that it may see. */
   readonly sight: Sight;
-  /** True while it waits for its sink to drain. */
+  /** True while the watcher waits for its sink to drain. */
   isWaiting = false;
-  /** True: something was sent since the last beat. */
+  /** True: a message was sent since the last beat. */
   hasSent = false;
   readonly #epoch: string;
   readonly #followed = new Map<Topic, Following>();
   readonly #logs = new Map<string, AbortController>();
 
   constructor(sink: WatchSink, sight: Sight, epoch: string) {
-    // Each log that it follows listens.
+    // Each log that the client follows has a listener.
     setMaxListeners(0, sink.signal);
     this.sink = sink;
     this.sight = sight;
     this.#epoch = epoch;
   }
 
-  /** Takes the place of an earlier subscription of the same topic. Throws DRV_REQUEST_INVALID. */
+  /** Subscribes to a topic, and replaces an earlier subscription of it. Throws DRV_REQUEST_INVALID. */
   subscribe(topic: Topic, { filter = {}, resume }: Subscription): void {
     for (const name of ['configuration', 'node', 'state'] as const)
       if (filter[name] !== undefined && !topic.filters.includes(name)) throw unknownFilter(topic, name);
@@ -80,7 +80,10 @@ export class Watcher {
     this.#followed.delete(topic);
   }
 
-  /** Returns what ends the log: with the client, or with `closeLog`. Throws DRV_REQUEST_INVALID. */
+  /**
+   * Opens the log of a topic. The returned controller ends the log; `closeLog` and the end of the client abort it.
+   * Throws DRV_REQUEST_INVALID.
+   */
   openLog(topic: string): AbortController {
     this.closeLog(topic);
     if (this.#logs.size >= MOST_LOGS)
@@ -105,7 +108,7 @@ export class Watcher {
     return this.sink.bufferedBytes > MAX_BUFFERED_BYTES;
   }
 
-  /** The next messages of a round, bounded in size; undefined: it has all of that round. */
+  /** The next messages of a round, limited in size; undefined: the client has everything of that round. */
   take(round: WatchRound): MessagePacket | undefined {
     const pieces: Piece[] = [];
     for (const following of this.#followed.values()) {
@@ -121,7 +124,7 @@ export class Watcher {
   }
 }
 
-/** The next piece that says something. Moves the reader behind it. */
+/** The next piece that holds a message. Moves the reader behind it. */
 function nextPiece(following: Following, round: WatchRound): Piece | undefined {
   const { order } = following.topic;
   if (!order.holdsAllAfter(following.snapshot?.to ?? following.place)) {

@@ -1,6 +1,6 @@
 /**
- * All clients of the change stream. Changes gather for 100 ms and go out in one round. No client has a queue: one that
- * reads slowly keeps its place, and gets what is newest from there on when its connection has drained.
+ * All clients of the change stream. Changes gather for 100 ms and go out in one round. No client has a queue: a slow
+ * client keeps its place, and when its connection has drained it gets the newest entries from there on.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -18,32 +18,32 @@ import { WatchRound } from './watch-round.js';
 import { instanceOfLog, logSinkOf } from './watched-log.js';
 import { type Subscription, Watcher, type WatchSink } from './watcher.js';
 
-/** At most one frame for each client in this time. */
+/** Each client gets at most one frame in this time. */
 const ROUND_MS = 100;
-/** How long clients are served before everything else has its turn. */
+/** How long clients are served before other work has its turn. */
 const TURN_MS = 5;
 const BEAT_MS = 10_000;
 const MAX_NAME_BYTES = 64;
-/** As for a live log. */
+/** The same default as for a live log. */
 const DEFAULT_TAIL = 100;
 const BEAT = new MessagePacket([BEAT_TEXT]);
 
 export interface WatchersOptions {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'error'>;
-  /** By the names of their topics. */
+  /** The sources of the topics, by name. */
   readonly sources: Readonly<Record<string, TopicSource>>;
   readonly liveLogs: Pick<LiveLogs, 'attach'>;
   readonly view: Pick<InstanceView, 'record'>;
 }
 
-/** Of a topic, or of a log. */
+/** A subscription of a topic or of a log. */
 export interface AnySubscription extends Subscription {
   readonly log?: LogOptions | undefined;
 }
 
 export class Watchers {
-  /** Another one in each run of the master: with it, a reader that resumes knows what it missed. */
+  /** A new id in each run of the master. By it a reader that resumes knows whether its place is still valid. */
   readonly #epoch = randomUUID();
   readonly #clock: Clock;
   readonly #logger: Pick<Logger, 'error'>;
@@ -51,7 +51,7 @@ export class Watchers {
   readonly #view: Pick<InstanceView, 'record'>;
   readonly #topics = new Map<string, Topic>();
   readonly #watchers = new Set<Watcher>();
-  /** Those to be served, in order. */
+  /** The clients to be served, in order. */
   readonly #due = new Set<Watcher>();
   #round = new WatchRound(this.#epoch, []);
   #roundAt = Number.NEGATIVE_INFINITY;
@@ -73,12 +73,12 @@ export class Watchers {
     return [...this.#topics.keys()];
   }
 
-  /** The filters that a topic takes. Throws DRV_REQUEST_INVALID: there is no such topic, or not for this reader. */
+  /** The filters that a topic takes. Throws DRV_REQUEST_INVALID when there is no such topic, or not for this reader. */
   filtersOf(topic: string, sight: Sight): readonly FilterName[] {
     return this.#topicOf(topic, sight).filters;
   }
 
-  /** Serves `sink` until it ends. The client follows nothing until `subscribe`. */
+  /** Serves `sink` until it ends. The client follows no topic until `subscribe`. */
   open(sink: WatchSink, sight: Sight): Watcher {
     const watcher = new Watcher(sink, sight, this.#epoch);
     this.#watchers.add(watcher);
@@ -88,8 +88,8 @@ export class Watchers {
   }
 
   /**
-   * Throws DRV_REQUEST_INVALID for a topic that is not known, or a filter that it does not take; DRV_INSTANCE_UNKNOWN for
-   * the log of an instance that is not there.
+   * Subscribes a client to a topic. Throws DRV_REQUEST_INVALID when there is no such topic, or the topic does not take
+   * a filter. Throws DRV_INSTANCE_UNKNOWN for the log of an instance that is not there.
    */
   subscribe(watcher: Watcher, topic: string, { log, ...subscription }: AnySubscription): void {
     const id = instanceOfLog(topic);
@@ -106,7 +106,7 @@ export class Watchers {
     this.#serveSoon(watcher);
   }
 
-  /** Throws DRV_REQUEST_INVALID: there is no such topic. */
+  /** Ends a subscription. Throws DRV_REQUEST_INVALID when there is no such topic. */
   unsubscribe(watcher: Watcher, topic: string): void {
     if (instanceOfLog(topic) !== undefined) watcher.closeLog(topic);
     else watcher.unsubscribe(this.#topicOf(topic, watcher.sight));
@@ -173,13 +173,13 @@ export class Watchers {
     this.#clock.nextTurn(() => this.#serve());
   }
 
-  /** Sends to those that are due, one packet each in turn, until all have what is in this round. */
+  /** Sends one packet each in turn to the clients that are due, until all have everything of this round. */
   #serve(): void {
     this.#isServing = true;
     const endsAt = performance.now() + TURN_MS;
     for (const watcher of this.#due) {
       this.#due.delete(watcher);
-      // One that has more to get stands at the end of the row again.
+      // A client with more to get goes to the end of the row.
       if (this.#attempt(watcher, () => this.#sendNext(watcher))) this.#due.add(watcher);
       if (performance.now() < endsAt) continue;
       this.#clock.nextTurn(() => this.#serve());
@@ -188,7 +188,7 @@ export class Watchers {
     this.#isServing = false;
   }
 
-  /** A fault ends the stream of one client, and nobody else's. */
+  /** Serves a client. A fault ends the stream of this client only. */
   #attempt(watcher: Watcher, serve: () => boolean): boolean {
     try {
       return serve();
@@ -203,7 +203,7 @@ export class Watchers {
     }
   }
 
-  /** Returns true when there may be more. */
+  /** Sends the next packet of a client. Returns true when there may be more. */
   #sendNext(watcher: Watcher): boolean {
     if (watcher.isWaiting || watcher.sink.signal.aborted) return false;
     if (watcher.isFull) {

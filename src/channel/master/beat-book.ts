@@ -1,35 +1,35 @@
 /**
- * Remembers when each node was last heard of, in memory only. Time is measured in the master's own waking time: a clock
- * that stands still while this process is stopped or starved. So a master that slept declares no node lost.
+ * Remembers in memory when each node was last heard of. It measures time in the master's own waking time: a clock that
+ * stands still while this process is stopped or starved. So a master that slept declares no node lost.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
 const TICK_MS = 500;
-/** A later tick counts as this much: the rest was this process's own stall. */
+/** A tick that comes later counts as this much, because this process itself stalled for the rest. */
 const MAX_TICK_MS = 1000;
-/** A beat after a longer silence than this is news: the node may have been called lost meanwhile. */
+/** A beat after a longer silence is told to the listener: the node may have been called lost meanwhile. */
 export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
 /**
- * How long a master waits for nodes that are away by its own doing: it has just begun, or has sent them away. They dial,
- * other masters too, and pause between two tries.
+ * How long a master waits for nodes that it has sent away, or that cannot know yet that it has begun. These nodes may
+ * dial other masters first, and they pause between two tries.
  */
 const RETURN_MS = 10_000;
 
 interface Heard {
-  /** Waking time of the last beat, or until which it counts as heard. */
+  /** The waking time of the last beat, or a later one until which the node counts as heard. */
   awakeAt: number;
-  /** Wall clock of the last beat, for display. */
+  /** The wall clock at the last beat, for display. */
   wallAt: number;
   isConnected: boolean;
-  /** Waking time at which the node said that it will be back; undefined if it did not. */
+  /** The waking time at which the node said that it will be back; undefined: it did not say so. */
   byeAt: number | undefined;
 }
 
 export interface NodeContact {
   readonly isConnected: boolean;
   readonly silentMs: number;
-  /** Time since it said that it will be back, or null. */
+  /** The time since the node said that it will be back; null: it did not say so. */
   readonly goneForMs: number | null;
 }
 
@@ -47,7 +47,7 @@ export class BeatBook {
     this.#lastTick = clock.monotonic();
   }
 
-  /** Begins anew: each node has time to find this master. Repeatable after `stop`. */
+  /** Begins anew: each node gets time to find this master. Repeatable after `stop`. */
   start(): void {
     this.#nodes.clear();
     this.#awakeBase = 0;
@@ -62,7 +62,7 @@ export class BeatBook {
     this.#listener = undefined;
   }
 
-  /** Sets the one listener. It hears that a node connected, disconnected or changed its contact, not of each beat. */
+  /** Sets the only listener. It hears that a node connected, disconnected or changed its contact, not of each beat. */
   onContactChange(listener: (nodeId: string) => void): void {
     this.#listener = listener;
   }
@@ -76,7 +76,10 @@ export class BeatBook {
     return this.#nodes.get(nodeId)?.wallAt;
   }
 
-  /** Says what is known of a node. One that was never heard of is silent since it had time to find this master. */
+  /**
+   * The contact with a node. A node that was never heard of counts as silent from the time when it should have found
+   * this master.
+   */
   contact(nodeId: string): NodeContact {
     const heard = this.#nodes.get(nodeId);
     const awake = this.#awake();
@@ -112,7 +115,10 @@ export class BeatBook {
     this.#listener?.(nodeId);
   }
 
-  /** This master ends the connection because of a failure of its own: the node is silent once it had time to return. */
+  /**
+   * Called when this master ends the connection because of a failure of its own. The node counts as silent only after
+   * it had time to return.
+   */
   sentAway(nodeId: string): void {
     const heard = this.#nodes.get(nodeId);
     if (heard !== undefined) heard.awakeAt = this.#awake() + RETURN_MS;

@@ -1,7 +1,7 @@
 /**
  * The cluster port, as far as strangers see it. It looks at the first byte of a connection and hands TLS on to the
- * cluster server. An HTTP client hears where the API is; everything else is closed. A peer that is not let in within
- * ten seconds is disconnected. Each address has a share of the connections, and a limit for those that came to nothing.
+ * cluster server. An HTTP client is told where the API is; everything else is closed. A peer that is not let in within
+ * ten seconds is disconnected. Each address has a share of the connections, and a limit for its failed connections.
  */
 import { createServer, isIPv6, type Server, type Socket } from 'node:net';
 import { addressBlockOf } from '../../loop/address-block.js';
@@ -12,38 +12,38 @@ import type { Part } from '../../loop/lifecycle.js';
 import { SystemClock } from '../../loop/system-clock.js';
 import { describeListenError } from '../../model/settings/listen-error.js';
 
-/** Every node and some more; further connections are closed at once. */
+/** Room for every node and some more; further connections are closed at once. */
 const MAX_CONNECTIONS = 4096;
 /**
- * Connections that are not let in yet: room for a cluster that comes back all at once. Beyond it the oldest one of the
- * address with the most gives way.
+ * How many connections may wait to be let in: room for a cluster that comes back all at once. Beyond it, the address
+ * with the most such connections loses its oldest.
  */
 const MAX_STRANGERS = 1024;
-/** One address may stand for many nodes behind it, but leaves room for others. */
+/** The limit for one address: many nodes may be behind it, but other addresses need room too. */
 const MAX_STRANGERS_OF_ONE = 512;
 /**
- * Connections of one address that were not let in: beyond these, new ones are closed before the handshake, which costs
- * a millisecond of the processor.
+ * How many failed connections an address may have. Beyond them, new connections are closed before the handshake, which
+ * costs a millisecond of the processor.
  */
 const FAILURES = { burst: 512, refillMs: 20 };
 /** Enough for a TLS handshake and a request on a slow link, or to fetch the hint. */
 const LIFETIME_MS = 10_000;
 const TLS_HANDSHAKE = 0x16;
-/** More than the longest method in use, its space and what follows. */
+/** More than the longest HTTP method, the space after it and the first character of the path. */
 const ENOUGH_BYTES = 16;
 const HTTP_REQUEST = /^[A-Z]{3,7} [/*h]/;
 const HTTP_BEGINNING = /^[A-Z]{1,7} ?$/;
 
 export interface ClusterPortOptions {
-  /** Address of the interface, or all of them. */
+  /** The address of an interface, or of all interfaces. */
   readonly host: string;
-  /** 0: the system chooses one. */
+  /** The port; 0: the system chooses a free port. */
   readonly port: number;
-  /** Where the API is, for the hint. */
+  /** The address of the API, for the hint. */
   readonly api: { readonly address: string; readonly port: number; readonly hasTls: boolean };
-  /** Takes a connection that begins with TLS; nothing has been read from it as far as it can tell. */
+  /** Takes a connection that begins with TLS. The first bytes were put back, so the connection looks unread. */
   readonly onTls: (socket: Socket) => void;
-  /** Measures the failures of an address. Default: the system's. */
+  /** The clock for the failures of an address. Default: the system's clock. */
   readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
@@ -51,10 +51,10 @@ export interface ClusterPortOptions {
 interface Stranger {
   readonly key: string;
   readonly socket: Socket;
-  /** Its address, for limits. */
+  /** The peer's address block, which the limits count by. */
   readonly block: string;
   readonly timer: NodeJS.Timeout;
-  /** It does not count as a failure of its address. */
+  /** True when the end of the connection is not to count as a failure. */
   isExcused: boolean;
 }
 
@@ -63,9 +63,9 @@ export class ClusterPort implements Part {
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
-  /** By the name of the connection. */
+  /** The waiting connections by their key. */
   readonly #strangers = new Map<string, Stranger>();
-  /** Those of each address, the oldest first. */
+  /** The waiting connections of each address block, the oldest first. */
   readonly #crowds = new Map<string, Set<Stranger>>();
   readonly #failures = new FailureLimiter(FAILURES);
 
@@ -76,13 +76,13 @@ export class ClusterPort implements Part {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** The port it really listens on; undefined while it does not. */
+  /** The port that it listens on; undefined while it does not listen. */
   get port(): number | undefined {
     const address = this.#server.address();
     return address !== null && typeof address === 'object' ? address.port : undefined;
   }
 
-  /** Throws DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
+  /** Begins to listen. Throws DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
   async start(): Promise<void> {
     const { port, host } = this.#options;
     const listener = { what: 'the cluster port', host, port, portField: 'port', addressField: 'bindAddress' };
@@ -102,12 +102,17 @@ export class ClusterPort implements Part {
     await closed;
   }
 
-  /** Keeps the connection: it is a node's. `socket` is the one handed on, or the TLS socket around it. */
+  /**
+   * Keeps the connection of a node for good. `socket` is the socket that was handed on, or the TLS socket around it.
+   */
   letIn(socket: Socket): void {
     this.#forget(connectionKey(socket));
   }
 
-  /** The connection's end will be no failure of its address: the peer did nothing wrong. It is not kept for that. */
+  /**
+   * Makes the end of this connection count as no failure, because the peer did nothing wrong. The connection still has
+   * to be let in.
+   */
   excuse(socket: Socket): void {
     const stranger = this.#strangers.get(connectionKey(socket));
     if (stranger !== undefined) stranger.isExcused = true;
@@ -116,7 +121,7 @@ export class ClusterPort implements Part {
   #onConnection(socket: Socket): void {
     socket.on('error', () => {});
     const { remoteAddress } = socket;
-    // Gone already.
+    // The peer has hung up already.
     if (remoteAddress === undefined) {
       socket.destroy();
       return;
@@ -141,12 +146,12 @@ export class ClusterPort implements Part {
     });
   }
 
-  /** Closes the oldest connection of the address with the most. */
+  /** Closes the oldest connection of the address block that has the most. */
   #makeRoom(): void {
     const crowd = [...this.#crowds.values()].reduce((most, some) => (some.size > most.size ? some : most));
     const [oldest] = crowd;
     if (oldest === undefined) return;
-    // At once: its `close` comes later than further newcomers.
+    // Forgotten at once, because its `close` event comes after further newcomers.
     this.#forget(oldest.key);
     this.#fail(oldest.block);
     oldest.socket.destroy();
@@ -190,7 +195,7 @@ export class ClusterPort implements Part {
         socket.destroy();
         return;
       }
-      // The rest of its request is read and thrown away: closing over unread bytes could lose the answer.
+      // The rest of the request is read and thrown away: closing the socket over unread bytes could lose the answer.
       socket.resume();
       socket.end(this.#answer());
     };
@@ -210,7 +215,7 @@ export class ClusterPort implements Part {
   }
 }
 
-/** The text that an HTTP client gets here. */
+/** The answer to an HTTP client at the cluster port. */
 export function wrongDoor({ address, port, hasTls }: ClusterPortOptions['api']): string {
   const url = `${hasTls ? 'https' : 'http'}://${isIPv6(address) ? `[${address}]` : address}:${port}/api`;
   return `This is the cluster port of Drover: only nodes talk here. The API is at ${url}\n`;

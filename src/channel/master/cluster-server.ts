@@ -1,6 +1,7 @@
 /**
- * The master's door for nodes: TLS with the cluster's own authority on the cluster port. A peer without a certificate
- * of the authority can only ask to join (POST /join). A node with one opens the channel under its own name.
+ * The master's door for nodes: TLS with the cluster's own authority on the cluster port. A peer that shows no
+ * certificate of the authority can only ask to join (POST /join). A node that shows its certificate opens the channel
+ * under its own name.
  */
 import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -42,7 +43,7 @@ const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_MS = 5000;
 const HEADERS_MS = 5000;
 const REQUEST_MS = 10_000;
-/** A master that is cut off leaves no connections behind. */
+/** The interval of TCP keep-alive probes, so that the connections of a master that is cut off end. */
 const TUNNEL_KEEP_ALIVE_MS = 10_000;
 const UPGRADES: ReadonlySet<string> = new Set([CHANNEL_PATH, TUNNEL_PATH, DESK_PATH]);
 
@@ -53,13 +54,13 @@ export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> 
   readonly audit: Pick<AuditTrail, 'record'>;
   /** Takes the connection of a node. */
   readonly accept: (transport: Transport, peer: Peer) => void;
-  /** Who leads. Absent: this is the only master. */
+  /** Tells who leads. Absent: this is the only master. */
   readonly leadership?: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
-  /** Takes a connection of another master to the API. Absent: there is none. */
+  /** Takes a connection of another master to the API. Absent: there are no other masters. */
   readonly takeTunnel?: (connection: TLSSocket) => void;
-  /** Takes a connection of another master to the desk. Absent: there is none. */
+  /** Takes a connection of another master to the desk. Absent: there are no other masters. */
   readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
-  /** A connection on which nothing came for so long is given up. */
+  /** A connection that brings nothing for this long is closed. */
   readonly silenceMs: number;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'warn' | 'error'>;
@@ -84,24 +85,24 @@ export class ClusterServer implements Part {
     this.#refusals = new PortRefusals(options);
   }
 
-  /** The port it really listens on; undefined while it does not. */
+  /** The port that it listens on; undefined while it does not listen. */
   get port(): number | undefined {
     return this.#port.port;
   }
 
-  /** Throws DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
+  /** Begins to listen. Throws DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
   async start(): Promise<void> {
     await this.#port.start();
   }
 
   /**
-   * Lets nodes in from now on, because the master's state is there. Until then they are disconnected and come again.
+   * Lets nodes in from now on, because the master's state is loaded. Until then nodes are disconnected and come again.
    */
   open(): void {
     this.#isOpen = true;
   }
 
-  /** Lets no further node in; connected ones stay. */
+  /** Lets no further node in; connected nodes stay. */
   shut(): void {
     this.#isOpen = false;
   }
@@ -112,7 +113,7 @@ export class ClusterServer implements Part {
     (await this.#server)?.close();
   }
 
-  /** Takes up a renewed certificate. Connections stay. */
+  /** Takes a renewed certificate into use. Connections stay. */
   async renewServer(): Promise<void> {
     const context = await this.#secureContext();
     (await this.#server)?.setSecureContext(context);
@@ -127,16 +128,16 @@ export class ClusterServer implements Part {
         return;
       }
     } catch (error) {
-      // A full disk, perhaps: the next connection tries again.
+      // The disk may be full: the next connection tries again.
       this.#server = undefined;
       this.#options.logger.error({ err: error }, 'the cluster port has no certificate to show');
     }
-    // Perhaps a node: that this master is not ready is not its fault.
+    // The peer may be a node, and it is not the peer's fault that this master is not ready.
     this.#port.excuse(socket);
     socket.destroy();
   }
 
-  /** Whole: `setSecureContext` forgets what it is not given, such as the least version. */
+  /** The complete context, because `setSecureContext` forgets what it is not given, such as the minimum version. */
   async #secureContext(): Promise<SecureContextOptions> {
     const { key, certificate } = await this.#options.authority.serverCredential();
     return { key, cert: certificate, minVersion: 'TLSv1.3' };
@@ -147,7 +148,7 @@ export class ClusterServer implements Part {
       {
         ...(await this.#secureContext()),
         requestCert: true,
-        // members.ts decides instead: it knows more than signatures, and uses the master's clock.
+        // members.ts decides about certificates instead: it knows more than signatures, and uses the master's clock.
         rejectUnauthorized: false,
         handshakeTimeout: HANDSHAKE_MS,
         headersTimeout: HEADERS_MS,
@@ -156,11 +157,12 @@ export class ClusterServer implements Part {
       },
       (request, response) => void this.#onRequest(request, response),
     );
-    // A stranger could send thousands in one breath.
+    // A stranger could send thousands of requests on one connection.
     server.maxRequestsPerSocket = 1;
     server.on('upgrade', (request, socket, head) => void this.#onUpgrade(request, socket, head));
     server.on('tlsClientError', (error, socket) => {
-      // A peer that hangs up in mid-handshake was not refused: `drover join` does so when it has seen enough.
+      // A peer that hangs up during the handshake was not refused: `drover join` does so when it has seen the
+      // certificate.
       if ('code' in error && error.code === 'ECONNRESET') return;
       this.#refusals.say({
         cause: 'handshake',
@@ -200,7 +202,7 @@ export class ClusterServer implements Part {
     }
   }
 
-  /** What answers a request to join at this path. */
+  /** The function that answers a request to join at this path. */
   #joining(path: string | undefined): ((body: unknown, address: string) => Promise<object>) | undefined {
     const { admission } = this.#options;
     switch (path) {
@@ -248,7 +250,7 @@ export class ClusterServer implements Part {
     return this.#options.leadership?.isLeader() ?? true;
   }
 
-  /** Another master's connection becomes one to the API. It shows that it is one by its certificate. */
+  /** Hands the connection of another master to the API. The certificate shows that the peer is a master. */
   async #openTunnel(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
     const { takeTunnel } = this.#options;
     const nodeId = await this.#masterOf(certificate);
@@ -258,7 +260,7 @@ export class ClusterServer implements Part {
     takeTunnel(socket);
   }
 
-  /** Another master's connection becomes one to the desk, where masters that do not lead answer as well. */
+  /** Hands the connection of another master to the desk, which also answers at masters that do not lead. */
   async #openDesk(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
     const { takeDesk } = this.#options;
     const nodeId = await this.#masterOf(certificate);
@@ -281,14 +283,15 @@ export class ClusterServer implements Part {
     { head, certificate }: { readonly head: Buffer; readonly certificate: X509Certificate },
   ): Promise<void> {
     const { members, accept } = this.#options;
-    // A master that does not lead reads no state for this, and the node loses nothing by hearing who does.
+    // A master that does not lead checks the certificate without reading any state. The node may be told who leads all
+    // the same.
     const isLeader = this.#leads;
     const peer = await (isLeader ? members.authenticate(certificate) : members.identify(certificate));
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const transport = this.#open(webSocket, socket, peer);
       if (isLeader) accept(transport, peer);
       else pointElsewhere(transport, this.#options.leadership);
-      // The node may have been forgotten since it was authenticated, when there was no connection to end yet.
+      // The node may have been forgotten after it was authenticated, when there was no connection to end yet.
       if (isLeader && peer.isMaster !== true) this.#endIfForgotten(transport, peer);
     });
   }
@@ -332,7 +335,9 @@ function switchOver(socket: TLSSocket): void {
   );
 }
 
-/** Throws away the rest of a body that is too long, so that the peer can still read the answer. */
+/**
+ * Reads a JSON body. It throws away the rest of a body that is too long, so that the peer can still read the answer.
+ */
 async function readJson(request: IncomingMessage): Promise<unknown> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -1,10 +1,10 @@
-/** What a master that does not lead says to whoever needs the leader. */
+/** The answer of a master that does not lead to a peer that needs the leader. */
 import type { Leadership, MasterPeer } from '../../leadership/leadership.js';
 import type { Transport } from '../protocol/transport.js';
 
 type Knowledge = Pick<Leadership, 'leader' | 'masters'>;
 
-/** `leader` null: nobody leads, as far as this master knows. */
+/** The message and the leader. `leader` null: nobody leads, as far as this master knows. */
 export function elsewhere(leadership: Pick<Leadership, 'leader'> | undefined): {
   readonly error: string;
   readonly leader: MasterPeer | null;
@@ -15,7 +15,7 @@ export function elsewhere(leadership: Pick<Leadership, 'leader'> | undefined): {
     : { error: `master ${nodeId} leads, at ${clusterAddress}`, leader: { nodeId, clusterAddress } };
 }
 
-/** Answers the first message of a node by who leads, and ends the connection. */
+/** Answers the first message of a node with the name of the leader, and ends the connection. */
 export function pointElsewhere(transport: Transport, leadership: Knowledge | undefined): void {
   transport.onFrame(() => {
     const { error: reason, leader } = elsewhere(leadership);

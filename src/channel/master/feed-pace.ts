@@ -1,11 +1,15 @@
 /**
- * Says when the feeds of all nodes send, and when reports are acknowledged. One message costs about as much as ten
+ * Decides when the feeds of all nodes send, and when reports are acknowledged. A message costs about as much as ten
  * changes in it: encryption, system calls, the node's report on it and its acknowledgement. So after many messages at
- * once nothing is sent for a while, and what changes meanwhile travels together. A master that sends little never waits.
+ * once the feeds rest for a while, and the changes of that time travel together. A master that sends little never
+ * waits.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 
-/** How long the feeds rest for each message that they have sent. A shorter time than the clock tells is none. */
+/**
+ * How long the feeds rest for each message that they have sent. A rest below LEAST_REST_MS is left out, because timers
+ * are no finer.
+ */
 const REST_MS = 0.5;
 const LEAST_REST_MS = 1;
 const MOST_REST_MS = 250;
@@ -20,7 +24,7 @@ export class FeedPace {
     this.#clock = clock;
   }
 
-  /** Nothing waits any more. Idempotent. */
+  /** Drops all waiting sends. Idempotent. */
   stop(): void {
     this.#rest?.cancel();
     this.#waiting = [];

@@ -32,7 +32,7 @@ import type { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
 const HELLO_MS = 10_000;
-/** A wrapper fetches a few trees at a time. */
+/** How many calls of one wrapper are answered at once. A wrapper fetches a few trees at a time. */
 const MOST_SERVED = 64;
 
 export interface HubOptions {
@@ -43,7 +43,7 @@ export interface HubOptions {
   readonly intake: StatusIntake;
   readonly beats: BeatBook;
   readonly usage: UsageBook;
-  /** Of several masters: the number of this one's term, and all that are up. */
+  /** With several masters: the number of this master's term, and all masters that are up. */
   readonly elected?: { readonly epoch: number; masters(): readonly MasterPeer[] } | undefined;
   /** The calls that wrappers may make to the master, such as for template bundles. */
   readonly services: ReadonlyMap<string, Service>;
@@ -54,16 +54,19 @@ export interface HubOptions {
 interface Session extends ReportingSession, OfferingSession {
   readonly feed: NodeFeed;
   readonly calls: CallPeer;
-  /** The node was declared lost while this connection stood, so its instances are recorded as lost. */
+  /** True when the node was declared lost while this connection was open, so its instances are recorded as lost. */
   isStale: boolean;
 }
 
 export class Hub {
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
-  /** Open connections, each with the node that the cluster server let in, also before its hello. */
+  /**
+   * The open connections, each with the node that the cluster server let in. A connection is here before its hello,
+   * too.
+   */
   readonly #transports = new Map<Transport, Peer | undefined>();
-  /** Writes of what nodes said that are under way. */
+  /** The writes under way of what nodes said. */
   readonly #recording = new Set<Promise<void>>();
   /** Instances whose records were set aside at their last change. */
   readonly #unreadable = new Set<string>();
@@ -106,7 +109,7 @@ export class Hub {
     ];
   }
 
-  /** Resolves when everything that nodes said is recorded. */
+  /** Resolves when all messages of the nodes are recorded. */
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     this.#pace.stop();
@@ -114,13 +117,13 @@ export class Hub {
     await Promise.all(this.#recording);
   }
 
-  /** Feeds `id` again: something that its assignment is made of has changed, other than its record. */
+  /** Feeds the instance `id` again, because a part of its assignment other than its record has changed. */
   touch(id: string): void {
     const nodeId = this.#options.sources.instances.get(id)?.value.placement?.nodeId;
     if (nodeId !== undefined) this.#sessions.get(nodeId)?.feed.touch(id);
   }
 
-  /** Feeds the nodes that held or will hold the instance. Where a record cannot be read, any node may hold it. */
+  /** Feeds the nodes that held or will hold the instance. When a record cannot be read, any node may hold it. */
   #instanceChanged(id: string, from: string | undefined, to: string | undefined): void {
     const isUnreadable = this.#options.sources.instances.setAside.has(id);
     if (isUnreadable || this.#unreadable.delete(id)) {
@@ -134,7 +137,7 @@ export class Hub {
 
   /**
    * Takes a new connection, whose first message must be `hello`. `peer` is the node that the cluster server let in, and
-   * `hello` must name the same one. It is absent for the wrapper in this process.
+   * `hello` must name the same node. `peer` is absent for the wrapper in this process.
    */
   accept(transport: Transport, peer?: Peer): void {
     this.#transports.set(transport, peer);
@@ -153,7 +156,7 @@ export class Hub {
     });
   }
 
-  /** Ids of the connected nodes, in order. */
+  /** The ids of the connected nodes, in order. */
   connected(): string[] {
     return [...this.#sessions.keys()].sort();
   }
@@ -162,7 +165,7 @@ export class Hub {
     return this.#sessions.has(nodeId);
   }
 
-  /** Ends the connections of a node, also those that it has not said hello on. */
+  /** Ends all connections of a node, also those that wait for its hello. */
   disconnect(nodeId: string, reason: string): void {
     this.#sessions.get(nodeId)?.transport.close(reason);
     for (const [transport, peer] of this.#transports) if (peer?.nodeId === nodeId) transport.close(reason);
@@ -202,7 +205,7 @@ export class Hub {
     this.#sessions.set(nodeId, session);
     const isCurrent = (): boolean => this.#sessions.get(nodeId) === session;
     const isMaster = nodeId === master.nodeId || peer?.isMaster === true;
-    // Before its reports: they would be marked as lost once more.
+    // The beat comes before the node's reports, which would be marked as lost otherwise.
     beats.connected(nodeId);
     transport.send({
       type: 'welcome',
@@ -232,14 +235,17 @@ export class Hub {
 
   #objection(hello: MessageOf<'hello'>, peer: Peer | undefined): Objection | undefined {
     const isStale = this.#sessions.get(hello.nodeId)?.isStale;
-    // A stale or silent connection may be half open, with no node at its other end.
+    // A stale or silent connection may be half open, with no node at its other end: it does not count.
     const isConnected = isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS;
     const { clusterName, sources } = this.#options;
     const { instances, line } = sources;
     return objectionTo(hello, { peer, clusterName, revision: instances.revision, line, isConnected });
   }
 
-  /** Logs one line per node and cause, not per try: a node chooses the rest of the text. */
+  /**
+   * Refuses a connection. It logs one line per node and cause, not per try, because the node chooses the rest of the
+   * text.
+   */
   #refuse(
     transport: Transport,
     { cause, reason, isFinal, isBehind }: Objection,
@@ -274,14 +280,12 @@ export class Hub {
       case 'bye':
         beats.bye(session.nodeId);
         return;
-      case 'fed':
-        return;
       default:
         session.transport.close(`unexpected message ${message.type}`);
     }
   }
 
-  /** Ends the connection of a node that counted as lost: a new one begins with everything said anew. */
+  /** Takes a beat. A node that counted as lost is disconnected, so that a new connection brings everything anew. */
   #takeBeat({ nodeId, transport, isStale }: Session): void {
     const { beats } = this.#options;
     beats.beat(nodeId);
@@ -289,7 +293,7 @@ export class Hub {
       transport.close('the node was silent for too long: it starts over');
   }
 
-  /** Tells all connected nodes which masters are up. One that does not take it hears of it when it connects again. */
+  /** Tells all connected nodes which masters are up. A node that misses the call is told at its next connection. */
   tellMasters(): void {
     const { elected } = this.#options;
     if (elected === undefined) return;

@@ -1,4 +1,4 @@
-/** Opens connections of this master to another one, through its cluster port: into its API, or to its desk. */
+/** Opens connections of this master to another master, through its cluster port: to its API, or to its desk. */
 import type { TLSSocket } from 'node:tls';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock } from '../../loop/clock.js';
@@ -12,11 +12,14 @@ export interface LeaderTunnelOptions {
   readonly authority: Authority;
   readonly silenceMs: number;
   readonly clock: Clock;
-  /** Default: the API, which only the leader opens. */
+  /** Default: the path of the API, which only the leader opens. */
   readonly path?: typeof TUNNEL_PATH | typeof DESK_PATH;
 }
 
-/** Shows the certificate that this master serves with: only masters have one. Throws what MasterDialer throws. */
+/**
+ * Opens the connection. It shows this master's server certificate, which only masters have. Throws what MasterDialer
+ * throws.
+ */
 export async function openLeaderTunnel(
   { authority, silenceMs, clock, path = TUNNEL_PATH }: LeaderTunnelOptions,
   { nodeId, clusterAddress }: MasterPeer,

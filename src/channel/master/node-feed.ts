@@ -1,5 +1,5 @@
 /**
- * Pushes to one node what it should hold: a snapshot first, then numbered deltas. An assignment is composed from the
+ * Sends one node what it should hold: a snapshot first, then numbered deltas. An assignment is composed from the
  * master's mirrors when it is sent, so several changes of one instance travel as one.
  */
 import type { Configuration } from '../../model/configuration.js';
@@ -18,22 +18,25 @@ import type { Assignment } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { FeedPace } from './feed-pace.js';
 
-/** Instances in one message; a frame stays well under a megabyte. */
+/** How many instances one message holds; a frame stays well under a megabyte. */
 const BATCH = 500;
-/** The storage library logs these once per attempt, however many instances wait for them. */
+/** Errors that the feed does not log: the storage library logs them once per attempt, however many instances wait. */
 const SAID_ELSEWHERE: readonly ErrorCode[] = ['DRV_TEMPLATE_PENDING', 'DRV_STORAGE_FAILED'];
 
 export interface FeedSources {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instancesByNode: LookupReader<string>;
   readonly revisions: MirrorReader<Configuration>;
-  /** Of the store that the mirrors show. */
+  /** The line of the store that the mirrors show. */
   readonly line: StoreLine;
-  /** The digest of a template now, or null when there is no such template. Throws why there cannot be one (yet). */
+  /**
+   * The digest of a template now, or null when there is no such template. Throws the reason when the digest cannot be
+   * had, or not yet.
+   */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
-  /** Why a newer digest may come soon; undefined: this one is the newest. Asked after `templateDigest`. */
+  /** Why a newer digest may come soon; undefined: the digest is the newest. Called after `templateDigest`. */
   templateNews(group: string, name: string, storage: string): string | undefined;
-  /** Token with which the instance may PUT its own state. */
+  /** The token with which the instance may PUT its own state. */
   issueInstanceToken(instanceId: string, createdAt: number): string;
 }
 
@@ -41,7 +44,7 @@ export interface NodeFeedOptions {
   readonly nodeId: string;
   readonly transport: Transport;
   readonly sources: FeedSources;
-  /** What the node said that it still has: hash by id. */
+  /** The assignments that the node said it still has: hash by id. */
   readonly held?: Readonly<Record<string, string>> | undefined;
   readonly pace: FeedPace;
   readonly logger: Logger;
@@ -56,14 +59,14 @@ interface Batch {
 
 export class NodeFeed {
   readonly #options: NodeFeedOptions;
-  /** Ids to be sent again. Their assignments are composed at that moment. */
+  /** The ids to send again. Their assignments are composed when they are sent. */
   readonly #dirty = new Set<string>();
-  /** Ids that the node was told of. */
+  /** The ids that the node was told of. */
   readonly #told = new Set<string>();
-  /** The id whose assignment was or is being composed, and is not yet told. */
+  /** The id whose assignment is being composed, or is composed but not yet told. */
   #composing: string | undefined;
   readonly #sentRevisions = new Set<string>();
-  /** Ids that wait for the content of their revision to reach the mirror, by revision. */
+  /** The ids whose revision is not in the mirror yet, by revision. They are sent when its content comes. */
   readonly #waiting = new Map<string, Set<string>>();
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;
@@ -87,9 +90,9 @@ export class NodeFeed {
     this.#schedule();
   }
 
-  /** Call it when an instance, or something that its assignment is made of, has changed. Cheap; takes any id. */
+  /** Sends an instance again when it, or a part of its assignment, has changed. Cheap; takes any id. */
   touch(id: string): void {
-    // Before the start it would make a snapshot of only a part, and the node ends what a snapshot leaves out.
+    // Before the start it would make a snapshot of a few instances only, and the node ends what a snapshot leaves out.
     if (!this.#isStarted || this.#isClosed) return;
     if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
     this.#dirty.add(id);
@@ -114,7 +117,7 @@ export class NodeFeed {
     return record?.placement?.nodeId === this.#options.nodeId ? record : undefined;
   }
 
-  /** True when the record is set aside and may be of this node: the node goes on with what it was told before. */
+  /** True when the record is set aside and may belong to this node: the node goes on with what it was told before. */
   #isLeftAlone(id: string): boolean {
     const aside = this.#options.sources.instances.setAside.get(id);
     if (aside === undefined) return false;
@@ -129,7 +132,7 @@ export class NodeFeed {
       this.#flush().then(
         () => this.#flushed(),
         (error: unknown) => {
-          // It is no longer known what the node has. A new connection starts from a snapshot.
+          // This master no longer knows what the node has. A new connection starts from a snapshot.
           this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
           this.#options.transport.close('the feed broke');
         },
@@ -153,8 +156,8 @@ export class NodeFeed {
       const revisions: Record<string, Configuration> = {};
       for (const id of ids) {
         this.#composing = id;
-        // Before the digests: beside a restart that was asked for after a template changed, the digest from before
-        // would count as the newest. A record that changes meanwhile is sent again.
+        // The record is read before the digests. A restart may be asked for after a template changed; read later, it
+        // would travel with the digest from before. A record that changes meanwhile is sent again.
         const record = this.#record(id);
         const placed = record?.placement?.templates ?? [];
         const templates = placed.length === 0 ? [] : await this.#templates(placed);
@@ -169,7 +172,7 @@ export class NodeFeed {
           this.#sentRevisions.add(assignment.revision);
           unchanged.push(id);
         } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
-          // A snapshot names it in any case: the node ends what a snapshot leaves out.
+          // A snapshot names the instance even if the node has it, because the node ends what a snapshot leaves out.
           this.#told.add(id);
           put.push(assignment);
         }
@@ -178,7 +181,7 @@ export class NodeFeed {
     }
   }
 
-  /** True when the node has this very assignment, and the content of its revision. */
+  /** True when the node has exactly this assignment, and the content of its revision. */
   #isKnown(assignment: Assignment): boolean {
     const { held = {} } = this.#options;
     return Object.hasOwn(held, assignment.id) && held[assignment.id] === hashAssignment(assignment);
@@ -227,7 +230,7 @@ export class NodeFeed {
     return resolved;
   }
 
-  /** Reports a template that cannot be used as missing, with the reason. The log says it too. */
+  /** The digest of a template. A template that cannot be used is reported as missing, with the reason, and logged. */
   async #digest(
     group: string,
     name: string,
@@ -250,7 +253,8 @@ export class NodeFeed {
   }
 
   /**
-   * Adds the content that the node lacks. False: it is not in the mirror yet, and the instance is sent when it comes.
+   * Adds the content of the revision if the node lacks it. False: the mirror lacks it too, and the instance is sent
+   * when it comes.
    */
   #include(assignment: Assignment, revisions: Record<string, Configuration>): boolean {
     const hash = assignment.revision;
@@ -267,14 +271,14 @@ export class NodeFeed {
   }
 }
 
-/** True when a change of a record leaves its assignment as it was, as a report of its state does. */
+/** True when a change of the record, such as a reported state, leaves its assignment as it was. */
 export function isSameWish(before: InstanceRecord | undefined, after: InstanceRecord | undefined): boolean {
   if (before === undefined || after === undefined) return false;
   if (before.createdAt !== after.createdAt || before.revision !== after.revision) return false;
   return isSameValue(before.desired, after.desired) && isSameValue(before.placement, after.placement);
 }
 
-/** Errors of Drover's own name the template themselves. */
+/** The reason for an operator. Errors of Drover name the template themselves. */
 function problemOf(template: string, error: unknown): string {
   return error instanceof DroverError
     ? error.message

@@ -1,6 +1,6 @@
 /**
- * Writes what nodes say of themselves into their records, at each hello and each offer. Condition and cordon are written
- * by others, by the table in controllers/README.md.
+ * Writes what nodes say of themselves into their records, at each hello and each offer. Condition and cordon have other
+ * writers, by the table in controllers/README.md.
  */
 import type { Clock } from '../../loop/clock.js';
 import type { NodeRecord } from '../../model/node.js';
@@ -16,7 +16,7 @@ export interface NodeIntakeOptions {
   readonly logger: Logger;
 }
 
-/** The connection of a node, as far as its offers go. */
+/** The part of a node's session that its offers need. */
 export interface OfferingSession {
   readonly nodeId: string;
   /** The newest offer that is not recorded yet. */
@@ -32,9 +32,9 @@ export class NodeIntake {
   }
 
   /**
-   * Records a hello; condition and cordon stay. A record that is set aside is written anew, with what can be read of its
-   * cordon and drain. A node whose connection is not the present one any more gets no new record: it may have been
-   * forgotten. `isMaster`: the node is a master of the cluster too. Throws what the store throws.
+   * Records a hello; condition and cordon stay. A record that is set aside is written anew, with its cordon and drain
+   * if they can be read. A node whose connection has ended or been replaced gets no new record, because it may have
+   * been forgotten. `isMaster`: the node is a master too. Throws the errors of the store.
    */
   async takeHello(
     hello: MessageOf<'hello'>,
@@ -60,8 +60,8 @@ export class NodeIntake {
   }
 
   /**
-   * Records the newest offer of a connection, one write at a time, however fast it offers. Logs a refusal of the store;
-   * the next hello says the same.
+   * Records the newest offer of a connection, one write at a time, however fast the node offers. It logs a refusal of
+   * the store; the next hello brings the offer again.
    */
   async takeOffer(session: OfferingSession, offer: NodeRecord['runtimes']): Promise<void> {
     const { nodes, logger } = this.#options;

@@ -5,13 +5,13 @@ import type { Peer } from '../trust/members.js';
 
 /** Why a connection is refused. */
 export interface Objection {
-  /** One of few. */
+  /** A fixed text, such as `other cluster`. The log folds refusals by it. */
   readonly cause: string;
-  /** For the node and for the log. */
+  /** The reason in words, for the node and for the log. */
   readonly reason: string;
-  /** Time does not heal it: somebody must change something. */
+  /** True when the refusal does not end by itself: a person must change something. */
   readonly isFinal: boolean;
-  /** The node knows more than this master: another one may lead. */
+  /** True when the node knows more than this master: another master may lead. */
   readonly isBehind?: true;
 }
 
@@ -19,11 +19,11 @@ export interface HelloFacts {
   /** The node that the cluster server let in; undefined for the wrapper in the master's process. */
   readonly peer: Peer | undefined;
   readonly clusterName: string;
-  /** Of the master's store. */
+  /** The revision of the master's store. */
   readonly revision: number;
-  /** Of the master's store. */
+  /** The line of the master's store. */
   readonly line: StoreLine;
-  /** A node of this name has a connection that is alive. */
+  /** True when a node of this name has a live connection. */
   readonly isConnected: boolean;
 }
 
@@ -47,7 +47,7 @@ export function objectionTo(
     return {
       cause: 'protocol',
       reason: `this master speaks protocol ${PROTOCOL_VERSION}, the node ${nodeId} speaks ${protocol}: run the same Drover version on both`,
-      // In the middle of an upgrade the master's turn is yet to come.
+      // During an upgrade the master may be upgraded after the node.
       isFinal: false,
     };
   if (wanted !== clusterName)
@@ -56,9 +56,9 @@ export function objectionTo(
       reason: `this master's cluster is ${clusterName}, the node ${nodeId} asks for ${wanted}: check clusterName in config.json`,
       isFinal: true,
     };
-  // A restored store may have come beyond what the node has seen, by other changes.
+  // A restored store may have passed the node's revision by other changes, so only the common part of the line counts.
   if (seen > Math.min(revision, lastInCommon(line, seenLine)))
-    // What the store has lost, the node may still run. It would end what a snapshot leaves out.
+    // The node may still run instances that the restored store has lost. A snapshot would end them.
     return {
       cause: 'older store',
       reason: `node ${nodeId} has seen revision ${seen} of this master's store, which is older now, such as a restored backup: it keeps what it has. To take the older state, restart Drover there with --accept-older`,

@@ -1,6 +1,7 @@
 /**
- * Says what the cluster port turned away, in the log and, for joins, in the audit trail. Strangers can cause any number
- * of refusals, so equal ones of one address are folded, and those of all addresses together are limited.
+ * Reports what the cluster port turned away: in the log and, for joins, in the audit trail. Strangers can cause any
+ * number of refusals, so equal refusals of one address are folded, and the refusals of all addresses together are
+ * limited.
  */
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
@@ -9,18 +10,18 @@ import type { AuditTrail } from '../../model/audit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { Repeats } from '../../telemetry/repeats.js';
 
-/** Enough for any honest mistake. The trail and the log keep what else happened for months, however many knock. */
+/** Enough for any honest mistake. However many strangers knock, the trail and the log keep other entries for months. */
 const LIMIT = { burst: 100, refillMs: 600_000 };
 const LEFT_OUT = 'further refusals are left out until they pause';
 
 export interface PortRefusal {
-  /** One of few: never a text that a peer wrote. */
+  /** A fixed text of our own, never a text that a peer wrote. */
   readonly cause: string;
   readonly message: string;
   readonly address: string | undefined;
-  /** `channel` with a node id: a node of this cluster, by its certificate. */
+  /** `channel` with a node id: the peer is a node of this cluster, by its certificate. */
   readonly what: 'handshake' | 'join' | 'channel';
-  /** Null: a stranger. */
+  /** The node; null: the peer is a stranger. */
   readonly nodeId: string | null;
 }
 
@@ -33,7 +34,7 @@ export interface PortRefusalsOptions {
 export class PortRefusals {
   readonly #options: PortRefusalsOptions;
   readonly #strangers = new Repeats();
-  /** Apart, so that strangers cannot have them forgotten. */
+  /** The refusals of nodes, kept apart so that strangers cannot push them out. */
   readonly #members = new Repeats();
   readonly #limiter = new FailureLimiter(LIMIT);
 
@@ -41,7 +42,7 @@ export class PortRefusals {
     this.#options = options;
   }
 
-  /** Says one refusal, unless an equal one was said lately or too many others came before. Never throws. */
+  /** Reports a refusal, unless an equal refusal was reported lately or too many others came before. Never throws. */
   say(refusal: PortRefusal): void {
     const { cause, address = '', what, nodeId } = refusal;
     const now = this.#options.clock.monotonic();

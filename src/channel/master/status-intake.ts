@@ -1,7 +1,7 @@
 /**
- * Applies the reports of nodes to the records of their instances. It writes the status fields that a node knows; others
- * write them too, by the table in controllers/README.md. It ignores a report on an instance of another node. Repeating
- * a report changes nothing.
+ * Applies the reports of nodes to the records of their instances. It writes the status fields that a node knows; they
+ * have other writers too, by the table in controllers/README.md. It ignores a report on an instance of another node.
+ * Repeating a report changes nothing.
  */
 import type { Configuration } from '../../model/configuration.js';
 import { type InstanceRecord, type InstanceStatus, withEnd } from '../../model/instance.js';
@@ -14,13 +14,13 @@ import { type ReadinessFacts, withFirstReadiness } from './first-readiness.js';
 
 export interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
-  /** Contents that instances have, by hash. */
+  /** The contents of instances, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly metrics: Metrics;
   readonly logger: Logger;
-  /** Wall clock, Unix milliseconds. */
+  /** The wall clock, in Unix milliseconds. */
   readonly now: () => number;
-  /** A port is held by a process that is not ours. */
+  /** Called when a process outside Drover holds a port of an instance. */
   readonly onBusyPort: (nodeId: string, port: number, protocol: PortProtocol | null) => void;
 }
 
@@ -34,14 +34,14 @@ export class StatusIntake {
   }
 
   /**
-   * Resolves when every report is durable or known to be void; only then may the wrapper be acknowledged. A later
-   * report replaces one that waits, and is written after one whose write has begun.
+   * Writes reports. Resolves when each is durable or known to be void; only then may the wrapper be acknowledged. A
+   * later report replaces one that waits, and is written after one whose write has begun.
    */
   async take(nodeId: string, reports: readonly Report[]): Promise<void> {
     await Promise.all(reports.map((report) => this.#takeOne(nodeId, report)));
   }
 
-  /** Of reports whose `take` failed: those that no later one has replaced. */
+  /** The reports of a failed `take` that no later report has replaced. */
   stillNews(nodeId: string, reports: readonly Report[]): Report[] {
     return reports.filter((report) => this.#latest.get(keyOf(nodeId, report)) === report);
   }
@@ -51,10 +51,11 @@ export class StatusIntake {
     const key = keyOf(nodeId, report);
     this.#latest.set(key, report);
     let before: InstanceRecord | undefined;
-    // Told before the record is written: placement acts on the record.
+    // Told before the record is written, because placement acts on the change of the record.
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
       onBusyPort(nodeId, report.busyPort, report.busyProtocol ?? null);
-    // In turn after an earlier report: until that is durable, the record does not show what there is to change.
+    // `modify` runs one write of a record after the other: until an earlier report is durable, the record does not show
+    // what changes.
     const after = await modify(records, report.id, (record) => {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
@@ -76,7 +77,7 @@ export class StatusIntake {
     if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
       metrics.countNotReady(before.configurationName);
     if (after.state === before.status.state && after.reason === before.status.reason) return;
-    // At debug level, because the node itself has logged what it did and why.
+    // At debug level, because the node has logged what it did and why.
     logger.debug(
       {
         instance: before.id,
@@ -96,8 +97,8 @@ function keyOf(nodeId: string, report: Report): string {
 }
 
 /**
- * The status after a report, or undefined when nothing changes. Players and tps, which apps PUT, stay while the process
- * runs that said them.
+ * The status after a report; undefined when nothing changes. Players and tps, which apps PUT, stay as long as the
+ * process that said them runs.
  */
 function nextStatus(
   record: InstanceRecord,
@@ -106,52 +107,51 @@ function nextStatus(
 ): InstanceStatus | undefined {
   if (isOutdated(record, report)) return undefined;
   const before = record.status;
-  // An app that reported itself STOPPED stays so while its node ends the process.
+  // An app that reported itself STOPPED stays STOPPED while its node ends the process.
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
   const isSelfReported = saysItIsReady(before, report);
-  // An app that reported itself ONLINE stays so while it is stopped, whatever its node waited for.
+  // An app that reported itself ONLINE stays ONLINE while it is stopped, whatever its node waited for.
   const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
+  const { pid: _pid, gone: _gone, endedAt, awaitsReport, awaitsRestart, ...common } = before;
+  const process =
+    report.pid === null
+      ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
+      : { pid: report.pid, gone: false as const };
+  const isRestarted = awaitsRestart === true && report.restartToken >= record.desired.restartToken;
+  // The report of the end may be replaced by the report of the restart, so the next process clears these fields too.
+  const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
   const after: InstanceStatus = {
-    ...before,
+    ...common,
     state: isEnding ? 'STOPPED' : isSelfReported || isStillUp ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
-    pid: report.pid,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
-    gone: report.gone,
+    ...(isOver && { players: null, maxPlayers: null, tps: null }),
+    ...(awaitsRestart === true && !isRestarted && { awaitsRestart }),
+    ...process,
   };
-  if (report.pid !== null) delete after.endedAt;
-  // The report of an end may be replaced by that of the restart, so the next process tells it, too.
-  if (report.pid === null || (before.pid !== null && report.pid !== before.pid)) {
-    after.players = null;
-    after.maxPlayers = null;
-    after.tps = null;
-  }
-  if (before.awaitsReport !== undefined) delete after.awaitsReport;
-  const isRestarted =
-    before.awaitsRestart !== undefined && report.restartToken >= record.desired.restartToken;
-  if (isRestarted) delete after.awaitsRestart;
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
     (field) => after[field] === before[field],
   );
   if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
-  return before.awaitsReport !== undefined || isRestarted ? after : undefined;
+  return awaitsReport === true || isRestarted ? after : undefined;
 }
 
-/** True when the app has reported itself ONLINE: a node that still waits for readiness does not take that back. */
+/** True when the app has reported itself ONLINE. A node that still waits for readiness does not take that back. */
 function saysItIsReady(before: InstanceStatus, report: Report): boolean {
   const isWaiting = report.pid !== null && (report.reason === 'starting' || report.reason === 'not-ready');
   const isSameRun = (before.pid === null || before.pid === report.pid) && before.restarts === report.restarts;
   return isWaiting && before.state === 'ONLINE' && before.reason === 'reported' && isSameRun;
 }
 
-/** True for a report on a former request or port. The node reports again when it has heard of the present one. */
+/** True for a report on a former request or port. The node reports again when it knows the present request. */
 function isOutdated({ desired, placement }: InstanceRecord, report: Report): boolean {
-  // Taken as true, a stop from before a start would let placement move an instance that is being started here.
+  // Ignore a STOPPED that is older than the latest start: otherwise placement could move an instance that this node is
+  // starting.
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
   return report.reason === 'port-busy' && report.busyPort !== placement?.port;

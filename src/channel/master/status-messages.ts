@@ -1,6 +1,6 @@
 /**
- * Takes the `status` messages of connected nodes, each in its turn, and acknowledges one when its reports are recorded.
- * Bounds what a node may have reported and is not recorded yet. `StatusIntake` says what becomes of a report.
+ * Takes the `status` messages of connected nodes in their order, and acknowledges a message when its reports are
+ * recorded. It limits how much of a node's reports may wait to be recorded. `StatusIntake` applies the reports.
  */
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -9,16 +9,16 @@ import type { Transport } from '../protocol/transport.js';
 import type { FeedPace } from './feed-pace.js';
 import type { StatusIntake } from './status-intake.js';
 
-/** The most that a node may have reported and is not recorded yet. Twenty thousand usual reports take a fifth of it. */
+/** How many bytes of reports of one node may wait to be recorded. Twenty thousand usual reports take a fifth of it. */
 const MOST_UNRECORDED_BYTES = 32 * 1024 * 1024;
-/** What a report takes in memory beside its message. */
+/** The memory that a report takes beside its message. */
 const REPORT_BYTES = 256;
-/** Time between two tries to record reports when the store cannot write. */
+/** The time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
 export interface StatusMessagesOptions {
   readonly intake: StatusIntake;
-  /** Acknowledgements go when feeds do: to a node that is fed, both travel as one. */
+  /** Decides when acknowledgements are sent: together with the feed, so that both travel as one. */
   readonly pace: FeedPace;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -26,26 +26,26 @@ export interface StatusMessagesOptions {
   readonly track: (writing: Promise<void>) => void;
 }
 
-/** The connection of a node, as far as its reports go. */
+/** The part of a node's session that its reports need. */
 export interface ReportingSession {
   readonly nodeId: string;
   readonly transport: Transport;
-  /** The last message of reports that was taken. */
+  /** The sequence of the last status message that was taken. */
   reportSequence: number;
-  /** Messages of reports that are recorded, and yet to be acknowledged. */
+  /** The sequences of messages whose reports are recorded but not yet acknowledged. */
   readonly recorded: number[];
 }
 
 export class StatusMessages {
   readonly #options: StatusMessagesOptions;
-  /** By node, roughly the memory of the reports that are not recorded yet. It outlives the node's connection. */
+  /** By node, the approximate memory of the reports that are not recorded yet. It outlives the node's connection. */
   readonly #unrecordedBytes = new Map<string, number>();
 
   constructor(options: StatusMessagesOptions) {
     this.#options = options;
   }
 
-  /** Refuses reports out of their turn: an old one would be taken for the newest. */
+  /** Takes a message. A message out of turn is refused: an old report would be taken for the newest. */
   take(session: ReportingSession, { sequence, reports }: MessageOf<'status'>): void {
     if (sequence <= session.reportSequence) return;
     if (sequence > session.reportSequence + 1) {
@@ -57,7 +57,7 @@ export class StatusMessages {
   }
 
   /**
-   * Acknowledges reports once they are recorded. While the store cannot write, tries again as long as the session
+   * Records reports and then acknowledges them. While the store cannot write, it tries again as long as the session
    * lasts.
    */
   #record(session: ReportingSession, sequence: number, reports: readonly Report[]): void {
@@ -80,7 +80,7 @@ export class StatusMessages {
         (error: unknown) => {
           if (!transport.isOpen) return forget();
           logger.error({ err: error, node: nodeId }, 'reports could not be recorded; trying again');
-          // They count until then: reports that fail at once would otherwise pile up.
+          // The reports count until then: reports that fail at once would pile up otherwise.
           clock.setTimer(RECORD_RETRY_MS, () => {
             forget();
             if (transport.isOpen) this.#record(session, sequence, intake.stillNews(nodeId, reports));

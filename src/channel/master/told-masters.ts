@@ -1,4 +1,4 @@
-/** What nodes are told of the masters of their cluster. */
+/** The list of masters in the form for nodes. */
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { BOUNDS } from '../protocol/messages.js';
 

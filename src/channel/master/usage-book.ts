@@ -1,21 +1,21 @@
 /**
- * Keeps what instances use, as their nodes said last. In memory only, beside the beats: each message of a node replaces
- * all of its samples, and the end of its connection drops them.
+ * Keeps the newest measured usage of each instance, in memory only. Each message of a node replaces all of its samples,
+ * and the end of the node's connection drops them.
  */
 import type { InstanceUsage, UsageSample } from '../../model/run/instance-usage.js';
 import { usageLabels } from '../../telemetry/usage-exposition.js';
 
-/** A measured instance, with the labels of its metrics: a scrape of thousands looks up no record. */
+/** A measured instance, with the labels of its metrics, so that a scrape of thousands looks up no record. */
 export interface MeasuredInstance {
   readonly configuration: string;
-  /** Made once: the next samples of the instance have the same. */
+  /** Made once: the next samples of the instance have the same labels. */
   readonly labels: string;
   readonly used: InstanceUsage;
 }
 
 export interface UsageListener {
   measured(id: string, nodeId: string, instance: MeasuredInstance): void;
-  /** Nothing is known any more of what the instance uses on that node. */
+  /** Called when the usage of the instance on that node is no longer known. */
   gone(id: string, nodeId: string): void;
 }
 
@@ -24,8 +24,8 @@ export class UsageBook {
   readonly #nodes = new Map<string, Map<string, MeasuredInstance>>();
 
   /**
-   * Takes everything that a node measured. `configurationOf` tells the configuration of an instance that is placed on
-   * that node, and undefined for any other and for one that is being removed.
+   * Takes everything that a node measured. `configurationOf` answers with the configuration of an instance that is
+   * placed on that node, and with undefined for any other instance and for one that is being removed.
    */
   take(
     nodeId: string,
@@ -50,7 +50,7 @@ export class UsageBook {
     }
   }
 
-  /** The instance is gone from the node, or is being removed. */
+  /** Drops an instance that is gone from the node, or is being removed. */
   drop(nodeId: string, id: string): void {
     if (this.#nodes.get(nodeId)?.delete(id) !== true) return;
     for (const listener of this.#listeners) listener.gone(id, nodeId);
@@ -78,7 +78,7 @@ export class UsageBook {
     for (const { used } of this.#nodes.get(nodeId)?.values() ?? []) yield used;
   }
 
-  /** Of the nodes that are known now: one that connects again meanwhile comes once. */
+  /** The measured instances of the nodes in the book now. A node that connects again meanwhile comes only once. */
   *all(): Generator<MeasuredInstance> {
     for (const measured of [...this.#nodes.values()]) yield* measured.values();
   }

@@ -1,4 +1,4 @@
-/** The audit trails of all masters as one, by time. Each master keeps its own file. */
+/** Merges the audit trails of all masters, by time. Each master keeps its own file. */
 import { z } from 'zod';
 import type { Leadership } from '../../leadership/leadership.js';
 import { type AuditEntry, type AuditTrail, auditEntrySchema } from '../../model/audit.js';
@@ -15,7 +15,7 @@ export interface AuditOfMastersOptions {
   readonly nodeId: string;
   readonly audit: Pick<AuditTrail, 'last'>;
   readonly leadership: Pick<Leadership, 'masters'>;
-  /** Node ids of all masters that are known, up or not. */
+  /** The node ids of all known masters, up or not. */
   readonly known: () => Iterable<string>;
   readonly calls: MasterCalls;
   readonly desk: MasterDesk;
@@ -35,7 +35,10 @@ export class AuditOfMasters {
     options.desk.on(AUDIT, (question) => options.audit.last(questionSchema.parse(question).limit));
   }
 
-  /** The last `limit` entries of all masters, oldest first. Does not throw: what is missing is said. */
+  /**
+   * The last `limit` entries of all masters, oldest first. Does not throw: the answer names the masters whose entries
+   * are missing.
+   */
   async last(limit: number, signal: AbortSignal): Promise<MergedAudit> {
     const { nodeId, audit, leadership, calls, known } = this.#options;
     const others = leadership.masters().filter((peer) => peer.nodeId !== nodeId);

@@ -1,6 +1,6 @@
 /**
- * The configuration files of all masters, for the one that leads: each of the others tells it what is amiss in its own,
- * and reads them again when it is asked to.
+ * Gives the leader the faults in the configuration files of all masters. Each other master tells the leader its own
+ * faults, and reads its files again when the leader asks.
  */
 import { z } from 'zod';
 import type { OtherFiles, ReloadOptions } from '../../configuration-files/configuration-files.js';
@@ -14,12 +14,12 @@ import type { MasterDesk } from './master-desk.js';
 
 const FAULTS = 'configuration-faults';
 const RELOAD = 'configuration-reload';
-/** After a change, for others that come with it. */
+/** How long a change waits for further changes before it is told. */
 const TELL_AFTER_MS = 300;
 const AGAIN_AFTER_MS = 2000;
-/** More of one master say no more than these. */
+/** The limit for the faults that are told of one master; more faults would say no more. */
 const MOST_FAULTS = 1000;
-/** The other master writes what its files bring, one transaction after the other. */
+/** The limit for a reload: the other master writes what its files bring, one transaction after the other. */
 const RELOAD_MS = 60_000;
 
 const faultsSchema = z.array(configurationFileErrorSchema).max(MOST_FAULTS);
@@ -30,7 +30,7 @@ export interface FilesOfMastersOptions {
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
   readonly calls: MasterCalls;
   readonly desk: MasterDesk;
-  /** What is amiss in the files of this master. */
+  /** The faults in the files of this master. */
   readonly faults: () => readonly ConfigurationFileError[];
   /** Reads the files of this master again. */
   readonly reload: (options: ReloadOptions) => Promise<void>;
@@ -42,10 +42,10 @@ export interface FilesOfMastersOptions {
 
 export class FilesOfMasters implements OtherFiles {
   readonly #options: FilesOfMastersOptions;
-  /** What the others have told, by node, while this master leads. */
+  /** The faults that other masters have told, by node, while this master leads. */
   readonly #told = new Map<string, readonly ConfigurationFileError[]>();
   #timer: TimerHandle | undefined;
-  /** What was told last, and to whom. */
+  /** The faults that were told last, and the leader that heard them. */
   #last: string | undefined;
 
   constructor(options: FilesOfMastersOptions) {
@@ -64,7 +64,7 @@ export class FilesOfMasters implements OtherFiles {
     });
   }
 
-  /** What is amiss here, or who leads, may have changed. */
+  /** Called when the faults here, or the leader, may have changed. */
   changed(afterMs = TELL_AFTER_MS): void {
     const { leadership, clock, signal } = this.#options;
     if (!leadership.isLeader()) this.#told.clear();
@@ -75,7 +75,7 @@ export class FilesOfMasters implements OtherFiles {
     });
   }
 
-  /** Ends what is under way. Idempotent. */
+  /** Stops telling the leader. Idempotent. */
   stop(): void {
     this.#timer?.cancel();
   }

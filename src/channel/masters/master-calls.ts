@@ -1,4 +1,4 @@
-/** Asks another master of the cluster one thing (`MasterDesk`), each on a connection of its own. */
+/** Asks another master of the cluster a question (`MasterDesk`), each on a connection of its own. */
 import { type IncomingMessage, request } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
@@ -8,16 +8,16 @@ import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
 
 const ANSWER_MS = 10_000;
-/** Between two pieces of a stream. */
+/** The longest pause between two pieces of a stream. */
 const SILENCE_MS = 30_000;
 const MAX_ANSWER_BYTES = 16 * 1024 * 1024;
 
 const failureSchema = z.object({ code: z.string(), error: z.string() });
 
 export interface Question {
-  /** What the other master's desk knows it by. */
+  /** The name under which the other master's desk answers the question. */
   readonly name: string;
-  /** It goes as JSON. */
+  /** The value that is sent as JSON. */
   readonly content: unknown;
   /** How long the answer may take. Default: 10 s. */
   readonly limitMs?: number;
@@ -36,7 +36,10 @@ export class MasterCalls {
     this.#options = options;
   }
 
-  /** Throws what the other master says, and DRV_CHANNEL_CLOSED where it does not answer in time. */
+  /**
+   * Asks a question. Throws the error that the other master answers with, and DRV_CHANNEL_CLOSED when it does not
+   * answer in time.
+   */
   async ask(peer: MasterPeer, question: Question, signal: AbortSignal): Promise<unknown> {
     const { clock } = this.#options;
     const { limitMs = ANSWER_MS } = question;
@@ -47,7 +50,7 @@ export class MasterCalls {
     );
   }
 
-  /** The bytes of an answer. Throws as `ask`; a connection that says nothing for 30 s is over. */
+  /** The bytes of an answer. Throws as `ask`. A connection that brings nothing for 30 s counts as closed. */
   async *bytes(peer: MasterPeer, question: Question, signal: AbortSignal): AsyncGenerator<Buffer> {
     const response = await this.#send(peer, question, signal);
     response.setTimeout(SILENCE_MS, () => response.destroy());
@@ -83,7 +86,7 @@ export class MasterCalls {
   }
 }
 
-/** Throws DRV_CHANNEL_CLOSED when the answer breaks off. */
+/** The bytes of a response. Throws DRV_CHANNEL_CLOSED when it breaks off. */
 async function* bytesOf(peer: MasterPeer, response: IncomingMessage): AsyncGenerator<Buffer> {
   try {
     yield* response;

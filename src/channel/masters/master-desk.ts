@@ -1,5 +1,5 @@
 /**
- * Answers what the other masters of the cluster ask of this one, on connections that the cluster port has checked: only
+ * Answers the questions of the other masters of the cluster, on connections that the cluster port has checked: only
  * masters have the certificate for them. Questions of clients go through the API instead.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -9,12 +9,12 @@ import { DroverError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
 
-/** A configuration is 1 MiB at most, and is written in JSON once more. */
+/** A configuration is 1 MiB at most; as a string inside JSON it grows. */
 const MAX_QUESTION_BYTES = 4 * 1024 * 1024;
 
-/** Answers a question of master `from`: with a value that goes as JSON. */
+/** Answers a question of the master `from` with a value that is sent as JSON. */
 export type Answer = (question: unknown, from: string) => unknown;
-/** Answers with bytes. What is thrown before the first of them is the answer. */
+/** Answers with bytes. An error before the first byte becomes the answer. */
 export type ByteAnswer = (question: unknown, from: string) => AsyncIterable<Buffer>;
 
 export interface MasterDeskOptions {
@@ -34,7 +34,7 @@ export class MasterDesk {
     this.#server = createServer((request, response) => void this.#serve(request, response));
   }
 
-  /** From now on `/name` is answered. */
+  /** Answers questions at `/name` with `answer` from now on. */
   on(name: string, answer: Answer): void {
     this.#answers.set(`/${name}`, answer);
   }

@@ -1,4 +1,4 @@
-/** Edits of records by views: written by the leader, asked of the leader by the other masters. */
+/** Lets views edit records: the leader writes the edits, and the other masters ask the leader to. */
 import { z } from 'zod';
 import type { Leadership } from '../../leadership/leadership.js';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
@@ -16,9 +16,9 @@ export interface EditKind<Edit> {
   /** The name of the question, such as `configurations`. */
   readonly name: string;
   encode(edits: readonly Edit[]): unknown;
-  /** Throws DroverErrors for what is not valid. */
+  /** Reads the edits of a question. Throws DroverErrors when they are not valid. */
   decode(question: unknown): readonly Edit[];
-  /** Of the leader. `from`: the node that brings them. */
+  /** The store operations of the edits, on the leader. `from`: the node that brings the edits. */
   operations(edits: readonly Edit[], from: string): MaybePromise<readonly Operation[]>;
 }
 
@@ -33,7 +33,7 @@ export interface RecordDeskOptions {
   readonly logger: Pick<Logger, 'info'>;
 }
 
-/** The door for one kind, and the leader's answers to the doors of the other masters. */
+/** The door for one kind of records. It also answers the doors of the other masters while this master leads. */
 export function openRecordDesk<Edit extends { readonly name: string }>(
   kind: EditKind<Edit>,
   { nodeId, store, leadership, calls, desk, signal, logger }: RecordDeskOptions,

@@ -1,11 +1,11 @@
 /**
- * The hash of an assignment, computed alike by master and wrapper. With it a connecting node says what it still has, so
- * that the master sends only the rest.
+ * The hash of an assignment, which master and wrapper compute alike. A connecting node names by it the assignments that
+ * it still has, so that the master sends only the others.
  */
 import { createHash } from 'node:crypto';
 import type { Assignment } from './messages.js';
 
-/** Equal for equal content, whatever the order of its fields. */
+/** The hash. It is equal for equal content, whatever the order of the fields. */
 export function hashAssignment(assignment: Assignment): string {
   return createHash('sha256').update(canonical(assignment)).digest('base64url').slice(0, 22);
 }

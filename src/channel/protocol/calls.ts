@@ -1,7 +1,6 @@
 /**
  * Calls over one connection, in both directions: a question with one answer, or with a stream of bytes under flow
- * control. A reader that does not read stops its own stream, never the connection. Calls change no state and end with
- * the connection.
+ * control. A slow reader stops its own stream, never the connection. Calls change no state and end with the connection.
  */
 import { DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
@@ -9,13 +8,15 @@ import { cutToBytes } from '../../model/words.js';
 import { BOUNDS, type Frame, type MessageOf } from './messages.js';
 import type { Transport } from './transport.js';
 
-/** Bytes that may be under way in one stream before the reader has taken them. */
+/** How many bytes of one stream may be under way before the reader has taken them. */
 const WINDOW_BYTES = 512 * 1024;
-/** Pieces that may wait for the reader: as many as a window of single short log lines has, and room. Each takes memory. */
+/**
+ * How many pieces may wait for the reader. A window of short log lines in single pieces fits. Each piece takes memory.
+ */
 const MOST_PIECES = 32_768;
-/** A node may hold hundreds of instances; each followed log takes one call. */
+/** The limit for open calls: a node may hold hundreds of instances, and each followed log takes one call. */
 const MAX_OPEN_CALLS = 1024;
-/** An error's message may quote what was asked for. */
+/** The limit for an error's message, which may quote parts of the question. */
 const MOST_FAILURE_BYTES = BOUNDS.sentenceBytes;
 
 export interface CallContext {
@@ -60,8 +61,8 @@ export class CallPeer {
   }
 
   /**
-   * Asks for one value. Rejects with the other side's error, DRV_CHANNEL_CLOSED, or DRV_CHANNEL_CALL_FAILED when
-   * cancelled.
+   * Asks for one value. Rejects with the other side's error, with DRV_CHANNEL_CLOSED, or with DRV_CHANNEL_CALL_FAILED
+   * when cancelled.
    */
   async call(
     service: string,
@@ -91,7 +92,7 @@ export class CallPeer {
     let ended = false;
     let failure: DroverError | undefined;
     let wake: (() => void) | undefined;
-    /** What has come and was not credited. The sender may send while this is below the window. */
+    /** The bytes that have come and are not credited yet. The sender may send while they are below the window. */
     let underWay = 0;
     const notify = (): void => wake?.();
     const id = this.#open(service, parameters, undefined, {
@@ -171,7 +172,7 @@ export class CallPeer {
     }
   }
 
-  /** Fails every call under way: the connection has ended. */
+  /** Fails every call under way, because the connection has ended. */
   close(reason: string): void {
     const error = new DroverError('DRV_CHANNEL_CLOSED', `the connection to the other node ended: ${reason}`);
     for (const id of [...this.#pending.keys()]) this.#take(id)?.onFailure(error);

@@ -1,5 +1,5 @@
 /**
- * Encodes one frame of the channel as one WebSocket message. A text message is a frame without a body. A binary one
+ * Encodes a frame of the channel as a WebSocket message. A text message is a frame without a body. A binary message
  * holds the length of the JSON in four bytes, the JSON, and the body.
  */
 import { messageOf } from '../../model/errors.js';
@@ -8,11 +8,11 @@ import { type Frame, type Message, messageSchema } from './messages.js';
 
 const HEADER_BYTES = 4;
 const MB = 1024 * 1024;
-/** The most bytes after the JSON: far more than a piece of any stream, or a line for standard input. */
+/** The limit for the bytes after the JSON: far more than a piece of any stream, or a line for standard input. */
 const MOST_BODY_BYTES = 2 * MB;
-/** The most JSON of a message that is not named below. */
+/** The limit for the JSON of a message that is not named below. */
 const MOST_TEXT_BYTES = MB / 2;
-/** Feeds and answers are as large as the WebSocket takes. */
+/** The limits by type of message. Feeds and answers may be as large as the WebSocket takes. */
 const MOST_TEXT_BYTES_OF: Readonly<Partial<Record<Message['type'], number>>> = {
   hello: 8 * MB,
   status: 8 * MB,
@@ -26,7 +26,7 @@ const MOST_TEXT_BYTES_OF: Readonly<Partial<Record<Message['type'], number>>> = {
 const TYPE = /^\{"type":"([a-z-]{1,32})"/;
 const TYPE_BYTES = 64;
 
-/** Answers a string for a text message, bytes for a binary one. */
+/** The text of a message, or the bytes of a message with a body. */
 export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
   const text = JSON.stringify(message);
   if (body === undefined) return text;
@@ -35,7 +35,7 @@ export function encodeFrame(message: Message, body?: Buffer): string | Buffer {
   return Buffer.concat([header, Buffer.from(text), body]);
 }
 
-/** The frame, or the reason why it is not one. */
+/** The frame, or the reason why the bytes are not a frame. */
 export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
   if (!isBinary) return read(data, undefined);
   const end = data.length < HEADER_BYTES ? Number.NaN : HEADER_BYTES + data.readUInt32BE();
@@ -47,7 +47,7 @@ export function decodeFrame(data: Buffer, isBinary: boolean): Frame | string {
 
 function read(text: Buffer, body: Buffer | undefined): Frame | string {
   try {
-    // Before the text is parsed, by what it says to be; after it, by what it is.
+    // The length is checked twice: before parsing by the type that the text begins with, afterwards by the parsed type.
     const said = isLong(text) ? TYPE.exec(text.toString('latin1', 0, TYPE_BYTES))?.[1] : undefined;
     if (isTooLong(text, said)) return tooLong(text, said);
     const parsed = messageSchema.safeParse(JSON.parse(text.toString('utf8')));

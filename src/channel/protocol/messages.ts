@@ -1,31 +1,31 @@
 /**
  * Everything that master and wrapper say to each other. State flows as assignments down and reports up; calls run
- * beside them. A message is plain JSON and may be lost, late or repeated with its connection, so state is numbered and
- * sent again. Bytes travel as a frame's body.
+ * beside them. A message is plain JSON, and it may be lost, late or repeated when the connection breaks. So state is
+ * numbered and sent again. Bytes travel as a frame's body.
  */
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
 import {
   desiredSchema,
   goalSchema,
-  instanceStatusSchema,
   placementSchema,
   reasonSchema,
+  storedStatusSchema,
 } from '../../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
 import { usageSampleSchema } from '../../model/run/instance-usage.js';
 import { byteLengthWithin, cutToBytes } from '../../model/words.js';
 
-/** Raised when a message changes its meaning. A peer with another number is refused with a clear line. */
+/** Raised when a message changes its meaning. A peer with another number is refused with a clear message. */
 export const PROTOCOL_VERSION = 1;
 
 /** How often a wrapper beats. */
 export const BEAT_EVERY_MS = 2000;
 
 /**
- * The most of each thing that a node says, so that no node fills the master's memory. A node cuts what it says to
- * these; the connection of one that does not is ended.
+ * The limits for everything that a node says, so that no node fills the master's memory. A node cuts its texts to these
+ * limits; the master ends the connection of a node that does not.
  */
 export const BOUNDS = {
   /** Bytes of a sentence for a person: messages, reasons, problems. */
@@ -35,9 +35,9 @@ export const BOUNDS = {
   versionBytes: 256,
   signalBytes: 64,
   runtimes: 64,
-  /** Reports in one message. */
+  /** How many reports one message holds. */
   reports: 500,
-  /** Samples in one message, and instances that hello names. */
+  /** How many samples one message holds, and how many instances a hello names. */
   instances: 20_000,
   hashBytes: 64,
   serviceBytes: 64,
@@ -45,14 +45,14 @@ export const BOUNDS = {
   masters: 16,
 } as const;
 
-/** Text of so many bytes of UTF-8 at most. */
+/** Text of at most so many bytes in UTF-8. */
 function textWithin(mostBytes: number) {
   return z.string().refine((text) => byteLengthWithin(text, mostBytes), {
     error: `must be at most ${mostBytes} bytes`,
   });
 }
 
-/** A longer one is cut, because older nodes do not cut what a runtime said. */
+/** A longer sentence is cut, because older nodes do not cut the words of a runtime. */
 const sentence = textWithin(BOUNDS.refusedSentenceBytes).transform((text) =>
   cutToBytes(text, BOUNDS.sentenceBytes),
 );
@@ -61,30 +61,30 @@ export const resolvedTemplateSchema = z.object({
   group: nameSchema,
   name: nameSchema,
   priority: z.int(),
-  /** The tree to install, or null while the master has no such template. */
+  /** The digest of the tree to install; null while the master has no such template. */
   digest: z.string().nullable(),
   /**
-   * Why there is no digest, or why a newer one may come soon, for a person. Absent when there is no such directory, and
-   * when the digest is the newest.
+   * Why there is no digest, or why a newer digest may come soon, for a person. Absent when there is no such directory,
+   * and when the digest is the newest.
    */
   problem: z.string().optional(),
 });
 
-/** Where the master is, and how its API is reached. */
+/** The address of the master's API. */
 export const masterAddressSchema = z.object({
   nodeId: nameSchema,
   address: z.string(),
   port: z.int(),
   apiPort: z.int(),
   /**
-   * The API speaks TLS: PEM of the authority to check it with, null where the operator has a certificate of others.
-   * Absent: it does not.
+   * Present when the API speaks TLS: the authority (PEM) to check its certificate with; null when the operator brought
+   * a certificate of another authority.
    */
   apiTls: z.object({ authority: z.string().max(BOUNDS.certificateChars).nullable() }).optional(),
 });
 export type MasterAddress = z.output<typeof masterAddressSchema>;
 
-/** One of several masters, and where its cluster port is: `host:port`. Its certificate names `nodeId`. */
+/** A master of a cluster with several, and the `host:port` of its cluster port. Its certificate names `nodeId`. */
 export const masterPeerSchema = z.object({
   nodeId: nameSchema,
   clusterAddress: textWithin(BOUNDS.addressBytes),
@@ -92,10 +92,13 @@ export const masterPeerSchema = z.object({
 /** All masters of the cluster that are up. */
 export const masterPeersSchema = z.array(masterPeerSchema).max(BOUNDS.masters);
 
-/** The call by which a node hears that the masters are others than it was told: `masterPeersSchema`. */
+/** The call by which a node is told that the list of masters has changed. Its parameter is `masterPeersSchema`. */
 export const TAKE_MASTERS = 'take-masters';
 
-/** What one node should hold for one instance. The content of its revision is sent once per connection, beside it. */
+/**
+ * The part of the feed for one instance: its wanted state on its node. The content of the revision is sent beside it,
+ * once per connection.
+ */
 export const assignmentSchema = z.object({
   id: instanceIdSchema,
   configurationName: nameSchema,
@@ -105,7 +108,7 @@ export const assignmentSchema = z.object({
   port: placementSchema.shape.port,
   hostAddress: z.string(),
   templates: z.array(resolvedTemplateSchema),
-  /** Key with which the instance may PUT its own state. */
+  /** The key with which the instance may PUT its own state. */
   apiKey: z.string(),
 });
 export type Assignment = z.output<typeof assignmentSchema>;
@@ -113,28 +116,28 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-const { state, pid, restarts, exitCode, gone } = instanceStatusSchema.shape;
+const { state, pid, restarts, exitCode, gone } = storedStatusSchema.shape;
 
 /**
- * What a wrapper knows of one instance. Always complete, so that only the latest matters. The fields that become part
- * of the record have the record's schema, so that whatever is taken can be read at the next start.
+ * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields
+ * that become part of the record have the record's schema, so that the next start can read every record.
  */
 export const reportSchema = z.object({
   id: instanceIdSchema,
-  /** The request to (re)start that the node has acted on. Later ones may not have reached it. */
+  /** The newest request to (re)start that the node has acted on. Later requests may not have reached it. */
   restartToken: desiredSchema.shape.restartToken,
   state,
   reason: reasonSchema.nullable(),
   message: sentence.nullable(),
-  /** As in the status; absent: there is nothing to warn of. */
+  /** The warning, as in the status; absent: there is nothing to warn of. */
   warning: sentence.optional(),
   pid,
   restarts,
   exitCode,
   exitSignal: textWithin(BOUNDS.signalBytes).nullable(),
-  /** With reason `port-busy`: the port that something else on the node holds. */
+  /** With reason `port-busy`: the port that another program on the node holds. */
   busyPort: placementSchema.shape.port,
-  /** Given with `busyPort`; absent where the node cannot tell. */
+  /** The protocol of `busyPort`; absent where the node cannot tell. */
   busyProtocol: portProtocolSchema.optional(),
   gone,
 });
@@ -155,7 +158,7 @@ const heldSchema = z
     error: `must have at most ${BOUNDS.instances} entries`,
   });
 
-/** Numbers messages and calls of one connection. */
+/** The number of a message or call on one connection. */
 const ordinal = z.int().min(0);
 
 const revisionsSchema = z.record(z.string(), configurationSchema);
@@ -171,80 +174,83 @@ export const messageSchema = z.discriminatedUnion('type', [
     version: textWithin(BOUNDS.versionBytes),
     capacity: nodeCapacitySchema,
     runtimes: offersSchema,
-    /** Why limits of RAM and CPU do not hold there; null: they hold. Absent: the node does not say. */
+    /** Why limits of RAM and CPU are not enforced there; null: they are enforced. Absent: the node does not say. */
     advisoryLimits: sentence.nullable().optional(),
-    /** Everything that the node still has from before: hash by instance id. Absent: nothing, or too much to name. */
+    /** The assignments that the node still has from before: hash by instance id. Absent: none, or too many to name. */
     held: heldSchema.optional(),
-    /** The newest revision of the master's store that the node was told of. Absent: none, or the node takes any. */
+    /**
+     * The newest revision of the master's store that the node was told of. Absent: none, or the node takes any store.
+     */
     seen: ordinal.optional(),
-    /** The line of that store (`StoreLine`). Absent: the first one. */
+    /** The line of that store (`StoreLine`). Absent: the first line. */
     line: ordinal.optional(),
   }),
   z.object({ type: z.literal('beat') }),
-  /** Sent until acknowledged. `sequence` grows by one with every such message of a connection. */
+  /** Sent again until acknowledged. `sequence` grows by one with every status message of a connection. */
   z.object({
     type: z.literal('status'),
     sequence: ordinal,
     reports: z.array(reportSchema).max(BOUNDS.reports),
   }),
-  /** The offers changed. */
+  /** Sent when the node's runtimes have changed. */
   z.object({ type: z.literal('offer'), runtimes: offersSchema }),
-  /** All usage that the node measured. Sent every few seconds, never again. */
+  /** All usage that the node measured. Sent every few seconds; a lost message is not repeated. */
   z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema).max(BOUNDS.instances) }),
   /** The node stops in order and will be back: its instances keep their state for a while. */
   z.object({ type: z.literal('bye') }),
-  /** Nodes of 0.1.0 say that the feed up to `sequence` is on their disk. No master asks for it. */
-  z.object({ type: z.literal('fed'), sequence: ordinal }),
   // master -> wrapper
   z.object({
     type: z.literal('welcome'),
     protocol: z.int(),
     master: masterAddressSchema,
     /**
-     * The number of the master's term as leader. A node refuses a smaller one than it has seen. Absent: there is one
-     * master, whose store no other one can have.
+     * The number of the master's term as leader. A node refuses a smaller number than it has seen. Absent: there is one
+     * master, and no other master can have its store.
      */
     epoch: ordinal.optional(),
-    /** Absent: there is one master. */
+    /** The masters that are up. Absent: there is one master. */
     masters: masterPeersSchema.optional(),
   }),
   z.object({
     type: z.literal('refused'),
     reason: z.string(),
-    /** Time does not heal it: somebody must change something. Absent: it may. */
+    /** True when the refusal does not end by itself: a person must change something. Absent: it may end. */
     isFinal: z.boolean().optional(),
-    /** The node has seen more than this master: another one may lead. */
+    /** True when the node has seen more than this master: another master may lead. */
     isBehind: z.boolean().optional(),
-    /** This master does not lead. Null: nobody does at the moment. Absent: there is another reason. */
+    /** Given when this master does not lead. Null: nobody leads now. Absent: the refusal has another reason. */
     leader: masterPeerSchema.nullable().optional(),
     masters: masterPeersSchema.optional(),
   }),
   /**
-   * Everything the node should hold. It removes what is neither in here nor in `unchanged`. The numbering starts here.
+   * Everything that the node should hold. The node removes every other instance that is not in `unchanged`. The
+   * numbering starts here.
    */
   z.object({
     type: z.literal('snapshot'),
     sequence: z.int(),
     assignments: z.array(assignmentSchema),
     /**
-     * What hello named as `held` and is still right, and what the master cannot say anew because it cannot read its
-     * record. Absent: nothing.
+     * The instances whose `held` hash is still right, and those whose record the master cannot read. The node keeps
+     * them as they are. Absent: none.
      */
     unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
-    /** The revision of the master's store that this comes from. Version 0.1.0 omits it. */
+    /** The revision of the master's store that the snapshot shows. Version 0.1.0 omits it. */
     store: ordinal.optional(),
-    /** The line of that store (`StoreLine`). Absent: the first one. */
+    /** The line of that store (`StoreLine`). Absent: the first line. */
     line: ordinal.optional(),
   }),
-  /** Changes since the message before. After a gap in `sequence` the wrapper reconnects, which brings a snapshot. */
+  /**
+   * The changes since the message before. After a gap in `sequence` the wrapper reconnects, which brings a snapshot.
+   */
   z.object({
     type: z.literal('delta'),
     sequence: z.int(),
     put: z.array(assignmentSchema),
     drop: z.array(instanceIdSchema),
     revisions: revisionsSchema,
-    /** As in a snapshot. */
+    /** The revision of the master's store, as in a snapshot. */
     store: ordinal.optional(),
   }),
   z.object({ type: z.literal('status-acknowledged'), sequence: z.int() }),
@@ -263,7 +269,7 @@ export const messageSchema = z.discriminatedUnion('type', [
     message: sentence,
   }),
   z.object({ type: z.literal('cancel'), id: ordinal }),
-  /** One piece of a byte stream, in the frame's body. */
+  /** Carries a piece of a byte stream in the frame's body. */
   z.object({ type: z.literal('chunk'), id: ordinal }),
   z.object({ type: z.literal('end'), id: ordinal }),
   /** The reader took so many bytes, so the sender may send as many more. */

@@ -10,19 +10,21 @@ import type { Message } from './messages.js';
 const MIN_WINDOW_BYTES = 32 * 1024;
 const FIRST_WINDOW_BYTES = 64 * 1024;
 const MAX_WINDOW_BYTES = 16 * 1024 * 1024;
-/** The number of marks in one window. */
+/** How many marks are sent in one window. */
 const MARKS = 4;
-/** A mark that takes so much longer than the fastest one says that too much is under way. */
+/** A mark that takes this much longer than the fastest mark shows that too much is under way. */
 const SLOW_MS = 500;
-/** A mark that takes less than this longer than the fastest says that more may be under way. */
+/** A mark that takes less than this longer than the fastest mark shows that more may be under way. */
 const FAST_MS = 150;
-/** The most that may wait for a peer that does not read. State is never dropped, so the connection is. */
+/** The limit for what waits for a peer that does not read. State is never dropped; the connection is closed instead. */
 const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 
-/** `sign`: a beat, which overtakes all. `state`: small, or must not wait for bulk. `bulk`: answers and streams. */
+/**
+ * `sign`: a beat, which overtakes everything. `state`: small, or must not wait for bulk. `bulk`: answers and streams.
+ */
 export type Lane = 'sign' | 'state' | 'bulk';
 
-/** The lane of a message. Messages of one call that must stay in order (its chunks, its end) share a lane. */
+/** The lane of a message. The messages of one call that must stay in order (its chunks, its end) share a lane. */
 export function laneOf({ type }: Message): Lane {
   switch (type) {
     case 'beat':
@@ -42,7 +44,7 @@ export interface PacedSenderOptions {
   readonly write: (data: string | Buffer) => void;
   /** Sends a mark that the other side sends back; see `marked`. */
   readonly mark: (mark: number) => void;
-  /** Called when more waits than may. */
+  /** Called when more waits than the limit allows. */
   readonly onOverflow: () => void;
 }
 
@@ -62,17 +64,17 @@ export class PacedSender {
   #markedBytes = 0;
   #arrivedBytes = 0;
   #windowBytes = FIRST_WINDOW_BYTES;
-  /** How much had been sent when the window last changed. Marks from before say nothing about the new window. */
+  /** How many bytes had been sent when the window last changed. Marks from before say nothing about the new window. */
   #changedAtBytes = 0;
   #wasFull = false;
-  /** The link's own delay. */
+  /** The time of the fastest mark: the link's own delay. */
   #fastestMs = Number.POSITIVE_INFINITY;
 
   constructor(options: PacedSenderOptions) {
     this.#options = options;
   }
 
-  /** Bytes that wait here. */
+  /** How many bytes wait here. */
   get waitingBytes(): number {
     return this.#state.bytes + this.#bulk.bytes;
   }
@@ -83,7 +85,7 @@ export class PacedSender {
       return;
     }
     const queue = lane === 'state' ? this.#state : this.#bulk;
-    // A single message may be larger than the limit.
+    // Checked before the message is added, because a single message may be larger than the limit.
     if (this.waitingBytes > MAX_WAITING_BYTES) {
       this.#options.onOverflow();
       return;
@@ -92,7 +94,7 @@ export class PacedSender {
     this.#pump();
   }
 
-  /** A mark came back. */
+  /** Takes a mark that came back. */
   marked(id: number): void {
     const index = this.#marks.findIndex((mark) => mark.id === id);
     const mark = this.#marks[index];
@@ -108,7 +110,7 @@ export class PacedSender {
     for (let data = this.#state.shift(); data !== undefined; data = this.#state.shift()) this.#write(data);
   }
 
-  /** Drops what waits, because the connection is gone. */
+  /** Drops everything that waits, because the connection is gone. */
   clear(): void {
     this.#state.clear();
     this.#bulk.clear();
@@ -118,7 +120,7 @@ export class PacedSender {
     while (this.waitingBytes > 0) {
       if (this.#sentBytes - this.#arrivedBytes >= this.#windowBytes) {
         this.#wasFull = true;
-        // Without a mark under way there would be no sign to go on.
+        // At least one mark must be under way: its return is the sign to send more.
         if (this.#marks.length === 0) this.#mark();
         return;
       }
@@ -161,7 +163,7 @@ export class PacedSender {
   }
 }
 
-/** First in, first out, without moving the other items. */
+/** A first-in, first-out queue that never moves its other items. */
 class Queue {
   #items: (string | Buffer)[] = [];
   #first = 0;
@@ -191,7 +193,7 @@ class Queue {
   }
 }
 
-/** Characters count as bytes: near enough for a window, and free. */
+/** The size in characters: close enough to bytes for a window, and costs nothing. */
 function sizeOf(data: string | Buffer): number {
   return data.length;
 }

@@ -1,6 +1,6 @@
 /**
  * A pipe of frames between a master and one wrapper, ordered, and reliable while it is open. The in-process pair serves
- * the master's own wrapper. It encodes and checks every frame as the network does, so that nothing comes to depend on
+ * the master's own wrapper. It encodes and checks every frame as the network does, so that no code comes to depend on
  * shared memory.
  */
 import { problemOf } from '../../model/public-message.js';
@@ -8,11 +8,11 @@ import { type Frame, type Message, messageSchema } from './messages.js';
 
 export interface Transport {
   readonly isOpen: boolean;
-  /** Queues the frame. After `close` it is dropped; `onClose` tells the sender. */
+  /** Queues the frame. After `close` the frame is dropped; `onClose` tells the sender of the end. */
   send(message: Message, body?: Buffer): void;
-  /** Sets the one listener. Frames that came before are delivered to it first. */
+  /** Sets the only listener. Frames that came before are delivered to it first. */
   onFrame(listener: (frame: Frame) => void): void;
-  /** Sets the one listener. It is called once, whichever side closed. */
+  /** Sets the only listener. It is called once, whichever side closed. */
   onClose(listener: (reason: string) => void): void;
   close(reason: string): void;
 }
@@ -73,7 +73,7 @@ class InProcessEnd implements Transport {
     if (!this.#isOpen) return;
     const peer = this.#peer;
     this.#end(reason);
-    // The other side first reads what was sent before the close, as on a socket.
+    // The other side first reads the frames that were sent before the close, as on a socket.
     if (peer !== undefined) setImmediate(() => peer.#end(reason));
   }
 
@@ -107,7 +107,7 @@ class InProcessEnd implements Transport {
   }
 }
 
-/** The frame, or the reason why it is not one. */
+/** The frame, or the reason why the packet is not a frame. */
 function decodeFrame(packet: Packet): Frame | string {
   const parsed = messageSchema.safeParse(JSON.parse(packet.text));
   if (!parsed.success) return `malformed message: ${problemOf(parsed.error)}`;

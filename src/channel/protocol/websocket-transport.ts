@@ -14,11 +14,14 @@ import { laneOf, PacedSender } from './paced-sender.js';
 import type { Transport } from './transport.js';
 
 const TICK_MS = 1000;
-/** The most that the socket holds beside one large message, before a peer that pings and reads nothing is given up. */
+/**
+ * How many bytes the socket may hold beside one large message. Beyond it, a peer that pings but reads nothing is
+ * disconnected.
+ */
 const MOST_UNREAD_BYTES = 32 * 1024 * 1024;
-/** A ping is sent this often, so that the other side hears from us even when there is nothing to say. */
+/** Every second tick sends a ping, so that the other side hears from this side even when there is nothing to say. */
 const PING_EVERY_TICKS = 2;
-/** The reason of a WebSocket's close is 123 bytes at most. */
+/** A WebSocket's close reason is 123 bytes at most. */
 const MAX_REASON_BYTES = 123;
 const NORMAL = 1000;
 const POLICY_VIOLATION = 1008;
@@ -28,11 +31,11 @@ const CLOSE_GRACE_MS = 2000;
 export interface WebSocketTransportOptions {
   readonly webSocket: Pick<WebSocket, 'bufferedAmount' | 'send' | 'ping' | 'close' | 'terminate'> &
     Pick<EventEmitter, 'on' | 'once'>;
-  /** Below the WebSocket, because half a message counts as a sign of life too. */
+  /** The socket below the WebSocket, because half a message counts as a sign of life too. */
   readonly socket: Pick<Socket, 'bytesRead' | 'cork' | 'uncork'>;
-  /** A connection on which nothing came for so long is given up. */
+  /** A connection that brings nothing for this long is closed. */
   readonly silenceMs: number;
-  /** Names the other end in reasons: `the master`. */
+  /** The name of the other end in reasons, such as `the master`. */
   readonly peer: string;
   readonly clock: Clock;
 }
@@ -47,10 +50,12 @@ export class WebSocketTransport implements Transport {
   #tick: TimerHandle | undefined;
   #ticks = 0;
   #isCorked = false;
-  /** Our own ticks in a row in which nothing came. A process that slept has no ticks, so its sleep does not count. */
+  /**
+   * How many of our own ticks in a row brought nothing. A process that slept has no ticks, so its sleep does not count.
+   */
   #silentTicks = 0;
   #bytesRead: number;
-  /** The size of the largest message that was sent. The socket may hold it whole. */
+  /** The size of the largest message that was sent. The socket may hold all of it. */
   #largestSent = 0;
 
   constructor(options: WebSocketTransportOptions) {
@@ -64,7 +69,7 @@ export class WebSocketTransport implements Transport {
       onOverflow: () => this.#fail(`${options.peer} does not read`),
     });
     webSocket.on('message', (data: Buffer, isBinary: boolean) => this.#receive(data, isBinary));
-    // Each ping is answered by a pong, which waits for a peer that does not read.
+    // Each ping is answered by a pong, which waits in the socket when the peer does not read.
     webSocket.on('ping', () => {
       if (webSocket.bufferedAmount > MOST_UNREAD_BYTES + this.#largestSent)
         this.#fail(`${options.peer} does not read`);
@@ -112,7 +117,7 @@ export class WebSocketTransport implements Transport {
     this.#end(reason);
   }
 
-  /** What is sent in one turn goes to the socket as one piece. */
+  /** Sends data. All data of one turn goes to the socket as one piece. */
   #write(data: string | Buffer): void {
     const { webSocket, socket, clock } = this.#options;
     if (!this.#isCorked) {
@@ -171,5 +176,5 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** Ignores failed sends: the end of the connection tells of them. */
+/** Takes the result of a send. A failed send is ignored, because the end of the connection tells of it. */
 function ignore(): void {}

@@ -4,8 +4,9 @@ import type { HostPort } from '../../model/host-port.js';
 import type { KnownMasters } from './known-masters.js';
 
 /**
- * Asks until one answers. A refusal is an answer; which of them leads is not known yet. `isOnly`: there is no other one
- * to ask. Throws what the last one was asked in vain with: DRV_CHANNEL_CLOSED goes on to the next, and nothing else.
+ * Asks the masters in turn until one of them answers. A refusal is an answer. DRV_CHANNEL_CLOSED goes on to the next
+ * master; any other error ends the search. `isOnly`: there is no other master to ask. Throws the error of the last
+ * master.
  */
 export async function askMasters<T>(
   masters: Pick<KnownMasters, 'candidates' | 'failed'>,

@@ -1,4 +1,7 @@
-/** A question of a node that has no channel yet: one request over HTTP inside TLS, its answer, and what a refusal means. */
+/**
+ * A question of a node that has no channel yet: one request over HTTP inside TLS, its answer, and the meaning of a
+ * refusal.
+ */
 import { type IncomingMessage, request } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import type { z } from 'zod';
@@ -7,7 +10,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
 import { ELSEWHERE, MAX_JOIN_BYTES, refusalSchema, TUNNEL_PROTOCOL } from '../trust/join-messages.js';
 
-/** Asks the master one thing on its own connection. Throws DRV_CHANNEL_CLOSED when it hangs up. */
+/** Asks the master one question on a connection of its own. Throws DRV_CHANNEL_CLOSED when the master hangs up. */
 export function ask(
   socket: TLSSocket,
   path: string,
@@ -34,7 +37,10 @@ export function ask(
   });
 }
 
-/** Asks to let the connection become one to what the master has at `path`. With status 101 it is. Throws like `ask`. */
+/**
+ * Asks the master to connect this connection with its service at `path`. Status 101: the connection now leads there.
+ * Throws like `ask`.
+ */
 export function askForTunnel(
   socket: TLSSocket,
   path: string,
@@ -66,9 +72,9 @@ export async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** The master that was asked does not lead, and did nothing: another one is to be asked. */
+/** Thrown when the asked master does not lead and did nothing: ask another master. */
 export class ElsewhereError extends DroverError {
-  /** Null: nobody leads now. */
+  /** The leader; null: nobody leads now. */
   readonly leader: MasterPeer | null;
 
   constructor(message: string, leader: MasterPeer | null) {
@@ -78,9 +84,7 @@ export class ElsewhereError extends DroverError {
   }
 }
 
-/**
- * Makes an error of the master's answer: a 403 is a refusal; anything else is the master's own trouble, and may pass.
- */
+/** The error for a master's answer: a 403 is a refusal; any other status is a fault of the master, and may pass. */
 export function refusalOf(status: number, body: string, address: string): DroverError {
   const said = parseJsonSafely(body);
   if (said === undefined)
@@ -106,8 +110,8 @@ export function parseJson<T>(schema: z.ZodType<T>, body: string): T {
 }
 
 /**
- * The reason of a failed connection. A host name with several addresses fails with an error for each, under an empty
- * message.
+ * The reason of a failed connection. A host name with several addresses fails with an error for each address, under an
+ * empty message.
  */
 export function reasonOf(error: unknown): string {
   const first = error instanceof AggregateError ? (error.errors[0] ?? error) : error;

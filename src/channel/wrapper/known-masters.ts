@@ -1,7 +1,7 @@
 /**
- * What a node knows of the masters of its cluster, kept in `data/cluster/`: where they are, and the highest term that a
- * leader among them has shown. It says which master to dial next, and refuses one whose term is over. A master keeps by it
- * who the others are.
+ * The masters of the cluster that a node knows, kept in `data/cluster/`: their addresses, and the highest term of a
+ * leader among them. It says which master to dial next, and refuses a leader whose term is over. A master finds the
+ * other masters by it.
  */
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
@@ -13,17 +13,17 @@ import { BOUNDS, type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../prot
 import type { SecretFile } from '../trust/authority.js';
 
 const keptSchema = z.object({
-  /** The number of the latest term; null: no leader has named one. */
+  /** The number of the latest term; null: no leader has named its term yet. */
   epoch: z.int().min(0).nullable(),
   masters: masterPeersSchema,
 });
 type Kept = z.output<typeof keptSchema>;
 
 export interface KnownMastersOptions {
-  /** Where `config.json` says that a master is: the first to ask, and one to ask as long as the node lives. */
+  /** The address of a master in `config.json`: the first to ask, and kept as long as the node lives. */
   readonly contact: HostPort;
   readonly file: SecretFile;
-  /** True: the next leader's term may be an earlier one, such as of a store that was restored or moved. */
+  /** True: the next leader's term may be an earlier one, such as after the store was restored or moved. */
   readonly older?: { readonly isAccepted: boolean };
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -31,7 +31,7 @@ export interface KnownMastersOptions {
 export class KnownMasters {
   readonly #options: KnownMastersOptions;
   #kept: Kept = { epoch: null, masters: [] };
-  /** `host:port` of all, in the order in which they are dialled. */
+  /** The `host:port` of all masters, in the order in which they are dialled. */
   #order: string[];
   #writing: Promise<void> = Promise.resolve();
 
@@ -40,7 +40,10 @@ export class KnownMasters {
     this.#order = [hostPort(options.contact.host, options.contact.port)];
   }
 
-  /** Reads what is kept. A damaged file counts as none: leaders tell everything again. Throws DRV_NODE_ROOT_UNUSABLE. */
+  /**
+   * Reads the file. A damaged file counts as missing, because leaders tell everything again. Throws
+   * DRV_NODE_ROOT_UNUSABLE.
+   */
   async open(): Promise<void> {
     const { file, logger } = this.#options;
     const text = await file.read();
@@ -53,25 +56,25 @@ export class KnownMasters {
     }
   }
 
-  /** Those that are up, as this node was told, and after them those that were. */
+  /** The masters that are up, as this node was told, followed by former masters. */
   get peers(): readonly MasterPeer[] {
     return this.#kept.masters;
   }
 
-  /** Where masters are, the likeliest leader first. Never empty. */
+  /** The addresses of masters, the likeliest leader first. Never empty. */
   candidates(): readonly HostPort[] {
     return this.#order.map((text) => parseHostPort(text) ?? this.#options.contact);
   }
 
-  /** The master at `at` does not answer, or is none any more: the others are asked before it. */
+  /** Called when the master at `at` does not answer, or is no master any more: the others are asked before it. */
   failed(at: HostPort): void {
     const text = hostPort(at.host, at.port);
     if (this.#order.includes(text)) this.#order = [...this.#order.filter((other) => other !== text), text];
   }
 
   /**
-   * A master that does not lead has said who does; null: nobody at the moment. It may not know better than the one that it
-   * names: the others are asked before it.
+   * Called when a master that does not lead has named the leader; null: nobody leads now. The named master is asked
+   * first. The master that named it comes last, because it may not know better than others.
    */
   pointed({ leader, masters }: Pick<MessageOf<'refused'>, 'leader' | 'masters'>): void {
     if (masters !== undefined) this.learn(masters);
@@ -80,8 +83,8 @@ export class KnownMasters {
   }
 
   /**
-   * The master that was asked last is behind what this node knows, or took it and told it nothing: it cannot write.
-   * Another one may lead by now, and the others are asked before it.
+   * Called when the master that was asked last cannot lead: it is behind what this node knows, or it took the node and
+   * told it nothing. The others are asked before it.
    */
   fruitless(): void {
     const [asked, ...others] = this.#order;
@@ -89,8 +92,8 @@ export class KnownMasters {
   }
 
   /**
-   * Takes what a leader says of itself, or answers why it is not taken: its term is over. Then the others are asked
-   * before it.
+   * Takes what a leader says of itself. Answers with the reason when this node refuses it because its term is over;
+   * then the others are asked before it.
    */
   welcomed({ epoch: said, master, masters }: MessageOf<'welcome'>): string | undefined {
     const { older } = this.#options;
@@ -108,19 +111,19 @@ export class KnownMasters {
     return undefined;
   }
 
-  /** Takes the list of the masters that are up. An empty one changes nothing. */
+  /** Takes the list of the masters that are up. An empty list changes nothing. */
   learn(masters: readonly MasterPeer[]): void {
     if (masters.length > 0) this.#keep({ epoch: this.#kept.epoch, masters: this.#withFormer(masters) });
   }
 
-  /** Resolves when what was learned is on disk, or could not be written. */
+  /** Resolves when the newest list is on disk, or could not be written. */
   written(): Promise<void> {
     return this.#writing;
   }
 
   /**
-   * Those that are up, and after them those that were before: a master that is away for a moment may be the only one that
-   * is left later. The oldest are forgotten.
+   * The masters that are up, followed by former masters: a master that is away for a moment may later be the only one
+   * left. The oldest are forgotten.
    */
   #withFormer(masters: readonly MasterPeer[]): MasterPeer[] {
     const isKnown = (former: MasterPeer): boolean =>
@@ -135,7 +138,10 @@ export class KnownMasters {
     this.#order = [address, ...this.#order.filter((other) => other !== address)];
   }
 
-  /** A list that this node was told is known under other names than the address in `config.json`. */
+  /**
+   * Orders the addresses. The masters may know the address in `config.json` under another name, so it is kept beside
+   * theirs.
+   */
   #arrange(): void {
     const all = new Set([
       ...this.#kept.masters.map(({ clusterAddress }) => clusterAddress),
@@ -158,7 +164,7 @@ export class KnownMasters {
   }
 }
 
-/** The call by which the leader tells a node of a change of the list. */
+/** The call by which the leader tells a node that the list of masters has changed. */
 export function mastersServices(known: Pick<KnownMasters, 'learn'>): ReadonlyMap<string, Service> {
   return new Map<string, Service>([
     [

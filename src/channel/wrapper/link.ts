@@ -25,39 +25,42 @@ import type { KnownMasters } from './known-masters.js';
 
 const FIRST_RETRY_MS = 100;
 /**
- * Shorter than the shortest nodeTimeoutMs: a master that comes back must hear of all its nodes before it calls them
+ * Shorter than the shortest nodeTimeoutMs: a master that comes back must hear from all its nodes before it calls them
  * lost.
  */
 const MAX_RECONNECT_MS = 3000;
 /**
- * A refusal mostly stands until an operator changes something. At first the master may only not have noticed yet that
- * this node's former connection is gone.
+ * A refusal usually stands until an operator changes something. At first, though, the master may not have noticed yet
+ * that this node's former connection is gone.
  */
 const MAX_REFUSED_MS = 30_000;
 
-/** How far a node knows a master's store. */
+/** The revision of a master's store that a node has seen. */
 export interface Seen {
   readonly revision: number;
-  /** Of `StoreLine`. */
+  /** The line of the store (`StoreLine`). */
   readonly line: number;
 }
 
-/** Takes the feed: the desired copy. */
+/** Takes the feed. The desired copy implements it. */
 export interface FeedSink {
   applySnapshot(snapshot: MessageOf<'snapshot'>): void;
   applyDelta(delta: MessageOf<'delta'>): void;
-  /** All assignments that this node still has. */
+  /** The assignments that this node still has. */
   held(): readonly Assignment[];
-  /** The newest revision of the master's store that was applied, and its line; undefined: none, or any is taken. */
+  /**
+   * The newest applied revision of the master's store, and its line. Undefined: none was applied, or the node takes any
+   * store.
+   */
   seen(): Seen | undefined;
 }
 
-/** Gives the reports to send: the status outbox. */
+/** Gives the reports to send. The status outbox implements it. */
 export interface ReportSource {
-  /** The reports that were not sent on this connection yet. Called when `onReady` has fired. */
+  /** The reports that were not sent on this connection yet. Called after `onReady` has fired. */
   take(sequence: number): readonly Report[];
   acknowledge(sequence: number): void;
-  /** A new connection has begun: every report is due again. */
+  /** Called when a new connection has begun: every report is due again. */
   restart(): void;
   onReady(listener: () => void): void;
 }
@@ -69,17 +72,19 @@ export interface LinkOptions {
   readonly version: string;
   readonly capacity: NodeCapacity;
   readonly offers: () => readonly RuntimeOffer[];
-  /** Why limits of RAM and CPU do not hold on this node, or null when they hold. */
+  /** Why limits of RAM and CPU are not enforced on this node; null: they are enforced. */
   readonly advisoryLimits?: string | null | undefined;
-  /** Throws DRV_JOIN_REFUSED when the master refuses this node and time does not heal it. */
+  /**
+   * Opens a connection. Throws DRV_JOIN_REFUSED when the master refuses this node and a person must change something.
+   */
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
-  /** Called at each such refusal. Answers true when the node ends because of it; otherwise the link tries again. */
+  /** Called at each DRV_JOIN_REFUSED. Answers true when the node ends because of it; otherwise the link tries again. */
   readonly onRefused?: (reason: string) => boolean;
   readonly feed: FeedSink;
   readonly reports: ReportSource;
   readonly services: ReadonlyMap<string, Service>;
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
-  /** Of a cluster that may have several masters. Absent: the master is in this process. */
+  /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   readonly clock: Clock;
   readonly random: () => number;
@@ -91,7 +96,7 @@ interface Connection {
   readonly calls: CallPeer;
   isWelcome: boolean;
   refusal: MessageOf<'refused'> | undefined;
-  /** It does not lead, and has said who does. */
+  /** True when the master does not lead, and has named the leader. */
   hasPointed: boolean;
   fedSequence: number;
   reportSequence: number;
@@ -106,7 +111,9 @@ export class Link {
   readonly #stopping = new AbortController();
   #connection: Connection | undefined;
   #retry: TimerHandle | undefined;
-  /** This try follows the word of a master that does not lead: it was made at once, and the next one is not. */
+  /**
+   * True when this try follows the word of a master that does not lead. Such a try is made at once; the next one waits.
+   */
   #isPointed = false;
   #isStopped = false;
 
@@ -115,7 +122,8 @@ export class Link {
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
     this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
     this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
-    // In the next turn: what follows a process's end, such as its restart, goes before the report of it.
+    // The reports are sent in the next turn: a restart that follows the end of a process goes before the report of that
+    // end.
     options.reports.onReady(() => options.clock.nextTurn(() => this.#sendReports()));
   }
 
@@ -123,7 +131,7 @@ export class Link {
     this.#connect();
   }
 
-  /** Ends the connection. With `willReturn` the master hears that the instances stay and the node will be back. */
+  /** Ends the connection. `willReturn`: the master is told that the instances stay and the node will be back. */
   stop(willReturn: boolean): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -146,7 +154,7 @@ export class Link {
     this.#connection.transport.send({ type: 'offer', runtimes: [...this.#options.offers()] });
   }
 
-  /** Sends all usage that was measured. A lost message is not sent again: the next one replaces it. */
+  /** Sends all usage that was measured. A lost message is not repeated, because the next one replaces it. */
   sendUsage(usages: ReadonlyMap<string, InstanceUsage>): void {
     if (this.#connection?.isWelcome !== true) return;
     const samples = [...usages].map(([id, usage]) => toUsageSample(id, usage));
@@ -206,7 +214,10 @@ export class Link {
     return { seen: seen.revision, ...(seen.line > 0 && { line: seen.line }) };
   }
 
-  /** Nothing when there are more than hello may name: the master then sends the whole snapshot. */
+  /**
+   * The hashes of the assignments for the hello. Empty when there are more than a hello may name: the master then sends
+   * the whole snapshot.
+   */
   #held(): Pick<MessageOf<'hello'>, 'held'> {
     const held = this.#options.feed.held();
     if (held.length === 0 || held.length > BOUNDS.instances) return {};
@@ -223,15 +234,15 @@ export class Link {
         this.#welcomed(connection, message);
         return;
       case 'refused':
-        // One that does not lead refuses nothing: another one is to be asked.
+        // A `refused` that names a leader is a redirect, not a refusal.
         if (message.leader === undefined) connection.refusal = message;
         else this.#options.masters?.pointed(message);
         connection.hasPointed = message.leader != null;
         connection.transport.close(message.reason);
         return;
       case 'snapshot':
-        // A second one would end what came since the first. One before the welcome would wake what waits for the
-        // connection while nothing can be asked yet, and the welcome wakes nothing.
+        // A second snapshot would end instances that came since the first. A snapshot before the welcome would wake
+        // waiters that cannot ask anything yet, and the welcome does not wake them.
         if (!connection.isWelcome || connection.fedSequence !== 0) {
           connection.transport.close(
             connection.isWelcome ? 'a second snapshot' : 'a snapshot before the welcome',
@@ -269,7 +280,7 @@ export class Link {
     }
     connection.isWelcome = true;
     this.#options.onWelcome(welcome.master);
-    // The first at once: the master has waited since the hello.
+    // The first beat goes at once: the master has waited since the hello.
     this.#beat(connection);
     this.#options.reports.restart();
     this.#sendReports();
@@ -298,7 +309,7 @@ export class Link {
     this.#connection = undefined;
     const hasToldNothing = connection.isWelcome && connection.fedSequence === 0;
     if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
-    // Two masters may point to each other.
+    // Follow only every second pointer at once, because two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
     if (this.#isPointed && !this.#isStopped) {
       this.#connect();
@@ -311,7 +322,7 @@ export class Link {
     if (this.#isStopped) return;
     if (refusal?.isFinal === true && this.#options.onRefused?.(reason) === true) return;
     const isRefused = refusal !== undefined;
-    // One that is behind may know better in a moment, and another master may lead: that one waits for its nodes.
+    // A master that is behind may catch up in a moment, or another master may lead and wait for this node: retry soon.
     const isLasting = isRefused && refusal.isBehind !== true;
     const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next();
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';

@@ -1,6 +1,6 @@
 /**
- * Connects a node to its master: TLS to the cluster port, then a request to join or the channel's WebSocket. The
- * master's certificate is checked before anything is said. Keys and trust belong to membership.ts.
+ * Connects a node to its master: TLS to the cluster port, then a request to join or the channel's WebSocket. It checks
+ * the master's certificate before it sends anything. membership.ts keeps the keys and the trust.
  */
 import type { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
@@ -35,18 +35,21 @@ import {
   refusalOf,
 } from './join-question.js';
 
-/** For TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
+/** The limit for TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
-/** Where there are others to ask. */
+/** The limit when there are other masters to ask. */
 const DIAL_ONE_OF_MANY_MS = 3000;
 const SWITCHED = 101;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
-/** From one master to the next until the leader has answered. */
+/** How many masters may redirect a question, one after the other, before it fails. */
 const MOST_HOPS = 3;
 /** The largest message of a master: a snapshot of everything that this node should hold. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
 
-/** Checks the certificates that the other side shows. Throws DRV_JOIN_REFUSED when it is not the master. */
+/**
+ * Checks the certificates of the other side. Throws DRV_JOIN_REFUSED or DRV_CHANNEL_CLOSED when they are not the
+ * master's.
+ */
 export type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
 interface KnownMaster {
@@ -57,10 +60,10 @@ interface KnownMaster {
 export interface MasterDialerOptions {
   readonly host: string;
   readonly port: number;
-  /** A connection on which nothing came for so long is given up. */
+  /** A connection that brings nothing for this long is closed. */
   readonly silenceMs: number;
   readonly clock: Clock;
-  /** False: another master may be asked, so this one has less time. Default true. */
+  /** False: another master may be asked, so this master gets less time. Default true. */
   readonly isOnly?: boolean;
 }
 
@@ -71,15 +74,15 @@ export class MasterDialer {
     this.#options = options;
   }
 
-  /** The address as an operator writes it. */
+  /** The address of the master as an operator writes it. */
   get address(): string {
     const { host, port } = this.#options;
     return hostPort(host, port);
   }
 
   /**
-   * Asks whether this node could join, and answers with the name of the cluster and the address that reached the
-   * master. Nothing changes there. Throws like `join`.
+   * Asks whether this node could join. Answers with the name of the cluster and the address of this machine that
+   * reached the master. Changes nothing there. Throws like `join`.
    */
   async check(
     fingerprint: string,
@@ -91,16 +94,15 @@ export class MasterDialer {
       const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
       if (status === 200)
         return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
-      // The authority is the right one, so it is a master of 0.1.0, which does not know the question.
+      // The master showed the right authority, so it is a master of 0.1.0, which does not know this question.
       if (status === 400) return { clusterName: clusterNameOf(authority) ?? 'drover', localAddress };
       throw refusalOf(status, body, this.address);
     });
   }
 
   /**
-   * Asks to join. The request is made only after the other side has shown the authority with this fingerprint. Throws
-   * DRV_CHANNEL_CLOSED when there is no master or it cannot answer now, DRV_JOIN_REFUSED when it is another one or
-   * refuses.
+   * Asks to join, after the other side has shown the authority with this fingerprint. Throws DRV_CHANNEL_CLOSED when no
+   * master answers or it cannot answer now. Throws DRV_JOIN_REFUSED when it is another cluster's master, or it refuses.
    */
   async join(
     fingerprint: string,
@@ -117,7 +119,10 @@ export class MasterDialer {
     });
   }
 
-  /** Asks to become a master, and answers with what that takes and with the address that reached the master. As `join`. */
+  /**
+   * Asks to become a master. Answers with what a master needs, and the address of this machine that reached the master.
+   * Throws like `join`.
+   */
   async joinAsMaster(
     fingerprint: string,
     joinRequest: JoinMasterRequest,
@@ -134,7 +139,7 @@ export class MasterDialer {
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
   async open(credential: KeyPair, authority: X509Certificate, signal: AbortSignal): Promise<Transport> {
     const check: TrustCheck = (leaf) => {
-      // The address may lead elsewhere for a while only: a member tries again.
+      // A member tries again, because the address may lead to another program only for a while.
       if (!isIssuedBy(leaf, authority, 'server'))
         throw this.#stranger('DRV_CHANNEL_CLOSED', "this node's", 'check masterAddress and masterPort');
     };
@@ -142,8 +147,8 @@ export class MasterDialer {
   }
 
   /**
-   * Opens a tunnel to what the master `nodeId` has at `path`, as another master of its cluster. Throws DRV_JOIN_REFUSED,
-   * DRV_CHANNEL_CLOSED.
+   * Opens a tunnel to the service of the master `nodeId` at `path`, as another master of its cluster. Throws
+   * DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED.
    */
   async tunnel(
     {
@@ -188,7 +193,7 @@ export class MasterDialer {
     });
   }
 
-  /** Connects to the master of the authority with this fingerprint, and hangs up when the question is answered. */
+  /** Connects to the master of the authority with this fingerprint, asks, and hangs up after the answer. */
   async #asking<T>(
     fingerprint: string,
     signal: AbortSignal,
@@ -198,7 +203,7 @@ export class MasterDialer {
     try {
       return await this.#within(signal, async (inner) => {
         const master = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
-          // The other masters name a leader that has died until its time is over.
+          // The other masters name a dead leader until its lease ends.
           const mayHaveDied = hops > 0 && DroverError.is(error, 'DRV_CHANNEL_CLOSED');
           throw mayHaveDied ? new ElsewhereError(messageOf(error), null) : error;
         });
@@ -253,7 +258,7 @@ export class MasterDialer {
         host,
         port,
         minVersion: 'TLSv1.3',
-        // The check below uses the cluster's own authority alone, and ignores the clock of this machine.
+        // The check below trusts the cluster's own authority alone, and ignores the clock of this machine.
         rejectUnauthorized: false,
         ...(credential !== undefined && { key: credential.key, cert: credential.certificate }),
       });

@@ -1,7 +1,7 @@
 /**
- * A node's own half of its membership: its key, its certificate, and the authority that it trusts, kept in
- * `data/cluster/`. It joins with a token when it has no credential, or when its credential is refused and it was given
- * another token. It renews the credential when the master asks.
+ * A node's half of its membership: its key, its certificate, and the authority that it trusts, kept in `data/cluster/`.
+ * It joins with a token when it has no credential, or when its credential is refused and it was given a new token. It
+ * renews the credential when the master asks.
  */
 import { createPublicKey, sign, X509Certificate } from 'node:crypto';
 import { z } from 'zod';
@@ -24,16 +24,16 @@ import { MasterDialer } from './master-dialer.js';
 
 const credentialSchema = z.object({
   nodeId: nameSchema,
-  /** The token that the node joined with. It is not used a second time. */
+  /** The id of the token that the node joined with. The node does not use this token again. */
   tokenId: joinTokenIdSchema,
-  /** PEM. */
+  /** The key as PEM. */
   key: z.string(),
   certificate: z.string(),
   authority: z.string(),
 });
 type Credential = z.output<typeof credentialSchema>;
 
-/** A join that was begun. Asked again with the same key, the master gives the same answer. */
+/** A join that has begun. The master answers the same again to the same key. */
 const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 
 export interface MembershipOptions {
@@ -44,7 +44,7 @@ export interface MembershipOptions {
   readonly token: JoinToken | undefined;
   readonly memberFile: SecretFile;
   readonly joiningFile: SecretFile;
-  /** Called when the token has been used and is not needed any more. */
+  /** Called when the token was used and is not needed any more. */
   readonly onJoined: () => Promise<void>;
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'info' | 'warn'>;
@@ -60,15 +60,15 @@ export class Membership {
     this.#options = options;
   }
 
-  /** Where the master is that this node dials next, or dialled last, as an operator writes it. */
+  /** The address of the master that this node dials next or dialled last, as an operator writes it. */
   get masterAddress(): string {
     const [first] = this.#options.masters.candidates();
     return first === undefined ? '' : hostPort(first.host, first.port);
   }
 
   /**
-   * Reads what is kept. Throws DRV_NODE_CONFIG_INVALID when there is neither a credential nor a token, or when the
-   * credential belongs to another node.
+   * Reads the kept credential. Throws DRV_NODE_CONFIG_INVALID when there is neither a credential nor a token, or when
+   * the credential belongs to another node.
    */
   async open(): Promise<void> {
     const { memberFile, token, nodeId } = this.#options;
@@ -89,8 +89,8 @@ export class Membership {
   }
 
   /**
-   * Joins when this node never has. Throws DRV_JOIN_REFUSED; a master that does not answer is no error, as `connect`
-   * tries again.
+   * Joins when this node has never joined. Throws DRV_JOIN_REFUSED. A master that does not answer is no error, because
+   * `connect` tries again.
    */
   async joinFirst(signal: AbortSignal): Promise<void> {
     if (this.#credential !== undefined) return;
@@ -116,15 +116,15 @@ export class Membership {
   }
 
   /**
-   * Answers with the public half of a new key, PEM. It is the same one until its certificate is kept, because the
-   * answer of either side may be lost. So the master knows no more keys than the node can come back with.
+   * The public half of a new key, as PEM. Repeated calls answer with the same key until its certificate is kept,
+   * because an answer may be lost on either side. So the master knows every key that the node may come back with.
    */
   makeKey(): string {
     this.#newKey ??= generatePrivateKey();
     return publicHalf(this.#newKey);
   }
 
-  /** Keeps a renewed certificate. Throws DRV_JOIN_REFUSED when it is not for the key of `makeKey`. */
+  /** Keeps a renewed certificate. Throws DRV_JOIN_REFUSED when the certificate is not for the key of `makeKey`. */
   async takeCertificate(certificate: string): Promise<void> {
     const credential = this.#credential;
     const key = this.#newKey;
@@ -190,7 +190,7 @@ export class Membership {
     };
   }
 
-  /** Keeps the key on disk before it is shown: if the answer is lost, the master knows this key and no other. */
+  /** Keeps the key on disk before the master sees it. If the answer is lost, the master knows only this key. */
   async #joiningKey(tokenId: string): Promise<string> {
     const { joiningFile } = this.#options;
     const begun = parseJoining(await joiningFile.read());
@@ -214,8 +214,9 @@ export class Membership {
 }
 
 /**
- * The public key with which this node joined, or began to join, under this name by the token's master, PEM. `drover
- * join` shows it, so that the master knows the node again. Undefined: there is none. Throws DRV_NODE_ROOT_UNUSABLE.
+ * The public key (PEM) that this node showed to the token's master when it joined, or began to join, under this name.
+ * `drover join` shows it, so that the master knows the node again. Undefined: there is no such key. Throws
+ * DRV_NODE_ROOT_UNUSABLE.
  */
 export async function readMemberKey(
   { memberFile, joiningFile }: Pick<MembershipOptions, 'memberFile' | 'joiningFile'>,
@@ -228,7 +229,7 @@ export async function readMemberKey(
 }
 
 /**
- * The key of this node as a member under this name of the cluster of the token's master, PEM. Undefined: it is none.
+ * The keys (PEM) of this node as a member, under this name, of the token's cluster. Undefined: it is not such a member.
  * Throws DRV_NODE_ROOT_UNUSABLE.
  */
 export async function memberKeyOf(

@@ -1,18 +1,21 @@
 /**
- * One app of pm2 with each field under one name, whether it stands in an ecosystem file or in the list of processes that
- * `pm2 save` and `pm2 jlist` write. Pure.
+ * An app of pm2 with one name for each field, from an ecosystem file or from the list of processes that `pm2 save` and
+ * `pm2 jlist` write. Pure.
  */
 import type { Content } from '../draft.js';
 import { membersOf } from '../values.js';
 
 export interface Pm2App {
-  /** `process`: it stands for one process, and mixes pm2's own fields with the variables of a shell. */
+  /**
+   * `process`: an entry of the list of processes. It describes one process, and mixes pm2's own fields with the
+   * variables of a shell.
+   */
   readonly kind: 'app' | 'process';
-  /** Its place in the file: `apps[0]`. */
+  /** The place in the file, such as `apps[0]`. */
   readonly from: string;
-  /** By the names that `FIELDS` gives them. */
+  /** The values by the names that ALIASES and PROCESS_ALIASES give to the fields. */
   readonly fields: Content;
-  /** The name that the file has for one of `fields`. */
+  /** The name that the file uses for this field. */
   nameOf(field: string): string;
 }
 
@@ -38,7 +41,7 @@ const ALIASES: Readonly<Record<string, string>> = {
   combine_logs: 'merge_logs',
 };
 
-/** In the list of processes. Names such as `log` are variables of a shell there. */
+/** The other names in a list of processes. Names such as `log` are variables of a shell there. */
 const PROCESS_ALIASES: Readonly<Record<string, string>> = {
   pm_exec_path: 'script',
   pm_cwd: 'cwd',
@@ -46,7 +49,7 @@ const PROCESS_ALIASES: Readonly<Record<string, string>> = {
   node_args: 'interpreter_args',
 };
 
-/** Undefined: it is no object. */
+/** The app in this value; undefined: the value is not an object. */
 export function appOf(value: unknown, from: string): Pm2App | undefined {
   const members = membersOf(value);
   if (members === undefined) return undefined;
@@ -58,7 +61,7 @@ export function appOf(value: unknown, from: string): Pm2App | undefined {
   const fields: [string, unknown][] = [];
   for (const [name, fieldValue] of Object.entries(raw)) {
     const field = (Object.hasOwn(aliases, name) ? aliases[name] : undefined) ?? name;
-    // Where the file has both, pm2 looks at the plain name first.
+    // When the file has both names, pm2 looks at the plain name first.
     if (field !== name && field in raw) continue;
     names.set(field, name);
     fields.push([field, fieldValue]);

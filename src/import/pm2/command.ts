@@ -6,16 +6,16 @@ import type { FieldNotes } from '../report.js';
 import { listOf } from '../values.js';
 import type { Pm2App } from './app.js';
 
-/** What a path is on this machine. */
+/** The kind of file at a path of this machine. */
 export type FileKind = 'missing' | 'text' | 'binary';
 
 export interface CommandFacts {
-  /** The directory of an app that names none. Absolute. */
+  /** The absolute directory of an app that names none. */
   readonly directory: string;
   kindOf(path: string): FileKind;
 }
 
-/** Which program pm2 takes for a script that names none. */
+/** The program that pm2 takes by the ending of a script when the app names no interpreter. */
 const INTERPRETERS: Readonly<Record<string, string>> = {
   '.sh': 'bash',
   '.py': 'python3',
@@ -31,11 +31,11 @@ const INTERPRETERS: Readonly<Record<string, string>> = {
 
 export interface CommandLine {
   readonly command: string;
-  /** Whether Node.js runs it: pm2 takes its cluster mode for several of these. */
+  /** True when Node.js runs the app. Several processes of such an app are a cluster for pm2. */
   readonly isNode: boolean;
 }
 
-/** Undefined: the app names no script. Notes script, interpreter, arguments and directory. */
+/** The command line; undefined: the app names no script. Notes script, interpreter, arguments and directory. */
 export function commandOf(app: Pm2App, facts: CommandFacts, notes: FieldNotes): CommandLine | undefined {
   const { script, cwd } = app.fields;
   if (typeof script !== 'string' || script === '') return undefined;
@@ -55,7 +55,7 @@ function wordsOf(
   notes: FieldNotes,
 ): string[] {
   notes.taken(app.nameOf('script'));
-  // pm2 takes such a text for a command line, and no other arguments.
+  // pm2 takes a script with a blank for a command line, and ignores the arguments.
   if (app.kind === 'app' && script.includes(' ')) {
     for (const field of ['args', 'interpreter', 'interpreter_args'])
       if (field in app.fields)
@@ -73,13 +73,13 @@ function wordsOf(
   return interpreter === undefined ? [path, ...args] : [interpreter, ...options, path, ...args];
 }
 
-/** pm2 looks in the PATH for a script that is no file. */
+/** True for a script that pm2 would look for in the PATH when it is no file. */
 function isProgramOfPath({ fields: { interpreter } }: Pm2App, script: string): boolean {
   const isItself = interpreter === undefined || interpreter === 'none';
   return isItself && !script.includes('/') && !Object.hasOwn(INTERPRETERS, extname(script));
 }
 
-/** Undefined: the script is a program by itself. */
+/** The interpreter; undefined: the script is a program by itself. */
 function interpreterOf(app: Pm2App, path: string, kind: FileKind, notes: FieldNotes): string | undefined {
   const { interpreter } = app.fields;
   if (typeof interpreter === 'string') {

@@ -1,4 +1,4 @@
-/** Maps one app or one process of pm2 to a configuration of Drover, apart from how many there are. Pure. */
+/** Maps an app or process of pm2 to a configuration of Drover, without the number of instances. Pure. */
 import type { Content } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { listOf, toName } from '../values.js';
@@ -8,16 +8,16 @@ import { environmentOf } from './environment.js';
 import { noteLeftFields } from './left-fields.js';
 
 export interface Pm2Facts extends CommandFacts {
-  /** Cores of this machine. */
+  /** The processor cores of this machine. */
   readonly cores: number;
-  /** Which `env_<name>` goes over `env`. */
+  /** `name` selects the `env_<name>` block that overrides `env`. */
   readonly environment: string | undefined;
 }
 
 export interface MappedApp {
   readonly from: string;
   readonly name: string;
-  /** Without name, count and ports. */
+  /** The fields of the configuration, without name, count and ports. */
   readonly content: Content;
   readonly count: number;
   readonly port: number | undefined;
@@ -33,7 +33,7 @@ const MEMORY = /^(\d+)([KMG]?)B?$/i;
 const UNIT_BYTES: Readonly<Record<string, number>> = { '': 1, K: 1024, M: 1024 ** 2, G: 1024 ** 3 };
 const MB = 1024 ** 2;
 
-/** A text: why it cannot be mapped. */
+/** The mapped app; a text says why it cannot be mapped. */
 export function mapApp(app: Pm2App, facts: Pm2Facts): MappedApp | string {
   const notes = new FieldNotes();
   const work = { app, notes };
@@ -63,7 +63,7 @@ export function mapApp(app: Pm2App, facts: Pm2Facts): MappedApp | string {
 function nameOf({ app, notes }: Work): string | undefined {
   const { name, script } = app.fields;
   const said = typeof name === 'string' || typeof name === 'number' ? String(name) : undefined;
-  // Not the whole of a command line: its arguments may hold secrets.
+  // Only the program's name: the arguments of a command line may hold secrets.
   const [program = ''] = typeof script === 'string' ? script.split(' ') : [];
   const base = program.split('/').at(-1) ?? '';
   const wanted = toName(said ?? base.replace(/\.[^.]*$/, ''));

@@ -1,4 +1,4 @@
-/** The environment of an app of pm2, and the port in it. Pure. Values are never said: they may be secrets. */
+/** The environment of an app of pm2, and the port in it. Pure. Notes never repeat a value, which may be a secret. */
 import type { Content } from '../draft.js';
 import type { FieldNotes } from '../report.js';
 import { membersOf, noteVariables, variableMapOf } from '../values.js';
@@ -6,18 +6,18 @@ import type { Pm2App } from './app.js';
 
 export interface Pm2Environment {
   readonly variables: Readonly<Record<string, string>>;
-  /** `PORT` of it, which Drover gives by itself where a configuration has ports. */
+  /** The variable `PORT`. Drover sets it by itself where a configuration has ports. */
   readonly port: number | undefined;
 }
 
-/** Variables of a shell, of a login and of pm2, which stand beside those of the app in the list of processes. */
+/** Variables of a shell, of a login and of pm2, which stand among the app's own in the list of processes. */
 const OF_THE_SHELL =
   /^(?:_|PWD|OLDPWD|SHLVL|HOME|USER|LOGNAME|SHELL|TERM|LANG|LANGUAGE|MAIL|HOSTNAME|LS_COLORS|LESSOPEN|LESSCLOSE|DISPLAY|COLORTERM|WINDOWID|STY|TMUX\w*|LC_\w+|SSH_\w+|XDG_\w+|DBUS_\w+|SUDO_\w+|TERM_\w+|VSCODE_\w+|npm_\w+|PM2_\w+|pm_\w+|unique_id|NODE_APP_INSTANCE)$/;
 
 const PORT = /^[1-9][0-9]{0,4}$/;
 const LARGEST_PORT = 65_535;
 
-/** `name`: of the `env_<name>` that goes over `env`; undefined: none. */
+/** `name` selects the `env_<name>` block that overrides `env`; undefined: no override. */
 export function environmentOf(app: Pm2App, name: string | undefined, notes: FieldNotes): Pm2Environment {
   const { fields } = app;
   const own = membersOf(fields.env);
@@ -27,7 +27,7 @@ export function environmentOf(app: Pm2App, name: string | undefined, notes: Fiel
   const map = variableMapOf({ ...all, ...shortcut, ...chosen(fields, name, notes) });
   const { values } = map;
   const port = portOf(values.PORT);
-  // What becomes of the port is said with the ports of all of the same name.
+  // The port has its note with the ports of all processes of that name (merge.ts).
   const converted = map.converted.filter((key) => key !== 'PORT' || port === undefined);
   const isChanged = converted.length + map.dropped.length > 0;
   if (own !== undefined && (isChanged || app.kind === 'app'))
@@ -42,7 +42,7 @@ function portOf(text: string | undefined): number | undefined {
   return port !== undefined && port <= LARGEST_PORT ? port : undefined;
 }
 
-/** The named environment; says which ones there are besides. */
+/** The `env_<name>` block of this name. Notes the other blocks. */
 function chosen(fields: Content, name: string | undefined, notes: FieldNotes): Content {
   for (const field of environmentFields(fields)) {
     if (field === `env_${name}`) notes.taken(field);
@@ -51,7 +51,7 @@ function chosen(fields: Content, name: string | undefined, notes: FieldNotes): C
   return name === undefined ? {} : (membersOf(fields[`env_${name}`]) ?? {});
 }
 
-/** The names of all `env_<name>`. Variables of a shell have such names, but are no objects. */
+/** The names of the `env_<name>` blocks. A variable of a shell may have such a name, but is no object. */
 export function environmentFields(fields: Content): string[] {
   return Object.keys(fields).filter(
     (field) => field.startsWith('env_') && membersOf(fields[field]) !== undefined,

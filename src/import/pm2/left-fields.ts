@@ -1,4 +1,4 @@
-/** Fields of pm2 without a counterpart in Drover, and what to do instead. */
+/** The fields of pm2 that Drover has no counterpart for, and what to do instead. */
 import type { FieldNotes } from '../report.js';
 import { membersOf } from '../values.js';
 import type { Pm2App } from './app.js';
@@ -58,7 +58,7 @@ const NOTES: Readonly<Record<string, string>> = {
   username: OWN,
 };
 
-/** Stand in every list of processes with pm2's defaults. */
+/** Fields that stand in every list of processes with pm2's defaults. */
 const DEFAULTS: ReadonlySet<string> = new Set([
   'merge_logs',
   'vizion',
@@ -71,7 +71,7 @@ const DEFAULTS: ReadonlySet<string> = new Set([
   'username',
 ]);
 
-/** Fields that the mapping itself speaks of. */
+/** Fields that the mapping itself notes. */
 const MAPPED: ReadonlySet<string> = new Set([
   'name',
   'script',
@@ -99,7 +99,7 @@ export function noteLeftFields(app: Pm2App, notes: FieldNotes): void {
   for (const [field, value] of Object.entries(app.fields)) {
     if (MAPPED.has(field) || field.startsWith('env_')) continue;
     const note = Object.hasOwn(NOTES, field) ? NOTES[field] : undefined;
-    // All else in the list of processes is a variable of the shell, or a figure of pm2's.
+    // Every other field in the list of processes is a variable of the shell, or a figure that pm2 keeps.
     const isVariable = environment !== undefined && Object.hasOwn(environment, field);
     const isPlain = note === undefined || DEFAULTS.has(field) || isNothing(value);
     const isNoise = app.kind === 'process' && (isVariable || isPlain);

@@ -1,4 +1,4 @@
-/** Maps a whole list of pm2, in any form that it has in JSON. Pure. */
+/** Maps a whole list of pm2, in any of its JSON forms. Pure. */
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { Content, Draft, Drafts } from '../draft.js';
 import { listOf, membersOf } from '../values.js';
@@ -7,7 +7,10 @@ import { type MappedApp, mapApp, type Pm2Facts } from './configuration.js';
 import { environmentFields } from './environment.js';
 import { mergeApps } from './merge.js';
 
-/** `value`: what the file holds. Throws a ClientError for what is no list, and for an environment that no app has. */
+/**
+ * The drafts. `value`: the parsed file. Throws a ClientError for a value that is no list, and for an environment that
+ * no app has.
+ */
 export function mapList(value: unknown, facts: Pm2Facts): Drafts {
   const { apps, rest } = entriesIn(value);
   const known = apps.map((entry, index) => ({ from: `apps[${index}]`, app: appOf(entry, `apps[${index}]`) }));
@@ -31,14 +34,14 @@ export function mapList(value: unknown, facts: Pm2Facts): Drafts {
   return { drafts: [...mergeApps(mapped), ...refused], notes };
 }
 
-/** The apps, and what stands beside them. */
+/** The apps of the file, and the fields beside them. */
 function entriesIn(value: unknown): { readonly apps: readonly unknown[]; readonly rest: Content } {
   const list = listOf(value);
   if (list !== undefined) return { apps: list, rest: {} };
   const members = membersOf(value);
   if (members === undefined)
     throw new ClientError(EXIT.failed, 'the file must hold {"apps": [...]}, or a list of apps');
-  // pm2 takes one app alone, too.
+  // pm2 takes a single app without a list, too.
   if (members.apps === undefined) return { apps: [members], rest: {} };
   const { apps, ...rest } = members;
   return { apps: listOf(apps) ?? [apps], rest };

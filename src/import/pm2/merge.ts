@@ -1,4 +1,4 @@
-/** Makes configurations of mapped apps and processes: those of one name and content become one. Pure. */
+/** Merges mapped apps and processes of one name and content into one configuration. Pure. */
 import { canonicalJson } from '../../model/configuration.js';
 import type { ConfigurationDraft, Content } from '../draft.js';
 import { FieldNotes } from '../report.js';
@@ -6,7 +6,7 @@ import type { MappedApp } from './configuration.js';
 
 const LARGEST_PORT = 65_535;
 
-/** In the order of the first of each name. */
+/** The configurations, in the order in which their names first appear. */
 export function mergeApps(apps: readonly MappedApp[]): ConfigurationDraft[] {
   const groups = new Map<string, MappedApp[]>();
   for (const app of apps) {
@@ -23,7 +23,7 @@ export function mergeApps(apps: readonly MappedApp[]): ConfigurationDraft[] {
   });
 }
 
-/** pm2 lets different apps have one name. */
+/** A name that is not taken yet, because pm2 lets different apps have the same name. */
 function freeName(name: string, taken: ReadonlySet<string>): string {
   for (let number = 1; ; number++) {
     const candidate = number === 1 ? name : `${name.slice(0, 60)}-${number}`;
@@ -41,7 +41,7 @@ function draftOf(name: string, first: MappedApp, group: readonly MappedApp[]): C
   return { kind: 'configuration', from, name, content, fields: [...first.notes.reports, ...notes.reports] };
 }
 
-/** As many ports as there are processes, from the lowest on, and all that they had. */
+/** As many ports as there are processes, from the lowest on; the range also holds every port that a process had. */
 function portsOf(group: readonly MappedApp[], count: number, notes: FieldNotes): Content {
   const ports = group.flatMap(({ port }) => port ?? []);
   if (ports.length === 0) return {};

@@ -1,4 +1,4 @@
-/** Reads a list of pm2 in JSON and maps what is in it. Evaluates nothing. */
+/** Reads a list of pm2 in JSON and maps it. It runs no code of an ecosystem file. */
 import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -12,12 +12,12 @@ import type { Drafts } from '../draft.js';
 import type { FileKind } from './command.js';
 import { mapList } from './list.js';
 
-/** The saved lists hold the whole environment of a shell for each process. */
+/** The limit for the file. Saved lists hold the whole environment of a shell for each process. */
 const MAX_BYTES = 16 * 1024 * 1024;
 const PEEK_BYTES = 8192;
 const PROGRAM = /^\.[cm]?[jt]s$/;
 
-/** `file`: absolute. Throws a ClientError for what is no list of pm2 in JSON. */
+/** The drafts. `file`: an absolute path. Throws a ClientError when the file is no list of pm2 in JSON. */
 export async function readPm2(file: string, environment: string | undefined): Promise<Drafts> {
   refuseOtherForms(file);
   const value = await readJson(file);
@@ -49,7 +49,7 @@ async function readJson(file: string): Promise<unknown> {
   }
 }
 
-/** A zero byte in its beginning makes a file a binary one. What is no file counts as missing. */
+/** The kind of a file: binary when a zero byte is near its beginning. A path that is no file counts as missing. */
 function kindOf(path: string): FileKind {
   let file: number;
   try {

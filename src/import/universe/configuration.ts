@@ -8,9 +8,9 @@ import { mapTemplates } from './templates.js';
 
 export interface UniverseFacts {
   readonly node: NodeFacts;
-  /** `group/name` of the local templates, as Drover names them. */
+  /** The local templates as `group/name`, with the names that Drover gives them. */
   readonly templates: ReadonlySet<string>;
-  /** Names of the directories in `static/`. */
+  /** The names of the directories in `static/`. */
   readonly staticDirectories: ReadonlySet<string>;
 }
 
@@ -20,7 +20,7 @@ export interface MappedConfiguration {
   readonly fields: FieldNotes['reports'];
 }
 
-/** What Universe takes where the field is missing, and Drover does not. */
+/** The values that Universe takes for a missing field where Drover takes others. */
 const DEFAULTS: Content = {
   name: 'default',
   nodes: ['node-1'],
@@ -29,16 +29,19 @@ const DEFAULTS: Content = {
   environmentVariables: { UNIVERSE_INSTANCE_ID: '%INSTANCE_ID%' },
 };
 
-/** Universe writes this line to every instance, and ends it 30 s later. Drover signals after half of the time. */
+/**
+ * Universe writes `stop` to every instance, and kills it 30 s later. Drover signals after half of the time, so 60 s
+ * here.
+ */
 const STOPPING = { stopCommand: 'stop', stopTimeoutSeconds: 60 };
 
-/** What bash knows and other shells do not, as far as a short look can tell. */
+/** Syntax that bash knows and other shells do not, as far as a pattern can tell. */
 const BASH_ONLY = /\[\[|<\(|>\(|<<<|\$'|&>|\|&|(?:^|[;&|]\s*)(?:source|declare|shopt)\s/;
 
 interface Work {
   readonly notes: FieldNotes;
   readonly facts: UniverseFacts;
-  /** All fields, with the defaults. */
+  /** All fields of the file, with the defaults. */
   readonly input: Content;
 }
 
@@ -70,7 +73,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ]),
 ]);
 
-/** `members`: those of the file. A value that does not fit stays as it is: the schema names its place. */
+/** Maps the members of the file. A value that does not fit stays as it is, so that the schema later names its place. */
 export function mapConfiguration(members: Content, facts: UniverseFacts): MappedConfiguration {
   const notes = new FieldNotes();
   const work: Work = { notes, facts, input: { ...DEFAULTS, ...members } };
@@ -152,7 +155,7 @@ function named(field: string, value: unknown, notes: FieldNotes): unknown {
   return values === undefined ? value : toNames(field, values, notes);
 }
 
-/** Universe takes `./a` and `a\b`, Drover plain relative paths. */
+/** The paths as Drover takes them, plain and relative: Universe also takes `./a` and `a\b`. */
 function mapFileModifications(value: unknown, { notes }: Work): Content {
   const paths = listOf(value);
   const plain = paths?.map((path) =>
@@ -196,7 +199,7 @@ function mapAdditionalPorts(value: unknown, { notes }: Work): Content {
   return {};
 }
 
-/** The variables of the node as properties, where no other node may run the configuration. */
+/** Adds the variables of the node as properties, where no other node may run the configuration. */
 function withNodeVariables(content: Content, { notes, facts }: Work): Content {
   const { nodeId, variables } = facts.node;
   const own = membersOf(content.properties) ?? {};

@@ -3,10 +3,10 @@ import type { Content } from '../draft.js';
 import { FieldNotes } from '../report.js';
 import { listOf, membersOf, toName } from '../values.js';
 
-/** What the files of this node mean beyond its own `config.json`. */
+/** What other files of this node add to its own `config.json`. */
 export interface NodeFacts {
   readonly nodeId: string;
-  /** Values for `%NAME%` that Universe gives to the instances of this node alone. */
+  /** The values for `%NAME%` that Universe gives to the instances of this node only. */
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
@@ -16,7 +16,7 @@ export interface MappedNode {
   readonly facts: NodeFacts;
 }
 
-/** What Universe takes where the field is missing, and Drover does not. */
+/** The values that Universe takes for a missing field where Drover takes others. */
 const DEFAULTS = {
   nodeId: 'node-1',
   clusterName: 'universe-cluster',
@@ -91,7 +91,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ],
 ]);
 
-/** `input`: the members of the file; empty when there is none, as Universe then takes its defaults. */
+/** Maps the members of the file. `input` is empty when there is no file: Universe takes its defaults then. */
 export function mapNode(input: Content): MappedNode {
   const notes = new FieldNotes();
   let content: Content = {};

@@ -1,4 +1,4 @@
-/** Reads a directory of the Universe reference and maps what is in it. Changes nothing there. */
+/** Reads a directory of the Universe reference and maps its contents. Changes nothing there. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
@@ -17,7 +17,7 @@ const CONFIGURATIONS = 'configuration';
 const TEMPLATES = 'templates';
 const STATIC = 'static';
 
-/** What else Universe keeps, and where its counterpart is. */
+/** The other files of Universe, and where their counterparts are in Drover. */
 const BESIDE: Readonly<Record<string, string>> = {
   'database.json':
     'Drover keeps its state in data/ and needs no database; make API keys anew: drover key create',
@@ -27,7 +27,7 @@ const BESIDE: Readonly<Record<string, string>> = {
   static: 'directories of static instances are not taken along: see the configurations that are static',
 };
 
-/** Throws a ClientError when `directory` is none of Universe's, or cannot be read. */
+/** The drafts. Throws a ClientError when `directory` is not a directory of Universe, or cannot be read. */
 export async function readUniverse(directory: string): Promise<Drafts> {
   const names = await namesIn(directory);
   if (![CONFIG, CONFIGURATIONS, TEMPLATES].some((name) => names.has(name)))

@@ -1,4 +1,6 @@
-/** Finds the templates in a directory `<group>/<name>/`, and what in them no template of Drover can hold. */
+/**
+ * Finds the templates in a directory `<group>/<name>/`, and the entries in them that no template of Drover can hold.
+ */
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
@@ -10,7 +12,10 @@ import { toName } from '../values.js';
 /** How many entries a refusal names. */
 const MOST_NAMED = 5;
 
-/** The templates below `templates`, a directory in `root`, in the order of their names. Throws a ClientError for what cannot be read. */
+/**
+ * The templates below `templates`, a directory in `root`, in the order of their names. Throws a ClientError for a
+ * directory that cannot be read.
+ */
 export async function readTemplates(root: string, templates: string): Promise<Draft[]> {
   const drafts: Draft[] = [];
   for (const group of await entriesOf(join(root, templates))) {
@@ -56,7 +61,7 @@ async function readTemplate(root: string, parent: string, groupName: string, ent
   };
 }
 
-/** Paths of what is neither a file nor a directory. Links are not followed. */
+/** The paths of entries that are neither files nor directories. Links are not followed. */
 async function foreignIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { recursive: true, withFileTypes: true });
   return entries
@@ -80,7 +85,7 @@ function refused(from: string, to: string, reason: string): Draft {
   return { kind: 'refused', what: 'template', from, to, reason };
 }
 
-/** Hidden entries are no groups and no templates: `.git`, `.DS_Store`. */
+/** The visible entries of a directory, by name. Hidden entries such as `.git` are neither groups nor templates. */
 async function entriesOf(directory: string): Promise<Dirent[]> {
   const entries = await readdir(directory, { withFileTypes: true }).catch((error: unknown) => {
     throw new ClientError(EXIT.failed, `${directory} cannot be read: ${fileReason(error)}`);

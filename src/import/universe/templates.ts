@@ -6,7 +6,7 @@ import { listOf, membersOf, toName, toNames } from '../values.js';
 
 const FIELD = 'templateInstallationConfig';
 
-/** `present`: `group/name` of the local templates, as Drover names them. */
+/** Maps the field. `present`: the local templates as `group/name`, with the names that Drover gives them. */
 export function mapTemplates(value: unknown, present: ReadonlySet<string>, notes: FieldNotes): unknown {
   const members = membersOf(value);
   if (members === undefined) {
@@ -88,7 +88,7 @@ function remarksOn(content: Content | undefined, present: ReadonlySet<string>): 
     : [`templates/${path} is not there: Universe passes over it, instances of Drover wait for it`];
 }
 
-/** With one priority Universe goes by the order of the list, Drover by the names. */
+/** A note for templates of equal priority: Universe orders them by the list, Drover by their names. */
 function ties(contents: readonly (Content | undefined)[]): string[] {
   const priorities = contents.flatMap((content) => (content === undefined ? [] : [content.priority]));
   return new Set(priorities).size === priorities.length

@@ -1,6 +1,6 @@
 /**
- * The plan of a change: what whole contents would make of the configurations and of their instances, before anything is
- * written. `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
+ * The plan of a change: what whole contents would change in configurations and instances, before anything is written.
+ * `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
  */
 
 import { z } from 'zod';
@@ -19,44 +19,46 @@ import { fingerprintOf } from './fingerprint.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
-/** Raised when a reader of the answer must read it in another way. New fields raise nothing. */
+/** Raised when readers must read the answer differently. New fields do not raise it. */
 const PLAN_FORMAT = 1;
-/** Files that are read at once. */
+/** How many files are read at once. */
 const AT_ONCE = 16;
 
-/** What is planned, for whom. */
+/** The contents to plan, and for whom. */
 export interface ChangePlanOrder {
-  /** Whole contents, each with its name. */
+  /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
-  /** All others that `sees` answers to go. */
+  /** True: all other configurations that `sees` allows are to go. */
   readonly prune: boolean;
-  /** Values that may be secrets are shown. */
+  /** True: values that may be secrets are shown. */
   readonly showValues: boolean;
-  /** Which configurations the caller may see. */
+  /** True for a configuration that the caller may see. */
   readonly sees: (name: string) => boolean;
 }
 
 const count = z.int().min(0);
 
 const planEffectsSchema = z.object({
-  create: count.describe('new instances, beside those that replace others'),
-  replace: count.describe('instances whose place a new one takes'),
+  create: count.describe('new instances that replace no other instance'),
+  replace: count.describe('instances that a new instance replaces'),
   restart: count.describe('instances that are restarted in place'),
-  stop: count.describe('instances that are stopped or removed, and nothing takes their place'),
+  stop: count.describe('instances that are stopped or removed without a replacement'),
   keep: count.describe('instances that are left alone'),
   waitForPlayers: count.describe(
-    'of those that are replaced, restarted or stopped: they have players, who are waited for',
+    'how many of the replaced, restarted or stopped instances first wait for their players to leave',
   ),
 });
 
 const plannedConfigurationSchema = z.object({
   name: z.string(),
   action: z.enum(['create', 'change', 'delete', 'unchanged']),
-  revision: z.string().nullable().describe('of what is in force, for `If-Match`; null: there is none'),
+  revision: z.string().nullable().describe('the revision in force, for `If-Match`; null: there is none'),
   fileState: fileStateSchema.nullable().describe('null: there is no such configuration'),
-  fields: z.array(changedFieldSchema).describe('what differs from what is in force; none for a new one'),
+  fields: z
+    .array(changedFieldSchema)
+    .describe('the fields that differ from the content in force; none for a new configuration'),
   effects: planEffectsSchema,
-  why: z.string().describe('what happens, for a person'),
+  why: z.string().describe('the effects in words, for a person'),
 });
 export type PlannedConfiguration = z.output<typeof plannedConfigurationSchema>;
 
@@ -65,20 +67,25 @@ export const changePlanSchema = z.object({
   fingerprint: z
     .string()
     .describe(
-      'of what would be written and what would happen; another one: the world or the contents have changed',
+      'a hash of the writes and their effects; another hash shows that the state or the contents have changed',
     ),
-  configurations: z.array(plannedConfigurationSchema).describe('as they were given; those that go come last'),
+  configurations: z
+    .array(plannedConfigurationSchema)
+    .describe('in the order of the request; configurations that are removed come last'),
   shortages: z.array(
     z.object({
       configurationName: z.string(),
       wanted: z.int().describe('new instances that need a place'),
-      missing: z.int().describe('of these: no node has room for them'),
-      message: z.string().describe("why, in placement's words"),
+      missing: z.int().describe('how many of them fit on no node'),
+      message: z.string().describe('the reason from placement'),
     }),
   ),
   warnings: z.array(
     z.object({
-      configurationName: z.string().nullable().describe('null: it concerns the whole plan'),
+      configurationName: z
+        .string()
+        .nullable()
+        .describe('the configuration; null: the note is about the whole plan'),
       field: z.string().nullable(),
       message: z.string(),
     }),
@@ -92,13 +99,13 @@ interface Content {
 }
 
 /**
- * Plans on the state as it is. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse, and
- * DRV_REQUEST_INVALID for two of one name.
+ * Makes a plan on the present state. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse,
+ * and DRV_REQUEST_INVALID for two contents of one name.
  */
 export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise<ChangePlan> {
   const contents = judgeAll(order.configurations);
   const changes = await compareAll(needs, contents);
-  // From here on there is no gap: all is judged on one state.
+  // There is no await from here on, so that all contents are judged on one state.
   const { forecaster, configurations: records } = needs;
   const removed = order.prune ? namesToRemove(needs, order, contents) : [];
   const forecast = forecaster.forecast([
@@ -122,7 +129,7 @@ export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise
   };
 }
 
-/** Plans again, and throws DRV_PLAN_CHANGED unless the outcome is the plan with this fingerprint. */
+/** Makes the plan again, and throws DRV_PLAN_CHANGED unless it still has this fingerprint. */
 export async function planAsBefore(
   needs: Reads,
   order: ChangePlanOrder,
@@ -132,7 +139,7 @@ export async function planAsBefore(
   if (plan.fingerprint === fingerprint) return plan;
   throw new DroverError(
     'DRV_PLAN_CHANGED',
-    `the plan is another one than ${quoteText(fingerprint)}: the instances, what is in force, the contents or "prune" are not as they were; plan again, and look at what it says now`,
+    `the plan has changed since ${quoteText(fingerprint)}: the instances, the contents in force, the contents of the request or "prune" are different now; plan again, and read the new plan`,
   );
 }
 
@@ -213,7 +220,7 @@ function actionOf(
   fileState: PlannedConfiguration['fileState'],
 ): PlannedConfiguration['action'] {
   if (record === undefined) return 'create';
-  // A file that says something else is written anew.
+  // A file with another content is written anew.
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
 }
 

@@ -1,4 +1,4 @@
-/** Sums up a plan, so that whoever saw it can ask whether it still holds. Pure. */
+/** Sums up a plan, so that a caller who saw it can ask whether it still holds. Pure. */
 import { createHash } from 'node:crypto';
 import type { ParsedConfiguration } from '../../configuration-files/parse.js';
 import { canonicalJson } from '../../model/configuration.js';
@@ -6,8 +6,9 @@ import type { PlannedConfiguration } from './change-plan.js';
 import type { Shortage } from './forecast.js';
 
 /**
- * Two plans have the same one when they write the same over the same, and the same happens. How many players are there, how
- * much is free and what is left alone does not count: that changes all the time, and nobody decided by it.
+ * The fingerprint of a plan. Two plans have the same fingerprint when they write the same over the same, with the same
+ * outcome. Players, free capacity and untouched instances do not count, because they change all the time and no caller
+ * decides by them.
  */
 export function fingerprintOf(
   configurations: readonly PlannedConfiguration[],

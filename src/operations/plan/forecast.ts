@@ -1,53 +1,53 @@
-/** What the controllers say would become of a changed content. Implemented by `controllers/master/forecast`. */
+/** What the controllers would do about a changed content. `controllers/master/forecast` implements it. */
 import type { Configuration } from '../../model/configuration.js';
 
-/** A content that is to be in force, or a configuration that is to go. */
+/** A content that is to come into force, or a configuration that is to go. */
 export interface PlannedContent {
   readonly name: string;
-  /** Null: the configuration goes. */
+  /** The content; null: the configuration goes. */
   readonly to: { readonly configuration: Configuration; readonly hash: string } | null;
 }
 
-/** What becomes of the instances of one configuration, until nothing more is to do. */
+/** What happens to the instances of one configuration, until the controllers have nothing more to do. */
 export interface ServiceForecast {
-  /** New ones, beside those that take the place of another one. */
+  /** How many new instances come that replace no other instance. */
   readonly create: number;
-  /** Another one takes its place. */
+  /** How many instances are replaced by another one. */
   readonly replace: number;
-  /** Restarted in place. */
+  /** How many instances are restarted in place. */
   readonly restart: number;
-  /** Stopped or removed, and nothing takes their place. */
+  /** How many instances are stopped or removed without a replacement. */
   readonly stop: number;
-  /** Left alone. */
+  /** How many instances are left alone. */
   readonly keep: number;
-  /** Of those that are replaced, restarted or stopped: their players are waited for. */
+  /** How many of the replaced, restarted or stopped ones first wait for their players to leave. */
   readonly waitForPlayers: number;
-  /** Of `keep`: a rollout replaces them once its canaries are promoted. */
+  /** How many of `keep` a rollout replaces when its canaries are promoted. */
   readonly onPromotion: number;
-  /** Of `keep`: they were made from another content, and go on with it. */
+  /** How many of `keep` were made from an older content, and go on with it. */
   readonly older: number;
-  /** A rollout holds this content back: nothing is made from it. */
+  /** True when a rollout holds this content back: no instance is made from it. */
   readonly isHeldBack: boolean;
 }
 
-/** New instances that fit nowhere, or static ones that cannot take a content where they are. */
+/** New instances that fit on no node, or static instances whose node cannot take their new content. */
 export interface Shortage {
   readonly configurationName: string;
-  /** How many need a place. */
+  /** How many instances need a place. */
   readonly wanted: number;
   readonly missing: number;
-  /** Placement's words: `0/3 nodes fit: ...`. */
+  /** The reason from placement: `0/3 nodes fit: ...`. */
   readonly message: string;
 }
 
 export interface Forecast {
   readonly services: ReadonlyMap<string, ServiceForecast>;
   readonly shortages: readonly Shortage[];
-  /** So many new instances were not looked for a place: there are too many. */
+  /** How many new instances were not given to placement, because there are too many. */
   readonly unjudged: number;
 }
 
 export interface Forecaster {
-  /** Looks at all contents together, on the state as it is. Writes nothing. */
+  /** Forecasts all contents together, on the present state. Writes nothing. */
   forecast(contents: readonly PlannedContent[]): Forecast;
 }

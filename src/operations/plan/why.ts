@@ -1,4 +1,4 @@
-/** Says in words what a plan makes of one configuration. Pure. */
+/** Says in words what a plan does to one configuration. Pure. */
 import { type ChangedField, strongestClass } from '../../model/field-class.js';
 import { countText } from '../../model/words.js';
 import type { PlannedConfiguration } from './change-plan.js';
@@ -11,7 +11,7 @@ export interface Planned extends Pick<PlannedConfiguration, 'name' | 'action' | 
 
 const MOST_NAMED = 5;
 
-/** Sentences, the most important first. */
+/** The sentences, the most important first. */
 export function whyOf(planned: Planned): string {
   const sentences = [...happens(planned.service), ...keeps(planned)];
   if (sentences.length === 0) sentences.push(NOTHING[planned.action]);

@@ -1,4 +1,7 @@
-/** The last contents of a configuration, and what differs between two of them: `config history`, `config diff` and routes. */
+/**
+ * The last contents of a configuration, and the differences between two of them: `config history`, `config diff` and
+ * routes.
+ */
 
 import { z } from 'zod';
 import type { Configuration } from '../../model/configuration.js';
@@ -19,11 +22,16 @@ import { withoutSecrets } from '../shown-differences.js';
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
   outcome: z
     .enum(['in-force', 'rolling', ...contentEndSchema.shape.outcome.options])
-    .describe('in-force: instances are made from it, and no rollout says more'),
+    .describe('in-force: new instances are made from this content, and no rollout says more'),
   reason: contentEndSchema.shape.reason,
-  endedAt: z.number().nullable().describe('Unix milliseconds; null: the file says it'),
-  isInForce: z.boolean().describe('new instances are made from it'),
-  instances: z.int().describe('that are made from it now'),
+  endedAt: z
+    .number()
+    .nullable()
+    .describe(
+      'when the content was replaced, in Unix milliseconds; null: it is the present content of the file',
+    ),
+  isInForce: z.boolean().describe('true: new instances are made from this content'),
+  instances: z.int().describe('how many instances have this content now'),
 });
 export type PastContent = z.output<typeof pastContentSchema>;
 
@@ -31,7 +39,9 @@ export const contentDiffSchema = z.object({
   configurationName: z.string(),
   from: z.int().describe('number of the older content'),
   to: z.int().describe('number of the newer content'),
-  differences: z.array(fieldDifferenceSchema).describe('from the one to the other'),
+  differences: z
+    .array(fieldDifferenceSchema)
+    .describe('the differences from the older content to the newer one'),
 });
 export type ContentDiff = z.output<typeof contentDiffSchema>;
 
@@ -64,8 +74,8 @@ export function configurationHistory(needs: Reads, name: string): PastContent[] 
 }
 
 /**
- * `to` absent: the newest. `showValues`: also those that may be secrets. Throws DRV_CONFIGURATION_UNKNOWN, or
- * DRV_REVISION_UNKNOWN.
+ * The differences between two contents. `to` absent: the newest. `showValues`: shows values that may be secrets too.
+ * Throws DRV_CONFIGURATION_UNKNOWN, or DRV_REVISION_UNKNOWN.
  */
 export function contentDiffOf(
   needs: Reads,
@@ -85,7 +95,7 @@ export function contentDiffOf(
   };
 }
 
-/** Throws DRV_REVISION_UNKNOWN. */
+/** The kept content of this number. Throws DRV_REVISION_UNKNOWN. */
 export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
   contents: readonly T[],
   { name, number }: { readonly name: string; readonly number: number },
@@ -99,7 +109,7 @@ export function contentNumbered<T extends Pick<KeptContent, 'number'>>(
   );
 }
 
-/** Throws DRV_REVISION_UNKNOWN. */
+/** The configuration of a kept content. Throws DRV_REVISION_UNKNOWN. */
 export function revisionContent(
   { revisions }: Pick<Reads, 'revisions'>,
   { number, revision }: Pick<KeptContent, 'number' | 'revision'>,
@@ -123,7 +133,7 @@ function outcomeOf(
   rollout: RolloutRecord | undefined,
   isInForce: boolean,
 ): Pick<PastContent, 'outcome' | 'reason'> {
-  // What a rollback brought back.
+  // A rollback brought this content back.
   if (end !== undefined && isInForce && rollout !== undefined && isHeldBack(rollout)) return IN_FORCE;
   if (end !== undefined) return { outcome: end.outcome, reason: end.reason };
   if (rollout?.to !== revision) return IN_FORCE;

@@ -1,6 +1,6 @@
 /**
- * Brings an older content of a configuration back: `config rollback` and its routes. The file is left alone, and its
- * content held back; or, where that is asked for, the older content is written into the file.
+ * Brings an older content of a configuration back: `config rollback` and its routes. Either the file stays and its
+ * content is held back, or the older content is written into the file.
  */
 
 import { z } from 'zod';
@@ -15,14 +15,14 @@ import {
 } from './configuration-history.js';
 import { shown, shownRolloutSchema } from './rollouts.js';
 
-/** What the API takes: who asks is known there. */
+/** The request as the API takes it, which adds the caller itself. */
 export const rollbackRequestSchema = z.strictObject({
   to: z
     .int()
     .min(1)
     .optional()
-    .describe('number of a content; default: the last one before that did not fail'),
-  reason: z.string().trim().min(1).max(500).describe('why, for the history and for those who look later'),
+    .describe('number of a content in the history; default: the last earlier content that did not fail'),
+  reason: z.string().trim().min(1).max(500).describe('the reason, for the history and for later readers'),
 });
 
 export interface Rollback extends z.output<typeof rollbackRequestSchema> {
@@ -32,15 +32,20 @@ export interface Rollback extends z.output<typeof rollbackRequestSchema> {
 
 export const rollbackSchema = z.object({
   name: z.string(),
-  to: z.int().describe('number of the content that is brought back'),
+  to: z.int().describe('number of the content that comes back'),
   revision: z.string(),
   rollout: shownRolloutSchema
     .nullable()
-    .describe('that holds the content of the file back; null: the older content was written into the file'),
+    .describe(
+      'the rollout that holds the content of the file back; null: the older content was written into the file',
+    ),
 });
 export type RolledBack = z.output<typeof rollbackSchema>;
 
-/** Holds the content of the file back. Throws DRV_REVISION_UNKNOWN, and what `RolloutWriter.rollback` throws. */
+/**
+ * Brings the older content back and holds the file's content back. Throws DRV_REVISION_UNKNOWN, and the errors of
+ * `RolloutWriter.rollback`.
+ */
 export async function rollBack(
   needs: Reads & Writes,
   name: string,
@@ -51,7 +56,7 @@ export async function rollBack(
   return { name, to: number, revision, rollout: shown(needs, rollout) };
 }
 
-/** Writes the older content into the file. Throws DRV_REVISION_UNKNOWN, and what `ConfigurationFiles.put` throws. */
+/** Writes the older content into the file. Throws DRV_REVISION_UNKNOWN, and the errors of `ConfigurationFiles.put`. */
 export async function writeBack(
   needs: Reads & Writes,
   name: string,

@@ -14,16 +14,20 @@ export const shownRolloutSchema = rolloutRecordSchema
   .omit({ name: true, generation: true, progressAt: true, templates: true })
   .extend({
     configurationName: z.string(),
-    fromNumber: number.describe('of `from` in the history; null: it is not there any more, or never was'),
-    toNumber: number.describe('of `to` in the history'),
-    isHeldBack: z.boolean().describe('new instances are made from `from`, until the file changes or a retry'),
+    fromNumber: number.describe(
+      'the number of `from` in the history; null: the history does not have it, or not any more',
+    ),
+    toNumber: number.describe('the number of `to` in the history'),
+    isHeldBack: z
+      .boolean()
+      .describe('true: new instances are made from `from`, until the file changes or somebody retries'),
     isBehind: z
       .boolean()
-      .describe('the file has changed since, and the rollout takes that up next: its end is not the end'),
+      .describe('true: the file has changed since, and another rollout brings the change next'),
   });
 export type ShownRollout = z.output<typeof shownRolloutSchema>;
 
-/** What can be asked of a rollout that is there. */
+/** The actions on an existing rollout. */
 export const ROLLOUT_ACTIONS = ['pause', 'resume', 'promote', 'retry'] as const;
 export type RolloutAction = (typeof ROLLOUT_ACTIONS)[number];
 
@@ -34,13 +38,13 @@ export function listRollouts(needs: Reads): ShownRollout[] {
     .sort((a, b) => (a.configurationName < b.configurationName ? -1 : 1));
 }
 
-/** Undefined: the configuration has had none. */
+/** The rollout of a configuration; undefined: it has had none. */
 export function rolloutOf(needs: Reads, name: string): ShownRollout | undefined {
   const rollout = needs.rollouts.get(name)?.value;
   return rollout && shown(needs, rollout);
 }
 
-/** Throws DRV_CONFIGURATION_UNKNOWN, or DRV_ROLLOUT_UNKNOWN. */
+/** The rollout of a configuration. Throws DRV_CONFIGURATION_UNKNOWN, or DRV_ROLLOUT_UNKNOWN. */
 export function requireRollout(needs: Reads, name: string): ShownRollout {
   const rollout = rolloutOf(needs, name);
   if (rollout !== undefined) return rollout;
@@ -51,7 +55,10 @@ export function requireRollout(needs: Reads, name: string): ShownRollout {
   );
 }
 
-/** Throws what `RolloutWriter` throws. `by`: the caller's name in the audit trail. */
+/**
+ * Pauses, resumes, promotes or retries a rollout. Throws the errors of `RolloutWriter`. `by`: the caller's name in the
+ * audit trail.
+ */
 export async function actOnRollout(
   needs: Reads & Writes,
   name: string,
@@ -60,7 +67,7 @@ export async function actOnRollout(
   return shown(needs, await needs.rolloutWrites[action](name, by));
 }
 
-/** Makes all instances anew in the way of a rollout. Throws what `RolloutWriter` throws. */
+/** Makes all instances anew, step by step like a rollout. Throws the errors of `RolloutWriter`. */
 export async function restartConfiguration(
   needs: Reads & Writes,
   name: string,

@@ -1,6 +1,6 @@
 /**
  * Decides, entry by entry, whether a zip from elsewhere may be unpacked. It checks what the zip's directory says:
- * names, kinds, sizes, numbers. Pure: whether the contents match that is checked while they are unpacked.
+ * names, kinds, sizes, counts. Pure. The unpacking checks whether the contents match.
  */
 
 import { type Entry, getFileNameLowLevel } from 'yauzl';
@@ -16,23 +16,25 @@ const EXECUTABLE = 0o100;
 const STORED = 0;
 const DEFLATED = 8;
 const MIB = 1024 * 1024;
-/** Archives that unpack to less may have any ratio: they can do no harm. */
+/** An archive that unpacks to no more than this may have any ratio, because it is too small to do harm. */
 const FREE_OF_RATIO_BYTES = 16 * MIB;
 
-/** The limit for all paths together, directories included: 200,000 of 300 characters. */
+/** The limit for the length of all paths together, directories included: 200,000 paths of 300 characters. */
 const MAX_NAME_CHARS = 60_000_000;
 
-/** What one archive may hold at most. */
+/** The limits for one archive. */
 export interface ArchiveLimits {
   readonly maxEntries: number;
-  /** All files together, unpacked. */
+  /** The limit for the unpacked bytes of all files together. */
   readonly maxBytes: number;
-  /** Unpacked bytes for each byte of the archive. Worlds and logs reach 20; only bombs reach a thousand. */
+  /**
+   * The limit for the unpacked bytes per byte of the archive. Worlds and logs reach 20; only bombs reach a thousand.
+   */
   readonly maxRatio: number;
 }
 
 export interface CheckedEntry {
-  /** Relative, forward slashes, none at the end. */
+  /** The path relative to the template, with forward slashes and no slash at the end. */
   readonly path: string;
   readonly isDirectory: boolean;
   readonly executable: boolean;
@@ -41,7 +43,7 @@ export interface CheckedEntry {
 export class ArchiveCheck {
   readonly #limits: ArchiveLimits;
   readonly #archiveBytes: number;
-  /** Spelling and kind of each path, by the path without regard to case. */
+  /** The spelling and the kind of each path. The key is the path without regard to case. */
   readonly #known = new Map<
     string,
     { readonly path: string; readonly kind: 'file' | 'directory' | 'parent' }
@@ -57,7 +59,7 @@ export class ArchiveCheck {
     this.#archiveBytes = archiveBytes;
   }
 
-  /** Counts the entries that were added so far. */
+  /** The files and bytes of the entries that were added so far. */
   get total(): { readonly files: number; readonly bytes: number } {
     return { files: this.#files, bytes: this.#bytes };
   }
@@ -90,7 +92,9 @@ export class ArchiveCheck {
       throw tooLarge(`it unpacks to more than ${maxRatio} times its size`);
   }
 
-  /** Adds the parents, upwards until one is known: then those above it are known too. */
+  /**
+   * Remembers the parents of a path, upwards until it meets a known parent: those above a known parent are known too.
+   */
   #claimParents(path: string): void {
     for (let parent = parentOf(path); parent !== ''; parent = parentOf(parent)) {
       const known = this.#known.get(fold(parent));
@@ -116,7 +120,10 @@ export class ArchiveCheck {
     if (kind === 'directory') this.#known.set(folded, { path, kind });
   }
 
-  /** Counts a path. Directories that stand only in the names of others count too: each path is kept in memory. */
+  /**
+   * Counts a path. Directories that appear only in the names of other entries count too, because each path is kept in
+   * memory.
+   */
   #remember(folded: string, path: string, kind: 'file' | 'directory' | 'parent'): void {
     this.#known.set(folded, { path, kind });
     this.checkCount(this.#known.size);
@@ -147,7 +154,7 @@ function checkEntry(entry: Entry): CheckedEntry {
   const path = isDirectory ? fileName.slice(0, -1) : fileName;
   const objection = /^[a-zA-Z]:/.test(path) ? 'names a drive' : objectionTo(path);
   if (objection !== undefined) throw invalid(`the name ${quoteText(fileName)} ${objection}`);
-  // Zip tools for Unix put the mode there; others leave it empty.
+  // Zip tools for Unix put the file mode into the upper 16 bits; other tools leave these bits empty.
   const mode = externalFileAttributes >>> 16;
   const kind = mode & KIND_MASK;
   if (kind !== 0 && kind !== (isDirectory ? DIRECTORY : REGULAR))

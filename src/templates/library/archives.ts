@@ -1,7 +1,6 @@
 /**
- * Exports and imports whole templates as zips. An export is made while it is read. An import lies in `data/` until it
- * is complete, is unpacked beside the templates, and then goes over the template's present files in one step, or not at
- * all.
+ * Exports and imports whole templates as zips. An export is made while the client reads it. An imported zip is stored
+ * in `data/`, unpacked beside the templates, and then laid over the template's files in one step, or not at all.
  */
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
@@ -50,7 +49,7 @@ export class TemplateArchives {
     await mkdir(this.#options.uploads, { mode: 0o700 });
   }
 
-  /** Ends imports that are being unpacked, with an error. */
+  /** Ends the imports that are being unpacked, with an error. */
   stop(): void {
     this.#stopped.abort();
   }
@@ -126,22 +125,22 @@ export class TemplateArchives {
         return;
       }
       await linkTree(current, next);
-      // No other process writes there, so this check stays true.
+      // Only this code writes in `next`, so the check stays true while the files are moved.
       const over = planOver(await walkTree({ root: next, label }, signal), entries);
       for (const item of over) await moveOver(item, unpacked, next);
     });
   }
 }
 
-/** An entry of a zip that goes over a tree. */
+/** An entry of an imported zip, to be moved over the present tree. */
 interface Overlay {
   readonly path: string;
   readonly isDirectory: boolean;
-  /** A file that was executable stays executable. */
+  /** True when the present file is executable and the entry is not: the file stays executable. */
   readonly makeExecutable: boolean;
 }
 
-/** Which of `entries` are moved over `present`, parents first. Throws DRV_ARCHIVE_INVALID when one does not fit. */
+/** The `entries` to move over `present`, parents first. Throws DRV_ARCHIVE_INVALID when an entry does not fit. */
 function planOver(present: readonly TreeEntry[], entries: readonly TreeEntry[]): Overlay[] {
   const before = new Map(present.map((entry) => [entry.path, entry]));
   return entries.flatMap(({ path, kind, executable }) => {
@@ -168,7 +167,7 @@ async function moveOver(
   await rename(`${from}/${path}`, `${to}/${path}`);
 }
 
-/** Stores the whole zip first: its own directory stands at its end, so nothing is known before that. */
+/** Stores the whole zip first: the zip's directory stands at its end, so no entry is known before that. */
 async function spool(path: string, content: Readable, maxBytes: number): Promise<void> {
   const file = await open(path, 'wx', 0o600);
   try {

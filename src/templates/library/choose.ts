@@ -1,32 +1,33 @@
 /**
- * Decides which templates an instance gets, from its configuration, the groups that the master has, and the storages
- * that it knows. Pure. Placement calls it once for each instance and records the answer.
+ * Decides which templates an instance gets, from its configuration, the master's groups and the storages. Pure.
+ * Placement calls it once for each instance and records the answer.
  */
 import { createHash } from 'node:crypto';
 import type { PlacedTemplate } from '../../model/instance.js';
 import { LOCAL_STORAGE, type TemplateInstallation, type TemplateReference } from '../../model/template.js';
 
-/** The priority of templates that come from a whole group and have none of their own. */
+/** The priority of a template that a whole group brings, when the group has no priority. */
 const GROUP_PRIORITY = 0;
 
 export interface TemplateChoice {
-  /** In order of installation: priority ascending, then group and name. */
+  /** The chosen templates in the order of installation: priority ascending, then group and name. */
   readonly templates: PlacedTemplate[];
-  /** The templates that could not be chosen, each in a sentence for a person. Empty when all is well. */
+  /** A sentence for a person about each template that could not be chosen. Empty when all could. */
   readonly problems: string[];
 }
 
 /** The groups and storages to choose from. */
 export interface TemplateOffer {
-  /** Local groups and the names of their templates. */
+  /** The local groups and the names of their templates. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** Keys of the registered storages. */
+  /** The keys of the registered storages. */
   readonly storages: readonly string[];
 }
 
 /**
  * Draws `oneOf` and `oneInGroups` by a hash of the instance id: evenly over many instances, and the same at every call.
- * A template that is named twice is installed once. A written priority beats that of its group; the highest wins.
+ * A template that is named twice is installed once. A template's own priority beats that of its group; of several own
+ * priorities the highest wins.
  */
 export function chooseTemplates(
   installation: TemplateInstallation,
@@ -97,7 +98,7 @@ class Choice {
     return names ?? [];
   }
 
-  /** A place in a list of `length`, by instance id and `salt`; 0 for an empty list. */
+  /** An index into a list of `length`, drawn by instance id and `salt`; 0 for an empty list. */
   #draw(salt: string, length: number): number {
     if (length === 0) return 0;
     const hash = createHash('sha256').update(`${this.#instanceId}/${salt}`).digest();
@@ -105,7 +106,7 @@ class Choice {
   }
 }
 
-/** For a person: `storage x is not registered; registered are: a, b`. */
+/** The end of a problem, such as `storage x is not registered; registered are: a, b`. */
 export function unknownStorage(storage: string, registered: readonly string[]): string {
   const known = registered.length === 0 ? 'none is' : `registered are: ${registered.join(', ')}`;
   return `storage ${storage} is not registered; ${known} (extensions bring storages, local is templates/ itself)`;

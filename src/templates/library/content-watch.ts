@@ -1,7 +1,9 @@
 /**
- * Watches the directories of templates, and says that a template may have changed, never what. So a late or repeated
- * event does no harm. The library begins a watch when a template's digest is asked for. It knows all directories, so that
- * chokidar, which lists each one at its start and at each event, has nothing to add here and costs 40 times as much.
+ * Watches the directories of templates. It says which template may have changed, but not how, so a late or repeated
+ * event does no harm. The library begins a watch when a caller asks for a template's digest.
+ *
+ * It uses no chokidar: the library knows all directories already. chokidar lists each directory at its start and at
+ * each event, which costs 40 times as much here.
  */
 import type { FSWatcher } from 'node:fs';
 import { join } from 'node:path';
@@ -10,22 +12,29 @@ import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { type DirectoryChange, watchDirectory } from '../../files/watch-directory.js';
 import type { Clock } from '../../loop/clock.js';
 
-/** All templates together: the system has a limit for each user, 8,192 on older ones. */
+/** The limit for the watched directories of all templates. The system limits each user, on older systems to 8,192. */
 const MAX_DIRECTORIES = 4000;
-/** A template that nobody has asked for this long gives its watch to another one that finds no room. */
+/**
+ * A template whose digest was not asked for during this time gives its watch to another template that finds no room.
+ */
 const UNUSED_MS = 600_000;
-/** How long a watch that failed is not tried again. */
+/** How long a failed watch is not tried again. */
 const FAILED_MS = 60_000;
-/** Watches that are begun between two turns of the event loop. */
+/** How many watches begin between two turns of the event loop. */
 const PER_TURN = 200;
 
-/** `path` to inode: a directory that was replaced must be watched anew. */
+/**
+ * The inode by the path of each directory. Another inode shows that the directory was replaced and needs a new watch.
+ */
 export type WatchedDirectories = ReadonlyMap<string, bigint>;
 
 export interface ContentWatchOptions {
-  /** The template of this key may have changed, or its watch has begun and it may have changed before. */
+  /**
+   * Called when the template of this key may have changed, and when its watch has begun, because it may have changed
+   * before.
+   */
   readonly onHint: (key: string) => void;
-  /** The template of this key is not watched, and why. */
+  /** Called when the template of this key cannot be watched, with the reason. */
   readonly onRefused: (key: string, why: string) => void;
   readonly clock: Clock;
   readonly maxDirectories?: number;
@@ -34,18 +43,18 @@ export interface ContentWatchOptions {
 interface Watch {
   readonly directories: WatchedDirectories;
   readonly watchers: FSWatcher[];
-  /** All directories are watched. */
+  /** True when all directories are watched. */
   isReady: boolean;
-  /** One of the directories was moved, removed or made anew: its watch may be that of another one. */
+  /** True when one of the directories was moved, removed or made anew: its watch may follow another directory now. */
   isBroken: boolean;
-  /** Monotonic ms. */
+  /** The time of the last use, in monotonic milliseconds. */
   usedAt: number;
 }
 
 export class ContentWatch {
   readonly #options: ContentWatchOptions;
   readonly #watches = new Map<string, Watch>();
-  /** Keys without a watch, and the monotonic time until which none is tried. */
+  /** The keys whose watch failed, each with the monotonic time of the next try. */
   readonly #refused = new Map<string, number>();
   #isStopped = false;
 
@@ -54,8 +63,8 @@ export class ContentWatch {
   }
 
   /**
-   * Asks that exactly these directories be watched. True: they are, and every change since the hint before was or will
-   * be told. False: not yet; a hint says when. Undefined: they cannot be.
+   * Asks that exactly these directories be watched. True: they are watched, and every change since the watch began is
+   * told. False: the watch has not begun yet; a hint will say when. Undefined: they cannot be watched.
    */
   follow(key: string, directories: WatchedDirectories): boolean | undefined {
     const known = this.#watches.get(key);

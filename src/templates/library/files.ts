@@ -1,7 +1,7 @@
 /**
- * Reads, creates, replaces and removes single files of templates: each change whole or not at all, and never through a
- * link (see `directory-path.ts`). An upload is first written beside the templates, so that no reader of a template sees
- * half of one.
+ * Reads, creates, replaces and removes single files of templates. Each change is made whole or not at all, and never
+ * through a link (see `directory-path.ts`). An upload is first written beside the templates, so that no reader of a
+ * template sees half a file.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { constants, type Stats } from 'node:fs';
@@ -21,17 +21,17 @@ const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 const NO_LINKS = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 const UPLOAD = 'upload~';
 const REVISION_CHARS = 16;
-/** Group and template. Directories below them that a removed file leaves empty are removed too. */
+/** The levels of group and template. A removal also removes the directories below them that it leaves empty. */
 const TEMPLATE_LEVELS = 2;
 
 /** A file as it stands now. */
 export interface FileState {
   readonly bytes: number;
-  /** Another one after each change of the file, also one that an operator makes on disk. */
+  /** Changes with each change of the file, also with a change that an operator makes on disk. */
   readonly revision: string;
 }
 
-/** True for a revision that may be replaced or removed. */
+/** Answers true for a revision that the caller may replace or remove. */
 export type ExpectedRevision = (revision: string) => boolean;
 
 export interface LibraryFilesOptions {
@@ -39,7 +39,7 @@ export interface LibraryFilesOptions {
   readonly maxFileBytes: number;
 }
 
-/** An upload that is complete and on disk, under a name of its own. */
+/** A complete upload on disk, under a name of its own. */
 interface Upload {
   readonly path: string;
   readonly file: FileHandle;
@@ -164,7 +164,10 @@ export class LibraryFiles {
     throw make ? fileAsDirectory(place) : unknownFile(place);
   }
 
-  /** Receives an upload. `commit` then moves it to its place, as the only writer of the template. */
+  /**
+   * Receives an upload, and then runs `commit` as the only writer of the template. `commit` moves the upload to its
+   * place.
+   */
   async #upload(
     { group, name, label }: FilePlace,
     content: Readable,
@@ -191,7 +194,7 @@ export class LibraryFiles {
   }
 }
 
-/** Moves by a link, which cannot replace a file that came meanwhile, as a rename would. */
+/** Moves by a hard link, which fails when a file came meanwhile; a rename would replace that file. */
 async function moveIntoFree(upload: string, parent: OpenDirectory, place: FilePlace): Promise<void> {
   const target = parent.entry(place.base);
   try {
@@ -226,7 +229,7 @@ async function statExpected(
   throw new DroverError('DRV_TEMPLATE_FILE_CHANGED', `${place.label} was changed meanwhile: read it again`);
 }
 
-/** Every writer here puts another file in the place; whoever changes one on disk changes its time. */
+/** Drover always puts another inode in the place, and a person who changes the file on disk changes its time. */
 function stateOf({ ino, size, mtimeMs }: Stats): FileState {
   const text = `${ino} ${size} ${mtimeMs}`;
   return { bytes: size, revision: createHash('sha256').update(text).digest('hex').slice(0, REVISION_CHARS) };

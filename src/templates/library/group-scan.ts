@@ -5,13 +5,13 @@ import { nameSchema } from '../../model/names.js';
 import { kindOf } from '../tree/open-directory.js';
 
 export interface GroupScan {
-  /** Group to its templates, both in order. A group without templates is listed. */
+  /** The templates of each group, both in order. A group without templates is listed too. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
-  /** Entries that look like a group or template and are none, each with the reason. */
+  /** Entries that look like a group or template but cannot be used, each with the reason. */
   readonly ignored: readonly string[];
 }
 
-/** A missing directory has no groups. Throws the system's error when it cannot be read. */
+/** Reads the names. A missing directory has no groups. Throws the system's error when the directory cannot be read. */
 export async function scanGroups(directory: string): Promise<GroupScan> {
   const ignored: string[] = [];
   const groups = new Map<string, readonly string[]>();

@@ -1,4 +1,6 @@
-/** The refusal of a zip. It stands apart from the code that reads zips, which loads with the first of them. */
+/**
+ * The refusal of a zip. It has a file of its own, because the code that reads zips is loaded only with the first zip.
+ */
 import { DroverError } from '../../model/errors.js';
 
 /** DRV_ARCHIVE_INVALID with one reason. */

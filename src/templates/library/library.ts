@@ -1,7 +1,7 @@
 /**
- * The master's templates, `templates/<group>/<name>/`: their names, their digests, and their bytes for wrappers. It
- * never writes there; `template-directory.ts` does, and tells it. Contents are read when a caller first asks for a
- * digest, and watched from then on.
+ * The master's templates, `templates/<group>/<name>/`: their names, their digests, and their bytes for wrappers. The
+ * library only reads; `template-directory.ts` writes and tells the library. A template's contents are read when a
+ * caller first asks for its digest, and watched from then on.
  */
 import { mkdir, statfs } from 'node:fs/promises';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -16,18 +16,18 @@ import { ContentWatch } from './content-watch.js';
 import { TemplateNames } from './template-names.js';
 
 /**
- * How often names, and the sizes and times of files, are read even without an event, for what the watches miss (a
- * replaced directory, a file system without events, no inotify left).
+ * How often names, sizes and times of files are read even without an event. The watches miss some changes: a replaced
+ * directory, a file system without events, no inotify left.
  */
 const RESCAN_MS = 10_000;
-/** The looks at all trees take at most this part of the time. */
+/** The share of the time that looks at all trees may take. */
 const RESCAN_SHARE = 1 / 50;
-/** Changes within this time are told as one: files are often written one after the other. */
+/** Changes within this time are told as one, because programs often write several files in a row. */
 const LOOK_AFTER_MS = 300;
-/** Looks at one tree that keeps changing take at most this part of the time. */
+/** The share of the time that looks at one tree may take when the tree keeps changing. */
 const LOOK_SHARE = 1 / 5;
 
-/** File systems that tell nothing of changes made on other machines, by the magic numbers of statfs(2). */
+/** File systems that send no event for a change made on another machine, by the magic numbers of statfs(2). */
 const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
   0x6969, // NFS
   0x517b, // SMB
@@ -58,11 +58,11 @@ export class TemplateLibrary implements Part {
   readonly #stopped = new AbortController();
   readonly #listeners = new Set<TemplateListener>();
   readonly #digests = new Map<string, TreeDigest>();
-  /** Templates that may have changed, each with the timer of the look that tells the listeners. */
+  /** The templates that may have changed, each with the timer of the look that tells the listeners. */
   readonly #looks = new Map<string, TimerHandle>();
   readonly #names: TemplateNames;
   readonly #contents: ContentWatch;
-  /** Whether the file system tells of changes. */
+  /** True when the file system sends events for changes. */
   #isWatched = true;
   #timer: TimerHandle | null = null;
   #rounds: Promise<unknown> = Promise.resolve();
@@ -111,7 +111,7 @@ export class TemplateLibrary implements Part {
     await this.#rounds;
   }
 
-  /** Groups and the names of their templates, both in order; a new map at every change. */
+  /** The local groups and the names of their templates, both in order; a new map at every change. */
   groups(): ReadonlyMap<string, readonly string[]> {
     return this.#names.groups();
   }
@@ -122,15 +122,15 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * The digest of a template now; null when there is no such template. Where the template cannot be watched it may be a
-   * second old. Unchanged trees are not read again; concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE naming
-   * the path.
+   * The digest of a template now; null when there is no such template. Where the template cannot be watched, the digest
+   * may be a second old. Unchanged trees are not read again; concurrent calls share one walk. Throws
+   * DRV_TEMPLATE_UNSAFE naming the path.
    */
   digest(group: string, name: string): Promise<string | null> {
     return this.#ask(group, name, (tree) => tree.read(this.#stopped.signal));
   }
 
-  /** As `digest`, always of a look at the disk: for a caller that is about to replace the tree. */
+  /** Like `digest`, but always looks at the disk. For a caller that is about to replace the tree. */
   look(group: string, name: string): Promise<string | null> {
     return this.#ask(group, name, (tree) => tree.look(this.#stopped.signal));
   }
@@ -149,7 +149,7 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * Calls `listener` when a template appears, disappears, or turns out to have another digest or none, within a second.
+   * Calls `listener` within a second when a template appears, disappears, gets another digest or loses its digest.
    * Returns the function that unsubscribes.
    */
   onChange(listener: TemplateListener): () => void {
@@ -158,8 +158,8 @@ export class TemplateLibrary implements Part {
   }
 
   /**
-   * Call it after Drover has written to the template. Resolves when `groups` shows it and `digest` looks again.
-   * Listeners hear of a new template at once, of a changed one shortly after.
+   * Tells the library that Drover has written to the template. Resolves when `groups` shows the template and the next
+   * `digest` looks at the disk. Listeners hear of a new template at once, of a changed template shortly after.
    */
   async noteWrite(group: string, name: string): Promise<void> {
     if (this.#stopped.signal.aborted) return;
@@ -171,7 +171,7 @@ export class TemplateLibrary implements Part {
 
   /**
    * The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when no tree has it. A file that
-   * changes meanwhile ends the stream with an error, or the receiver finds it by the digest.
+   * changes meanwhile ends the stream with an error, or the receiver finds a wrong digest.
    */
   async *openBundle(digest: string): AsyncGenerator<Buffer> {
     const found = await this.#find(digest);
@@ -196,7 +196,7 @@ export class TemplateLibrary implements Part {
     const all = [...this.#names.groups()].flatMap(([group, names]) => names.map((name) => ({ group, name })));
     const last = ({ group, name }: { group: string; name: string }) =>
       this.#digests.get(`${group}/${name}`)?.last;
-    // The tree that had it last comes first. After a restart of the master no tree was read yet.
+    // The tree that had the digest last comes first, then the trees that were not read since the master started.
     const likely = all.filter((template) => last(template) === digest);
     const unread = all.filter((template) => last(template) === undefined);
     for (const template of [...likely, ...unread]) {
@@ -238,7 +238,7 @@ export class TemplateLibrary implements Part {
     this.#contents.forget(key);
   }
 
-  /** A template may have changed: the next `digest` looks, and the listeners hear soon if it did. */
+  /** Notes that a template may have changed: the next `digest` looks, and the listeners hear soon if it did. */
   #hint(key: string): void {
     const tree = this.#digests.get(key);
     tree?.distrust();
@@ -251,7 +251,7 @@ export class TemplateLibrary implements Part {
     this.#looks.set(key, timer);
   }
 
-  /** A tree that was never read since the start may be any: its change is told without a look. */
+  /** Looks at a tree and tells a change. A tree that was not read since the start is told as changed without a look. */
   #lookAgain(key: string): void {
     const tree = this.#digests.get(key);
     if (tree === undefined) {
@@ -260,7 +260,7 @@ export class TemplateLibrary implements Part {
     } else tree.read(this.#stopped.signal).catch(() => undefined);
   }
 
-  /** A group, or one template of it, is another directory than before. Templates that are new appear by themselves. */
+  /** Hints at a group, or one template of it, whose directory was replaced. New templates are found by the names. */
   #replaced(group: string, name: string | undefined): void {
     const known = this.#names.groups().get(group) ?? [];
     for (const one of known) if (name === undefined || name === one) this.#hint(`${group}/${one}`);
@@ -275,7 +275,7 @@ export class TemplateLibrary implements Part {
     });
   }
 
-  /** Looks at all names and known trees. Never rejects; resolves with the time it took. */
+  /** Looks at all names and known trees. Never rejects; resolves with the time that the looks took. */
   async #lookAtAll(): Promise<number> {
     const startedAt = this.#clock.monotonic();
     await this.rescan();

@@ -1,4 +1,4 @@
-/** Everything that API and commands can do to the master's templates: files and archives over one directory. */
+/** Everything that the API and commands can do to the master's templates: files and archives over one directory. */
 import type { Readable } from 'node:stream';
 import type { Part } from '../../loop/lifecycle.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -21,24 +21,26 @@ export interface LocalTemplatesOptions {
   readonly directory: string;
   /** A private directory for uploads. It is emptied at the start. */
   readonly uploads: string;
-  /** Reads the same directory. */
+  /** The reader of the same directory. */
   readonly library: TemplateLibrary;
   readonly maxUploadMB: number;
   readonly logger: Logger;
-  /** Called after each write, before it is answered. Resolves with what the answer is to say. Absent: nothing. */
+  /**
+   * Called after each write, before the client gets its answer. Resolves with a note for the answer, if there is one.
+   */
   readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
   /** Default: see docs/templates.md. */
   readonly archiveLimits?: Partial<ArchiveLimits>;
 }
 
-/** What an answer has to say beside that it was written. */
+/** A note for the client, beside the answer that the write is done. */
 export interface Noted {
   readonly note?: string;
 }
 
-/** Its methods are those of `TemplateAdmin` of the API. */
+/** The methods are those of the API's `TemplateAdmin`. */
 export class LocalTemplates implements Part {
-  /** For callers that replace whole trees. */
+  /** The directory, for callers that replace whole trees. */
   readonly directory: TemplateDirectory;
   readonly #library: TemplateLibrary;
   readonly #files: LibraryFiles;
@@ -70,7 +72,7 @@ export class LocalTemplates implements Part {
     });
   }
 
-  /** Restores what a killed process was exchanging. Call it before the library starts. */
+  /** Finishes or undoes exchanges that a killed process left. Call it before the library starts. */
   async start(): Promise<void> {
     await this.directory.start();
     await this.#archives.start();
@@ -131,7 +133,10 @@ export class LocalTemplates implements Part {
     return this.#written(group, name, removal);
   }
 
-  /** `path`: only that file, or that directory with what is in it. Paths in the zip are those in the template. */
+  /**
+   * Exports the template as a zip. `path`: only that file, or that directory with its contents. Paths in the zip are
+   * those in the template.
+   */
   exportArchive(group: string, name: string, path?: string): Promise<Readable> {
     return this.#archives.export(group, name, path);
   }

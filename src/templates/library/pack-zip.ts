@@ -1,4 +1,4 @@
-/** Packs a tree as a zip: on the master what is exported, in the client what it copies into a template. */
+/** Packs a tree as a zip: on the master for an export, in the client for a copy into a template. */
 import { PassThrough, Readable } from 'node:stream';
 import { ZipFile as ZipWriter } from 'yazl';
 import { DroverError } from '../../model/errors.js';
@@ -12,9 +12,9 @@ const PROGRAM_MODE = 0o100_755;
 const TIMES = { mtime: new Date(1980, 0, 1), forceDosTimestamp: true };
 
 /**
- * The zip of a walked tree, made while it is read: in the order of the walk, modes kept, times fixed. Ends with an
- * error when a file is not what the walk saw. `nameIn` says what a path is called in the zip. Throws DRV_TEMPLATE_UNSAFE
- * for a name that no zip can hold.
+ * The zip of a walked tree, made while it is read: in the order of the walk, modes kept, times fixed. `nameIn` maps a
+ * path to its name in the zip. The stream ends with an error when a file has changed since the walk. Throws
+ * DRV_TEMPLATE_UNSAFE for a name that no zip can hold.
  */
 export function packZip(
   place: TreePlace,
@@ -43,7 +43,7 @@ class ZipPacking {
   readonly #place: TreePlace;
   readonly #nameIn: (path: string) => string;
   readonly #stopped = new AbortController();
-  /** The file that is being read. It pauses while the zip is not read. */
+  /** The file that is being read. It pauses while the reader of the zip does. */
   #source: Readable | undefined;
 
   constructor(place: TreePlace, entries: readonly TreeEntry[], nameIn: (path: string) => string) {

@@ -27,8 +27,8 @@ import { syncTree } from '../tree/sync-tree.js';
 import { walkTree } from '../tree/tree.js';
 
 /**
- * No group can have this name, so the library does not see it. It lies on the file system of the templates, mounted or
- * not.
+ * No group can have this name, so the library does not see the directory. It must be on the file system of the
+ * templates, so that trees can be renamed into place.
  */
 const STAGING = '.drover';
 const SWAP = /^swap~([^~]+)~([^~]+)~/;
@@ -37,13 +37,13 @@ export interface TemplateDirectoryOptions {
   /** `templates/` of the master. */
   readonly directory: string;
   readonly logger: Logger;
-  /** Called when a template may have changed. The writer is answered after it. */
+  /** Called when a template may have changed. The write resolves after it. */
   readonly onWritten: (group: string, name: string) => Promise<void>;
 }
 
 /**
- * Fills the directory `next` and writes its files through to the disk. `current` is the present template, undefined
- * when there is none.
+ * Fills the directory `next` and writes its files through to the disk. `current` is the path of the present template,
+ * undefined when there is none.
  */
 export type TreeBuilder = (next: string, current: string | undefined) => Promise<void>;
 
@@ -57,7 +57,7 @@ export class TemplateDirectory implements Part {
   }
 
   /**
-   * Restores what a killed process was exchanging, and removes what it left unfinished. Call it before the library
+   * Undoes or finishes the exchanges of a killed process, and removes its unfinished work. Call it before the library
    * starts.
    */
   async start(): Promise<void> {
@@ -70,13 +70,13 @@ export class TemplateDirectory implements Part {
     }
   }
 
-  /** Waits for writes that are under way. */
+  /** Waits for the writes that are under way. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#turns.whenIdle();
   }
 
-  /** The path of the template, existing or not. Only for callers that check for links themselves. */
+  /** The path where the template is or would be. Only for callers that check for links themselves. */
   pathOf(group: string, name: string): string {
     return `${this.#options.directory}/${group}/${name}`;
   }
@@ -91,12 +91,12 @@ export class TemplateDirectory implements Part {
     try {
       return await this.#turns.run(`${group}/${name}`, work);
     } finally {
-      // After a failure too: the change may have been made before it.
+      // Told after a failure too, because the change may have been made before the failure.
       await this.#options.onWritten(group, name);
     }
   }
 
-  /** Gives `work` a directory for what is not complete yet. `work` removes what it makes there. */
+  /** Gives `work` a directory for unfinished work. `work` removes what it makes there. */
   async withStaging<T>(work: (staging: OpenDirectory) => Promise<T>): Promise<T> {
     await mkdir(this.#stagingPath, { mode: 0o700 }).catch((error: unknown) => {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
@@ -110,8 +110,8 @@ export class TemplateDirectory implements Part {
   }
 
   /**
-   * Makes the template what `build` makes of it, whole or not at all. Throws DRV_PATH_UNSAFE for a link in its place,
-   * DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED, and the errors of `build`.
+   * Makes the template what `build` makes of it, whole or not at all. Throws DRV_PATH_UNSAFE when a link is in its
+   * place, DRV_TEMPLATE_UNSAFE for a tree that no template can have, DRV_DISK_WRITE_FAILED, and the errors of `build`.
    */
   async replace(group: string, name: string, build: TreeBuilder): Promise<void> {
     checkTemplateName(group, name);
@@ -125,7 +125,9 @@ export class TemplateDirectory implements Part {
     }
   }
 
-  /** Like `replace`, with a tree that lies elsewhere on disk; it is moved or copied. No other process may write it. */
+  /**
+   * Like `replace`, with a tree from elsewhere on disk, which is moved or copied. No other process may write that tree.
+   */
   replaceBy(group: string, name: string, tree: string): Promise<void> {
     return this.replace(group, name, async (next) => {
       try {
@@ -137,7 +139,10 @@ export class TemplateDirectory implements Part {
     });
   }
 
-  /** Removes the template. `isIt`, asked as the only writer, says whether it still is what the caller means. */
+  /**
+   * Removes the template. `isIt` runs as the only writer and says whether the template still is the one that the caller
+   * means.
+   */
   async remove(group: string, name: string, isIt: () => Promise<boolean>): Promise<void> {
     checkTemplateName(group, name);
     const left = `removed~${group}~${name}~${randomBytes(6).toString('hex')}`;
@@ -147,7 +152,7 @@ export class TemplateDirectory implements Part {
         await rename(this.pathOf(group, name), staging.entry(left));
         await syncPath(`${this.#options.directory}/${group}`);
         await removeTree(staging.entry(left));
-        // A group is a directory with templates.
+        // An empty group is removed too: a group is a directory with templates.
         await rmdir(`${this.#options.directory}/${group}`).catch(() => undefined);
       }),
     );
@@ -176,7 +181,7 @@ export class TemplateDirectory implements Part {
         { root: `${place}/new`, label: `template ${group}/${name}` },
         this.#stopped.signal,
       );
-      // Contents are on disk: `build` has seen to that, or they were there before.
+      // `build` has written the contents through to the disk, so only the directories are left to sync.
       const directories = entries.filter(({ kind }) => kind === 'directory');
       await syncTree(`${place}/new`, directories, this.#stopped.signal);
       await syncPath(place);
@@ -196,7 +201,7 @@ export class TemplateDirectory implements Part {
     const [, group, name] = SWAP.exec(entry) ?? [];
     const isOurs = [group, name].every((part) => nameSchema.safeParse(part).success);
     if (isOurs && group !== undefined && name !== undefined) {
-      // Opened, so that a link with such a name leads nowhere.
+      // The entry is opened as a directory, so that a link with such a name leads nowhere.
       const swap = await staging.child(entry).catch(() => undefined);
       if (swap !== undefined) await this.#moveBack(swap, group, name).finally(() => swap.close());
     }
@@ -216,8 +221,8 @@ export class TemplateDirectory implements Part {
   }
 
   /**
-   * Removes the rest of an exchange. One that could be neither finished nor undone stays: it has the only copy of the
-   * tree.
+   * Removes the rest of an exchange. An exchange that can be neither finished nor undone stays, because it has the only
+   * copy of the tree.
    */
   async #discard(staging: OpenDirectory, entry: string): Promise<void> {
     const kinds = await kindsIn(staging, entry);
@@ -232,7 +237,9 @@ export class TemplateDirectory implements Part {
   }
 }
 
-/** Within one turn of the event loop, so that no reader in this process sees the moment without a template. */
+/**
+ * Exchanges within one turn of the event loop, so that no reader in this process sees the moment without a template.
+ */
 function moveInto(target: string, place: string, isThere: boolean): void {
   if (isThere) renameSync(target, `${place}/old`);
   try {

@@ -1,6 +1,6 @@
 /**
- * The names of groups and templates under `templates/`: reads and watches them. What is in a template is the business
- * of the library, which is the one user of this.
+ * Reads and watches the names of groups and templates under `templates/`. Only the library uses it; the library reads
+ * what is in a template.
  */
 import { basename, join } from 'node:path';
 import { type FSWatcher, watch } from 'chokidar';
@@ -12,12 +12,12 @@ import { scanGroups } from './group-scan.js';
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
 export interface TemplateNamesOptions {
-  /** `templates/`. */
+  /** The path of `templates/`. */
   readonly directory: string;
-  /** The template is new. */
+  /** Called for a new template. */
   readonly onAppeared: (group: string, name: string) => void;
   readonly onDisappeared: (group: string, name: string) => void;
-  /** This group (without `name`) or template may be another directory than before. */
+  /** Called when this group, or this template of it, may be another directory than before. */
   readonly onReplaced: (group: string, name: string | undefined) => void;
   readonly logger: Logger;
 }
@@ -49,7 +49,7 @@ export class TemplateNames {
     await this.#scanning;
   }
 
-  /** Groups and the names of their templates, both in order; a new map at every change. */
+  /** The groups and the names of their templates, both in order; a new map at every change. */
   groups(): ReadonlyMap<string, readonly string[]> {
     return this.#groups;
   }
@@ -74,7 +74,8 @@ export class TemplateNames {
     });
     this.#watcher = watcher;
     const request = (): void => this.#requestScan();
-    // chokidar's own events come late. They count for a new group, in which names may have come before its watch.
+    // chokidar's own events come late. They still count for a new group, which may have got names before its watch
+    // began.
     watcher.on('addDir', request).on('unlinkDir', request);
     watcher.on('raw', (event, name, details) => {
       if (event !== 'rename') return;

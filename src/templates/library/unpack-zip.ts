@@ -1,6 +1,6 @@
 /**
- * Unpacks a zip into a directory after checking every entry: on the master what is imported, in the client what it copies
- * out of a template. How zips become templates is the business of `archives.ts`.
+ * Unpacks a zip into a directory after checking every entry: on the master for an import, in the client for a copy out
+ * of a template. `archives.ts` makes zips into templates.
  */
 import { mkdir, open, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -30,7 +30,7 @@ export async function unpackZip(
       check.checkCount(file.entryCount);
       check.add(entry);
     });
-    // The directory is read a second time instead of being remembered: thousands of names may be large.
+    // The zip's directory is read a second time instead of being kept in memory: its names may be many megabytes.
     const writer = new EntryWriter(directory);
     const again = new ArchiveCheck(limits, size);
     await eachEntry(zip, signal, (file, entry) => writer.write(file, entry, again.add(entry)));
@@ -47,9 +47,9 @@ async function eachEntry(
   signal: AbortSignal,
   work: (file: ZipFile, entry: Entry) => Promise<void>,
 ): Promise<void> {
-  // Drover decodes and checks the names itself: one set of rules, one wording.
+  // Drover decodes and checks the names itself, by the same rules and with the same messages everywhere.
   const file = await openPromise(zip, { lazyEntries: true, autoClose: false, decodeStrings: false });
-  // An error between two reads is thrown by the next read.
+  // The next read throws an error that occurs between two reads.
   file.on('error', () => {});
   try {
     for await (const entry of file.eachEntry()) {
@@ -95,8 +95,8 @@ class EntryWriter {
 
 async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {
   const content = await zip.openReadStreamPromise(entry);
-  // It inflates ahead of its reader: an error before or after the loop must not end the process. No await may come
-  // between here and the loop, or an error from before it would be lost.
+  // The inflater works ahead of its reader: an error before or after the loop must not end the process. No await may
+  // come between here and the loop, or an earlier error would be lost.
   content.on('error', () => {});
   try {
     yield* bytesOf(content);

@@ -1,12 +1,12 @@
 /**
  * The master's copy of one template of one storage. It answers from the disk, also while it asks the provider. It asks
- * when the copy is missing, was not compared for a minute, or is not trusted any more.
+ * when the copy is missing, was last compared over a minute ago, or is not trusted any more.
  *
  * ```
- *   (needed) ---> asking ---same version---> copied --(needed, a minute later)--> asking
- *                   |  \---another version--> downloading ---> copied
- *                   v failed                     v failed
- *                 waiting (1 s, doubled, 60 s at most), then as needed; a copy on disk is used meanwhile
+ * (needed) ---> asking ---same version---> copied --(needed, a minute later)--> asking
+ *               |  \---another version--> downloading ---> copied
+ *               v failed                     v failed
+ *         waiting (1 s, doubled, 60 s at most), then as needed; a copy on disk is used meanwhile
  * ```
  */
 import { mkdir, readFile, rename, utimes, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ import { type StoredTemplate, storedFields, storedLabel } from './storage-provid
 
 /** A version that was compared this recently counts as the latest. */
 const TRUST_MS = 60_000;
-/** How long the feed of a node waits for the look that it has started. */
+/** How long the feed of a node waits for a look that it has started at the provider. */
 const PATIENCE_MS = 200;
 
 const versionFileSchema = z.object({ version: z.string() });
@@ -41,7 +41,7 @@ export interface StorageCopyOptions {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** Called when `digest` may have another answer. */
+  /** Called when `digest` may give another answer. */
   readonly onChange: () => void;
 }
 
@@ -49,11 +49,11 @@ export class StorageCopy {
   readonly #options: StorageCopyOptions;
   readonly #place: TreePlace;
   readonly #tree: TreeDigest;
-  /** No look at the provider before this time, on the monotonic clock. */
+  /** The monotonic time before which the provider is not asked. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #isDownloading = false;
-  /** An operator asked for the latest version, and no look has ended since. */
+  /** True when an operator asked for the latest version and no look has ended since. */
   #isAskedFor = false;
   #failure: DroverError | undefined;
   #retry: TimerHandle | undefined;
@@ -64,7 +64,7 @@ export class StorageCopy {
     this.#tree = new TreeDigest({ place: this.#place, clock: options.clock });
   }
 
-  /** Where the tree is. */
+  /** The place of the tree. */
   get place(): TreePlace {
     return this.#place;
   }
@@ -75,9 +75,9 @@ export class StorageCopy {
   }
 
   /**
-   * The digest to install. It hardly waits for the provider: while the provider is asked, the copy here is the answer,
-   * `news` says so, and `onChange` is called afterwards. Without a copy it throws DRV_TEMPLATE_PENDING meanwhile, and
-   * the provider's failure then.
+   * The digest to install. It hardly waits for the provider: while the provider is asked, the copy on disk is the
+   * answer, `news` says why it may change, and `onChange` is called afterwards. While there is no copy it throws
+   * DRV_TEMPLATE_PENDING, or the provider's failure.
    */
   async digest(): Promise<string> {
     if (this.#looking === undefined && this.#options.clock.monotonic() >= this.#nextLookAt)
@@ -86,14 +86,14 @@ export class StorageCopy {
     const digest = await this.#tree.read(this.#options.signal);
     if (digest !== null) return digest;
     if (this.#looking !== undefined) throw this.#pending();
-    // The tree was removed by another program: the next call downloads it.
+    // Another program removed the tree: the next call downloads it again.
     if (this.#failure === undefined) this.distrust();
     throw this.#failure ?? this.#pending();
   }
 
   /**
-   * Why `digest` may soon have a newer answer; undefined: no look is under way. A storage that failed when it was asked
-   * last promises nothing: nobody is to wait for it again and again.
+   * Why `digest` may soon have a newer answer; undefined: no look is under way. Also undefined when the storage failed
+   * at the last look: callers must not wait for it again and again.
    */
   get news(): string | undefined {
     if (this.#looking === undefined || (this.#failure !== undefined && !this.#isAskedFor)) return undefined;
@@ -123,7 +123,7 @@ export class StorageCopy {
     await this.#looking;
   }
 
-  /** Waits a moment for the look: a provider that answers at once causes no delay and no passing status. */
+  /** Waits a moment for the look, so that a fast provider causes neither a long delay nor a short-lived status. */
   async #settledSoon(looking: Promise<void>): Promise<void> {
     let timer: TimerHandle | undefined;
     const isLate = new Promise<void>((resolve) => {
@@ -181,7 +181,7 @@ export class StorageCopy {
       await rename(directory, away).catch(ignoreMissing);
       await rename(downloaded, directory);
       await syncPath(parent);
-      // A torn note counts as missing.
+      // The reader takes a torn note for a missing one, so the write need not be atomic.
       await writeFile(versionFileOf(directory), JSON.stringify({ version }), { mode: 0o600 });
     } finally {
       this.#tree.distrust();
@@ -203,7 +203,7 @@ export class StorageCopy {
     }
   }
 
-  /** Keeps the time of the last need in the note's own time, so that it outlives the process. */
+  /** Keeps the time of the last need as the note's modification time, so that it outlives the process. */
   async #touch(): Promise<void> {
     const now = this.#options.clock.now() / 1000;
     await utimes(versionFileOf(this.#options.directory), now, now).catch(() => undefined);
@@ -228,7 +228,7 @@ export class StorageCopy {
       { ...storedFields(template), code: failure.code, err: failure.cause },
       `${failure.message}; tried again in ${(delayMs / 1000).toFixed(1)} s if it is needed then`,
     );
-    // Callers that still wait ask again then, and that is the next try.
+    // Callers that still wait ask again then, and their question is the next try.
     this.#retry = clock.setTimer(delayMs, onChange);
   }
 
@@ -243,7 +243,7 @@ export function versionFileOf(directory: string): string {
   return join(dirname(directory), `.${basename(directory)}.version`);
 }
 
-/** Drops the system's own message: it may contain a path. */
+/** Wraps a system error without its message, which may contain a path. */
 function asDroverError(error: unknown, label: string): DroverError {
   const known = toWriteError(error, label);
   return known instanceof DroverError

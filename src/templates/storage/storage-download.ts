@@ -1,6 +1,6 @@
 /**
  * Calls storage providers, which are foreign code. Every call is bounded in time, and every failure becomes one error
- * for an operator. A downloaded tree is given out only when it is complete, checked and on disk. The caller moves it to
+ * for an operator. A downloaded tree is returned only when it is complete, checked and on disk. The caller moves it to
  * its place.
  */
 import { randomBytes } from 'node:crypto';
@@ -27,7 +27,7 @@ import {
 /** Short, because an instance may be waiting for the answer. */
 const VERSION_LIMIT_MS = 15_000;
 const DOWNLOAD_LIMIT_MS = 3_600_000;
-/** Downloads at the same time; each may use several connections. */
+/** How many downloads run at the same time; each may use several connections. */
 const DOWNLOADS_AT_ONCE = 4;
 const MAX_VERSION_CHARS = 1024;
 const MAX_MESSAGE_CHARS = 500;
@@ -35,7 +35,7 @@ const UNFINISHED = 'download-';
 
 export interface StorageDownloadsOptions {
   readonly providers: StorageProviders;
-  /** A directory of its own, on the file system of the copies. It is emptied at the start. */
+  /** A private directory on the file system of the copies. It is emptied at the start. */
   readonly directory: string;
   readonly clock: Clock;
   readonly limits?: BundleLimits;
@@ -59,7 +59,7 @@ export class StorageDownloads {
     this.#limits = options.limits ?? DEFAULT_BUNDLE_LIMITS;
   }
 
-  /** Makes the directory and removes what a killed process left there. Call it once, first. */
+  /** Makes the directory and removes the rests of a killed process. Call it once, first. */
   async start(): Promise<void> {
     const { directory } = this.#options;
     await mkdir(directory, { recursive: true, mode: 0o700 });

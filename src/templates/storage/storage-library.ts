@@ -64,22 +64,25 @@ export class StorageLibrary implements Part {
   }
 
   /**
-   * The digest of the copy here. The provider is asked for a newer one beside that, and the listeners hear of the end.
-   * Throws DRV_STORAGE_UNKNOWN, and DRV_TEMPLATE_UNKNOWN when the provider has no such template. Without a copy, throws
-   * DRV_TEMPLATE_PENDING while the provider is asked and the tree downloaded, then DRV_STORAGE_FAILED and the errors of
-   * checking and writing the tree.
+   * The digest of the master's copy. It also asks the provider for a newer version, and tells the listeners when that
+   * is done. Throws DRV_STORAGE_UNKNOWN, and DRV_TEMPLATE_UNKNOWN when the provider has no such template. While there
+   * is no copy yet it throws DRV_TEMPLATE_PENDING; after a failure, DRV_STORAGE_FAILED or the error of checking and
+   * writing the tree.
    */
   async digest(template: StoredTemplate): Promise<string> {
     this.#options.downloads.check(template);
     return await this.#copyOf(template).digest();
   }
 
-  /** Why a newer copy may come soon, for a person; undefined: no look is under way, or the storage fails. */
+  /** A reason for a person why a newer copy may come soon; undefined: no look is under way, or the storage fails. */
   news(template: StoredTemplate): string | undefined {
     return this.#copies.get(keyOf(template))?.news;
   }
 
-  /** Makes the matching templates ask the provider at the next need, and at once those that wait. */
+  /**
+   * Makes the matching templates ask the provider at the next need. Tells the listeners, so that callers that wait ask
+   * at once.
+   */
   refresh(isMeant: (template: StoredTemplate) => boolean): void {
     for (const key of this.#copies.keys()) {
       const template = templateOf(key);
@@ -94,7 +97,7 @@ export class StorageLibrary implements Part {
     return [...this.#copies.keys()].sort().map(templateOf);
   }
 
-  /** True when a copy had this digest when it was looked at last. */
+  /** True when a copy had this digest at its last look. */
   hasSeen(digest: string): boolean {
     return [...this.#copies.values()].some(({ last }) => last === digest);
   }
@@ -123,7 +126,7 @@ export class StorageLibrary implements Part {
 
   async #find(digest: string): Promise<StorageCopy | undefined> {
     const copies = [...this.#copies.values()];
-    // After a restart of the master the copies were not read yet.
+    // Copies that were not read since the master started are looked at too.
     const candidates = copies.filter(({ last }) => last === digest || last === null);
     for (const copy of candidates.toSorted((a, b) => Number(b.last === digest) - Number(a.last === digest)))
       if ((await copy.digestOnDisk().catch(() => null)) === digest) return copy;
@@ -180,7 +183,7 @@ export class StorageLibrary implements Part {
   }
 }
 
-/** The directories whose names a storage, group or template can have. */
+/** The names of directories that can be a storage, group or template. */
 async function namesIn(directory: string): Promise<string[]> {
   const entries = await readdir(directory, { withFileTypes: true });
   return entries

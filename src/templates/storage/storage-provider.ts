@@ -4,19 +4,19 @@
 export interface StorageProvider {
   /**
    * Answers a text (1 to 1,024 characters) that changes when the template does; null when there is no such template.
-   * Called often, so it should be cheap.
+   * Drover calls it often, so it should be cheap.
    */
   version(group: string, name: string, signal: AbortSignal): Promise<string | null>;
   /**
-   * Writes the whole template, regular files and directories, into an empty directory. An error ends the download and
-   * nothing of it is kept. May be called again at any time.
+   * Writes the whole template, regular files and directories, into an empty directory. After an error Drover keeps
+   * nothing of the download. Drover may call it again at any time.
    */
   download(group: string, name: string, directory: string, signal: AbortSignal): Promise<void>;
 }
 
 /** The storages that are registered, by key. */
 export interface StorageProviders {
-  /** Sorted. */
+  /** The keys, sorted. */
   keys(): readonly string[];
   get(key: string): StorageProvider | undefined;
 }
@@ -33,7 +33,9 @@ export function storedLabel({ storage, group, name }: StoredTemplate): string {
   return `template ${group}/${name} of storage ${storage}`;
 }
 
-/** The same as fields of a log line. A field `name` would be taken for the logger's. */
+/**
+ * The fields of a log line. The template's name is `template`, because a field `name` would be taken for the logger's.
+ */
 export function storedFields({ storage, group, name }: StoredTemplate): Record<string, string> {
   return { storage, group, template: name };
 }

@@ -15,7 +15,7 @@ export interface StorageSyncOptions {
   readonly downloads: StorageDownloads;
   readonly stored: StorageLibrary;
   readonly local: Pick<TemplateDirectory, 'replaceBy'>;
-  /** Digest of a local template. */
+  /** The digest of a local template. */
   readonly digest: (group: string, name: string) => Promise<string | null>;
   readonly logger: Logger;
 }

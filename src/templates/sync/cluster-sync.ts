@@ -1,6 +1,6 @@
 /**
- * `template sync` to the cluster: has every connected node fetch trees ahead of need, and keeps the result of each. It
- * changes nothing that is desired: a node without a tree fetches it when an instance needs it.
+ * `template sync` to the cluster: has every connected node fetch trees before they are needed, and keeps the result of
+ * each. The desired state stays as it is: a node without a tree fetches it when an instance needs it.
  */
 
 import type { Clock } from '../../loop/clock.js';
@@ -19,9 +19,9 @@ export interface ClusterSyncOptions {
     /** Resolves when `groups` shows every directory that was there before the call. */
     rescan(): Promise<void>;
     groups(): ReadonlyMap<string, readonly string[]>;
-    /** Throws the reason why there is no digest. */
+    /** The digest of a template. Throws the reason when it has none. */
     digest(group: string, name: string, storage: string): Promise<string | null>;
-    /** Why `digest` may soon have a newer answer; undefined: it is the newest. */
+    /** Why `digest` may soon have a newer answer; undefined: the answer is the newest. */
     news(group: string, name: string, storage: string): string | undefined;
   };
   /** The master's copies of templates from storages. */
@@ -30,9 +30,11 @@ export interface ClusterSyncOptions {
     refresh(isMeant: (template: StoredTemplate) => boolean): void;
   };
   readonly nodes: {
-    /** Ids, sorted. */
+    /** The ids of the connected nodes, sorted. */
     connected(): readonly string[];
-    /** Has the node fetch what it lacks, and yields the result of each tree. Throws DRV_NODE_DISCONNECTED. */
+    /**
+     * Makes the node fetch the trees that it lacks, and yields the result of each tree. Throws DRV_NODE_DISCONNECTED.
+     */
     fetch(nodeId: string, digests: readonly string[], signal: AbortSignal): AsyncIterable<TreeResult>;
   };
   readonly clock: Clock;
@@ -51,23 +53,23 @@ export class ClusterSync implements Part {
 
   start(): void {}
 
-  /** Waits for digests that are being computed: stop the libraries that compute them first. */
+  /** Waits for digests that are being computed: first stop the libraries that compute them. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.whenIdle();
   }
 
-  /** Resolves when every node has fetched its trees, or has failed. */
+  /** Resolves when every node has fetched its trees or has failed. */
   async whenIdle(): Promise<void> {
     await Promise.all(this.#running);
   }
 
-  /** How the latest sync stands; undefined: there was none. */
+  /** The state of the latest sync; undefined: there was none. */
   get latest(): ClusterSyncReport | undefined {
     return this.#latest?.report();
   }
 
-  /** See `TemplateSync.toCluster`. Answers at once; the run says how it goes. Throws DRV_REQUEST_INVALID. */
+  /** See `TemplateSync.toCluster`. Returns at once; the run tells its progress. Throws DRV_REQUEST_INVALID. */
   async toCluster(pattern: string): Promise<SyncRun> {
     const { templates: known, stored, nodes, clock, logger } = this.#options;
     const isMeant = matcherOf(pattern);
@@ -109,7 +111,7 @@ export class ClusterSync implements Part {
       if (this.#stopped.signal.aborted) return null;
       const reason = messageOf(error);
       run.leaveOut(`${group}/${name}`, publicMessage(error));
-      // The template is on its way to this master, and nodes fetch it from here when they need it.
+      // The template is on its way to this master. Nodes will fetch it from here when they need it.
       if (DroverError.is(error, 'DRV_TEMPLATE_PENDING')) logger.info(`template sync: ${reason}`);
       else logger.warn({ group, template: name, storage, reason }, `template sync leaves one out: ${reason}`);
       return null;

@@ -1,8 +1,8 @@
-/** Says in one line how far a node is with a sync. */
+/** Says in one line how far a node has come with a sync. */
 import type { NodeSync } from '../../model/template.js';
 import { countText } from '../../model/words.js';
 
-/** `node-2: 3 trees: 1 was there, 2 fetched (5 files, 1200000 bytes) in 0.4 s`. */
+/** The line, such as `node-2: 3 trees: 1 was there, 2 fetched (5 files, 1200000 bytes) in 0.4 s`. */
 export function describeNodeSync(sync: NodeSync): string {
   const { nodeId, state, trees, had, fetched, files, bytes, durationMs, problems } = sync;
   const there = had === 0 ? [] : [`${countText(had, 'was', 'were')} there`];

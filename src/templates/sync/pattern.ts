@@ -1,4 +1,4 @@
-/** Tells which templates a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
+/** Matches the templates that a pattern of `template sync` means: `group/name`, `group/*` or `*`. Pure. */
 import { DroverError } from '../../model/errors.js';
 import { NAME } from '../../model/plain/name.js';
 
@@ -7,7 +7,7 @@ export interface TemplateName {
   readonly name: string;
 }
 
-/** The test for a pattern. Throws DRV_REQUEST_INVALID for a text that is no pattern. */
+/** The test for a pattern. Throws DRV_REQUEST_INVALID for a text that is not a pattern. */
 export function matcherOf(pattern: string): (template: TemplateName) => boolean {
   if (pattern === '*') return () => true;
   const [group = '', name = '', ...more] = pattern.split('/');

@@ -12,7 +12,7 @@ interface Progress {
   failed: number;
   bytes: number;
   files: number;
-  /** Monotonic ms. */
+  /** The start, in monotonic milliseconds. */
   readonly startedAt: number;
   endedAt: number | undefined;
   readonly problems: string[];
@@ -45,7 +45,7 @@ export class SyncRun {
     this.#progress = new Map(what.nodes.map((nodeId) => [nodeId, notBegun(startedAt)]));
   }
 
-  /** Calls `listener` when a node has ended. Returns the function that unsubscribes. */
+  /** Calls `listener` when a node has ended its part. Returns the function that unsubscribes. */
   readonly onProgress = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

@@ -16,7 +16,7 @@ import { bytesOf } from '../tree/byte-stream.js';
 import { readAhead } from '../tree/read-ahead.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
 
-/** Tar writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
+/** The tar library writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
 const PIECE_BYTES = 64 * 1024;
 const EPOCH = new Date(0);
 
@@ -24,19 +24,19 @@ const EPOCH = new Date(0);
 export type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
 type FileHeader = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'>;
 
-/** The most that an archive from elsewhere may contain. */
+/** The limits for an archive from elsewhere. */
 export interface BundleLimits {
   readonly maxEntries: number;
   readonly maxBytes: number;
-  /** Made by another program: parents may be missing or come twice, names may begin with "./". */
+  /** True for an archive of another program: parents may be missing or come twice, and names may begin with "./". */
   readonly isForeign?: boolean;
 }
 
 export const DEFAULT_BUNDLE_LIMITS: BundleLimits = { maxEntries: MAX_TREE_ENTRIES, maxBytes: 64 * 1024 ** 3 };
 
 /**
- * The tar stream of a walked tree, in pieces of about 64 KiB. Ends with TreeChanged when a file is not what the walk
- * saw. Reads the disk only as fast as the stream is read.
+ * The tar stream of a walked tree, in pieces of about 64 KiB. Ends with TreeChanged when a file has changed since the
+ * walk. Reads the disk only as fast as the stream is read.
  */
 export async function* packTree(
   place: TreePlace,
@@ -44,7 +44,7 @@ export async function* packTree(
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const archive = pack();
-  // Its errors reach us through the iteration; one after its end does not matter.
+  // The iteration throws the archive's errors; an error after its end does not matter.
   archive.on('error', () => {});
   const writing = writeEntries(archive, place, entries, signal).catch((error: unknown) => {
     archive.destroy(error instanceof Error ? error : new Error(String(error)));
@@ -150,7 +150,8 @@ export async function eachEntry(
     for await (const entry of archive) await take(entry);
     await feeding;
   } catch (error) {
-    // An entry that ends too early says only that it was destroyed. The archive gives the reason a moment later.
+    // The error of an entry that ends too early only says that it was destroyed. The archive gives the reason a moment
+    // later.
     await nextTurn();
     signal.throwIfAborted();
     if (origin.failure !== undefined) throw origin.failure;
@@ -161,7 +162,7 @@ export async function eachEntry(
   }
 }
 
-/** Passes the source on and remembers its error, to tell it from an error of the archive. */
+/** Passes the source on and remembers its error, so that it can be told from an error of the archive. */
 class Origin {
   failure: unknown;
   readonly #source: AsyncIterable<Buffer>;
@@ -180,7 +181,7 @@ class Origin {
   }
 }
 
-/** Counts what an archive may still bring. */
+/** Counts what an archive may still bring, and refuses what exceeds its limits. */
 export class Budget {
   #entries: number;
   #bytes: number;
@@ -197,7 +198,7 @@ export class Budget {
     if (this.#bytes < 0) throw corrupt('it holds too many bytes');
   }
 
-  /** Counts a directory and the parents in its path, which are made too. Returns how many were new. */
+  /** Counts a directory and the parents in its path, because unpacking makes them too. Returns how many were new. */
   takeDirectory(path: string): number {
     const before = this.#parents.size;
     for (let parent = path; parent !== '.' && !this.#parents.has(parent); parent = dirname(parent)) {
@@ -266,8 +267,8 @@ export function safePath(name: string): string {
 }
 
 /**
- * Throws for a failed entry. A second entry of one name, a file as a parent, and a missing parent are faults of the
- * archive.
+ * Throws the error of a failed entry. A second entry of one name, a file as a parent, and a missing parent are faults
+ * of the archive.
  */
 function namingEntry(name: string): (error: NodeJS.ErrnoException) => never {
   return (error) => {
@@ -283,7 +284,7 @@ export function modeOf(executable: boolean): number {
   return executable ? 0o755 : 0o644;
 }
 
-/** DRV_TEMPLATE_CORRUPT with one reason. */
+/** A DRV_TEMPLATE_CORRUPT with one reason. */
 export function corrupt(what: string): DroverError {
   return new DroverError('DRV_TEMPLATE_CORRUPT', `the template archive was refused: ${what}`);
 }

@@ -1,6 +1,7 @@
 /**
  * The wrapper's template trees, `data/template-cache/<digest>.packs/`: complete, verified and never changed. Working
- * directories are copied from them. A start removes what a killed process left unfinished, and trees of another form.
+ * directories are copied from them. A start removes the rests of a killed process, and trees in the form of another
+ * version.
  */
 import { utimesSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
@@ -23,7 +24,7 @@ import { nameOfTree, readRecord, treeOfName } from './tree-record.js';
 
 /** The most entries of cached trees that are searched for files to share with a new tree. */
 const MAX_BASE_ENTRIES = 200_000;
-/** Listings of trees are kept in memory up to this many entries in all. */
+/** The limit for the entries of all tree listings that are kept in memory. */
 const MAX_KEPT_ENTRIES = 100_000;
 
 export interface TemplateCacheOptions {
@@ -31,25 +32,25 @@ export interface TemplateCacheOptions {
   readonly directory: string;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** They hash what comes. */
+  /** The threads that hash the contents of arriving trees. */
   readonly packThreads: PackThreads;
-  /** The most that one template may contain. */
+  /** The limits for one template. */
   readonly limits?: BundleLimits;
 }
 
 /** A cached tree, for copying. */
 export interface CachedTree {
   readonly directory: string;
-  /** Parents before children. */
+  /** The items of the tree, parents before children. */
   readonly items: readonly PackedItem[];
 }
 
 export interface EvictionRule {
-  /** The limit for all trees together. Those unused for longest go first. */
+  /** The limit for all trees together. The trees that were unused for longest are removed first. */
   readonly maxBytes: number;
-  /** A tree that was unused for so long goes in any case. */
+  /** A tree that was unused for longer than this is removed in any case. */
   readonly maxAgeMs: number;
-  /** Digests that instances of this node name. */
+  /** The digests that instances of this node name. */
   readonly inUse: ReadonlySet<string>;
 }
 
@@ -57,7 +58,7 @@ const FREE: FetchCost = { transferredBytes: 0, transferredFiles: 0 };
 
 interface MeasuredTree {
   readonly digest: string;
-  /** Unix milliseconds. */
+  /** The time of the last use, in Unix milliseconds. */
   readonly usedAt: number;
   readonly bytes: number;
 }
@@ -95,7 +96,7 @@ export class TemplateCache implements Part {
     }
   }
 
-  /** Waits for additions under way; abort their signals first. */
+  /** Waits for the additions under way; abort their signals first. */
   async stop(): Promise<void> {
     await Promise.allSettled(this.#adding.values());
   }
@@ -105,7 +106,7 @@ export class TemplateCache implements Part {
   }
 
   /**
-   * The directory of the tree with this digest, existing or not. Throws DRV_REQUEST_INVALID for a text that is no
+   * The directory where the tree with this digest is or would be. Throws DRV_REQUEST_INVALID for a text that is not a
    * digest.
    */
   directoryOf(digest: string): string {
@@ -114,21 +115,23 @@ export class TemplateCache implements Part {
   }
 
   /**
-   * Adds the tree of a tar stream, whole or not at all. Does nothing when the tree is cached already. Of concurrent
-   * calls for one digest, the first reads its source; the others read theirs only if it fails. Throws
+   * Adds the tree of a tar stream, whole or not at all. Does nothing when the tree is cached already. When calls for
+   * one digest overlap, only the first reads its source; the others read theirs if it fails. Throws
    * DRV_TEMPLATE_CORRUPT when the stream is another tree, DRV_DISK_WRITE_FAILED, and the source's own errors.
    */
   async add(digest: string, source: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
     await this.#takeOnce(digest, { whole: () => source }, NO_BASES, signal);
   }
 
-  /** Like `add`, from a source that also gives single files: only those come that no cached tree has. */
+  /** Like `add`, from a source that also gives single files: it fetches only the files that no cached tree has. */
   fetch(digest: string, offer: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
     const { whole } = offer;
     return this.#takeOnce(digest, this.#cached.size > 0 ? offer : { whole }, this.#bases(signal), signal);
   }
 
-  /** The listing of a cached tree. Throws DRV_TEMPLATE_CORRUPT when the tree is missing (by now): add it again. */
+  /**
+   * The listing of a cached tree. Throws DRV_TEMPLATE_CORRUPT when the tree is missing or was evicted: add it again.
+   */
   async tree(digest: string, signal: AbortSignal): Promise<CachedTree> {
     const directory = this.directoryOf(digest);
     if (!this.has(digest)) throw gone(digest);
@@ -160,7 +163,7 @@ export class TemplateCache implements Part {
     };
   }
 
-  /** Removes a tree that proved damaged, so that it is fetched again. Repeatable. */
+  /** Removes a damaged tree, so that it is fetched again. Repeatable. */
   async discard(digest: string): Promise<void> {
     this.#cached.delete(digest);
     this.#listings.delete(digest);
@@ -174,7 +177,7 @@ export class TemplateCache implements Part {
     await removeTree(away);
   }
 
-  /** Removes unused trees by age, and then until the rest fits. Resolves with the digests removed. */
+  /** Removes unused trees that are too old, and then more until the rest fits. Resolves with the digests removed. */
   async evict({ maxBytes, maxAgeMs, inUse }: EvictionRule, signal: AbortSignal): Promise<string[]> {
     const trees: MeasuredTree[] = [];
     for (const digest of [...this.#cached]) trees.push(await this.#measure(digest, signal));
@@ -239,7 +242,7 @@ export class TemplateCache implements Part {
       signal.throwIfAborted();
       if (entries > MAX_BASE_ENTRIES) return;
       const directory = this.directoryOf(digest);
-      // A damaged record is found out, and its tree dropped, when an instance wants the tree.
+      // A damaged record is skipped here; the tree is dropped when an instance wants it.
       const items = await readRecord(directory, digest).catch(() => undefined);
       if (items === undefined || !this.has(digest)) continue;
       entries += items.length;
@@ -258,13 +261,13 @@ export class TemplateCache implements Part {
     }
   }
 
-  /** Keeps the time of the last use in the tree's own modification time, so that it outlives the process. */
+  /** Keeps the time of the last use as the tree's modification time, so that it outlives the process. */
   #touch(digest: string): void {
     const now = this.#clock.now() / 1000;
     try {
       utimesSync(this.directoryOf(digest), now, now);
     } catch {
-      // It is gone, which its reader finds out.
+      // The tree is gone, which its reader will find out.
     }
   }
 
@@ -276,7 +279,7 @@ export class TemplateCache implements Part {
       return { digest, usedAt, bytes: items.reduce((sum, { size }) => sum + size, 0) };
     } catch {
       signal.throwIfAborted();
-      // A tree that cannot be read is of no use: it goes first.
+      // A tree that cannot be read is of no use, so it is evicted first.
       return { digest, usedAt: 0, bytes: 0 };
     }
   }
@@ -290,7 +293,7 @@ export class TemplateCache implements Part {
   }
 }
 
-/** No tree to share files with. */
+/** An empty list: there is no tree to share files with. */
 const NO_BASES: AsyncIterable<Base> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 };
@@ -306,7 +309,7 @@ async function settledOrAborted(other: Promise<unknown>, signal: AbortSignal): P
   signal.removeEventListener('abort', stopWaiting);
 }
 
-/** Drops the hashes, which are not needed any more. */
+/** The items without their hashes, which are not needed any more. */
 function listingOf(entries: readonly PackedItem[]): PackedItem[] {
   return entries.map(({ path, kind, executable, size, place }) => ({ path, kind, executable, size, place }));
 }

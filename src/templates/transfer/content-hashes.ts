@@ -1,7 +1,7 @@
-/** Has contents of packs hashed by the threads, in batches, while more of them come. */
+/** Has threads hash the contents of packs, in batches, while further contents arrive. */
 import type { PackThreads } from './pack-threads.js';
 
-/** A batch is a few milliseconds of work, so that those who wait for a thread take turns. */
+/** A batch takes a few milliseconds, so that callers who wait for a thread take turns. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_CONTENTS = 256;
 
@@ -10,7 +10,7 @@ export interface HashedContent {
   readonly pack: string;
   readonly at: number;
   readonly size: number;
-  /** Resolves when the pack can be read up to the end of this content. Absent: it can be. */
+  /** Resolves when the pack can be read up to the end of this content. Absent: it can be read already. */
   readonly written?: () => Promise<void>;
   /** Called with the hash. */
   take(hash: Buffer): void;
@@ -28,7 +28,7 @@ export class ContentHashes {
     this.#signal = signal;
   }
 
-  /** Contents of one pack in their order: `written` is asked of the last one in a batch. */
+  /** Adds a content. Contents of one pack come in their order, because only the last `written` of a batch is called. */
   add(content: HashedContent): void {
     if (this.#batch[0] !== undefined && this.#batch[0].pack !== content.pack) this.#begin();
     this.#batch.push(content);
@@ -36,7 +36,10 @@ export class ContentHashes {
     if (this.#batchBytes >= BATCH_BYTES || this.#batch.length >= BATCH_CONTENTS) this.#begin();
   }
 
-  /** Resolves when all hashes were taken. Throws the first failure of the disk, and as soon as the signal aborts. */
+  /**
+   * Resolves when all hashes were taken. Throws the first failure of the disk, and rejects as soon as the signal
+   * aborts.
+   */
   async done(): Promise<void> {
     this.#begin();
     const signal = this.#signal;
@@ -56,7 +59,7 @@ export class ContentHashes {
     this.#batch = [];
     this.#batchBytes = 0;
     const running = this.#hash(batch);
-    // `done` gives it to the caller.
+    // A failure reaches the caller through `done`.
     running.catch(() => undefined);
     this.#running.push(running);
   }

@@ -1,6 +1,6 @@
 /**
- * What a copying thread does for one message. Each call of the file system is made at once: for a small file, handing
- * it to another thread takes longer than the call.
+ * The work of a copying thread for one message. Each call of the file system is synchronous: for a small file, handing
+ * the call to another thread takes longer than the call.
  */
 import {
   chmodSync,
@@ -17,7 +17,7 @@ import { readPack } from './read-pack.js';
 
 export interface CopyBatch {
   readonly target: string;
-  /** Paths below `target`, parents before children; none exists. */
+  /** Paths below `target`, parents before children. None of them exists yet. */
   readonly directories: readonly string[];
   readonly files: readonly CopiedFile[];
 }
@@ -25,12 +25,12 @@ export interface CopyBatch {
 export interface CopiedFile {
   /** The absolute path of a pack of the template cache. */
   readonly source: string;
-  /** Where the content of the file begins in it. */
+  /** Where the file's content begins in the pack. */
   readonly at: number;
   readonly size: number;
-  /** Before the umask. */
+  /** The mode before the umask. */
   readonly mode: number;
-  /** Below `target`. */
+  /** The path below `target`. */
   readonly path: string;
 }
 
@@ -49,7 +49,7 @@ export function performCopy({ target, directories, files }: CopyBatch): void {
   }
 }
 
-/** The file and those after it whose contents follow in the same pack: as many as are read at once. */
+/** The file and the files after it whose contents follow in the same pack, as many as one read may take. */
 function runOf(files: readonly CopiedFile[], first: number): CopiedFile[] {
   const run = files.slice(first, first + 1);
   let bytes = run[0]?.size ?? 0;
@@ -76,7 +76,7 @@ function copyRun(pack: OpenPack, run: readonly CopiedFile[], target: string): vo
   );
   for (const { at, size, mode, path } of run) {
     const start = at - first.at;
-    // Like a pack that is missing: the tree is not complete.
+    // A pack that is too short counts as missing: the tree is not complete.
     if (bytes.length < start + size)
       throw Object.assign(new Error(`${first.source} is too short`), { code: 'ENOENT' });
     writeNew(`${target}/${path}`, mode, bytes.subarray(start, start + size));
@@ -94,12 +94,15 @@ function writeNew(target: string, mode: number, content: Buffer): void {
 
 const NOTHING = Buffer.alloc(0);
 
-/** The pack that the last file came from: most files of a batch come from one. */
+/** The pack of the last file, kept open because most files of a batch come from one pack. */
 class OpenPack {
   #source: string | undefined;
   #file = -1;
 
-  /** At most so many bytes from the place of this file on, until the next call; fewer at the end of the pack. */
+  /**
+   * Up to `size` bytes of the pack from the place of this file on; fewer at the end of the pack. Valid until the next
+   * call.
+   */
   read({ source, at }: CopiedFile, size: number): Buffer {
     if (size === 0) return NOTHING;
     if (source !== this.#source) {
@@ -116,13 +119,13 @@ class OpenPack {
   }
 }
 
-/** A large file is all of its pack. */
+/** Copies a large file, which is the only content of its pack. */
 function copyWhole({ source, mode }: CopiedFile, target: string): void {
   copyFileSync(source, target, constants.COPYFILE_EXCL | constants.COPYFILE_FICLONE);
   if ((mode & 0o100) !== 0) chmodSync(target, executableMode(statSync(target).mode));
 }
 
-/** Who may read may execute. The umask is in the mode already. */
+/** Lets everybody execute the file who may read it. The umask is already in `mode`. */
 export function executableMode(mode: number): number {
   return mode | ((mode & 0o444) >> 2);
 }

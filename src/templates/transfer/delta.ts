@@ -1,6 +1,6 @@
 /**
- * Tells which files of a wanted tree the cache has in other trees, which are still missing, and whether these came.
- * Pure.
+ * Tells which files of a wanted tree are in other trees of the cache, which are missing, and whether the missing ones
+ * came. Pure.
  */
 import type { FileRange } from '../../model/template.js';
 import type { HashedItem } from '../tree/digest.js';
@@ -17,14 +17,14 @@ export interface Base {
 /** The place of a wanted file's content in a cached tree. */
 export interface Source {
   readonly digest: string;
-  /** Of that tree. */
+  /** The directory of the cached tree. */
   readonly directory: string;
   readonly place: Place;
 }
 
 /**
- * Finds the content of wanted items in `bases`, by the index of the item. A missing content has no entry. `bases` is
- * read only as far as needed.
+ * Finds the content of wanted items in `bases`, by the index of the item. An item whose content is missing has no
+ * entry. `bases` is read only as far as needed.
  */
 export async function chooseSources(
   wanted: readonly HashedItem[],
@@ -39,7 +39,10 @@ export async function chooseSources(
     else known.push(index);
   }
   const sources = new Map<number, Source>();
-  /** Trees share packs under their names: all of a pack is taken from one of them. */
+  /**
+   * The tree to take each pack from. Trees share packs under the same name, so all contents of a pack come from one
+   * tree.
+   */
   const holders = new Map<string, Omit<Source, 'place'>>();
   for await (const { digest, directory, items } of bases) {
     if (places.size === 0) break;
@@ -77,7 +80,7 @@ export function missingRanges(
 }
 
 /**
- * The places of the files that came, by the index of the item. Throws DRV_TEMPLATE_CORRUPT unless exactly the files of
+ * The places of the received files, by the index of the item. Throws DRV_TEMPLATE_CORRUPT unless exactly the files of
  * these ranges came, each with its hash.
  */
 export function checkReceived(

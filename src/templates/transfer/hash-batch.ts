@@ -1,11 +1,14 @@
-/** What a thread does to hash contents in a pack: each read is made at once, and a large content leaves turns to others. */
+/**
+ * How a thread hashes contents in a pack. Each read is synchronous; between the parts of a large content the thread
+ * takes other work.
+ */
 import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { MOST_PACKED_BYTES } from './packs.js';
 import { readPack } from './read-pack.js';
 
-/** Bytes of a large content that are hashed in one turn: some milliseconds. */
+/** How many bytes of a large content are hashed in one turn, which takes some milliseconds. */
 const TURN_BYTES = 16 * MOST_PACKED_BYTES;
 const HASH_BYTES = 32;
 
@@ -20,7 +23,10 @@ export interface HashedPlace {
   readonly size: number;
 }
 
-/** The SHA-256 of each content, one after the other; of what is there where the pack is too short. */
+/**
+ * The SHA-256 of each content, one after the other. Where the pack is too short, only the bytes that are there are
+ * hashed.
+ */
 export async function performHash({ pack, contents }: HashBatch): Promise<Uint8Array> {
   const hashes = new Uint8Array(contents.length * HASH_BYTES);
   const file = openSync(pack, constants.O_RDONLY | constants.O_NOFOLLOW);
@@ -38,7 +44,7 @@ export async function performHash({ pack, contents }: HashBatch): Promise<Uint8A
   }
 }
 
-/** The hashes of `performHash` one by one. */
+/** The hashes of `performHash`, one by one. */
 export function* eachHash(hashes: Uint8Array): Generator<Buffer> {
   for (let at = 0; at < hashes.length; at += HASH_BYTES)
     yield Buffer.from(hashes.subarray(at, at + HASH_BYTES));

@@ -1,6 +1,6 @@
 /**
- * The list of a tree's items with the hashes of their contents: a few percent of its size. The digest of the tree is
- * computed from this list alone. So a manifest with the right digest is the true one, from any sender.
+ * The list of a tree's items with the hashes of their contents: a few percent of the tree's size. The digest of the
+ * tree is computed from this list alone. So a manifest with the right digest is true, whoever sent it.
  */
 import { z } from 'zod';
 import { quoteText } from '../../model/words.js';
@@ -17,7 +17,7 @@ const lineSchema = z.union([
   z.tuple([z.literal('file'), z.string(), z.boolean(), z.int().min(0), z.string().regex(/^[0-9a-f]{64}$/)]),
 ]);
 
-/** One line of JSON for each item, in the order of the walk, in pieces of about 64 KiB. */
+/** The manifest as text: one line of JSON for each item, in the order of the walk, in pieces of about 64 KiB. */
 export function* encodeManifest(items: readonly HashedItem[]): Generator<Buffer> {
   let text = '';
   for (const { path, kind, executable, size, hash } of items) {
@@ -49,7 +49,7 @@ export async function decodeManifest(
   return items;
 }
 
-/** Throws DRV_TEMPLATE_CORRUPT unless each path comes once, after the directory that it lies in. */
+/** Checks that each path comes once, after the directory that holds it. Throws DRV_TEMPLATE_CORRUPT. */
 export function checkStructure(items: readonly TreeItem[]): void {
   const kinds = new Map<string, TreeItem['kind']>();
   for (const { path, kind } of items) {
@@ -74,7 +74,7 @@ function decodeLine(line: string): HashedItem {
   return { path, kind, executable, size, hash: Buffer.from(hash, 'hex') };
 }
 
-/** Splits at newlines. A path may contain one, but JSON never writes it as such. */
+/** Splits at newlines. JSON escapes a newline in a path, so it splits no item. */
 async function* linesOf(source: AsyncIterable<Buffer> | Iterable<Buffer>): AsyncGenerator<string> {
   let kept: Buffer[] = [];
   let bytes = 0;

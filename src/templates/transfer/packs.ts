@@ -9,12 +9,12 @@ import type { TreeItem } from '../tree/tree.js';
 
 /** Larger files have a pack of their own. So an item above this size fills its pack. */
 export const MOST_PACKED_BYTES = 256 * 1024;
-/** Bytes are kept in memory up to this amount, and written at once. */
+/** How many bytes are kept in memory before they are written. */
 const WRITE_BYTES = 1024 * 1024;
 
 /** Where the content of a file begins. */
 export interface Place {
-  /** The name of a file in the directory of the tree. */
+  /** The name of the pack in the directory of the tree. */
   readonly pack: string;
   readonly at: number;
 }
@@ -29,25 +29,25 @@ export type HashedPackedItem = HashedItem & PackedItem;
 /** The packs that are being written into one directory. */
 export class Packs {
   readonly directory: string;
-  /** Trees share packs under their names, so no two packs have the same one. */
+  /** Makes the names of packs unique: trees share packs under their names, so no two packs may have the same name. */
   readonly #prefix = randomBytes(8).toString('hex');
   readonly #open = new Set<Pack>();
   #small: Promise<Pack> | undefined;
   #made = 0;
 
-  /** `directory`: of the tree, which no other process may write. */
+  /** `directory`: the tree's directory, which no other process may write. */
   constructor(directory: string) {
     this.directory = directory;
   }
 
-  /** The pack for a file of this size; its content goes to the end of it. */
+  /** The pack for a file of this size. The file's content goes to the end of the pack. */
   packFor(size: number): Promise<Pack> {
     if (size > MOST_PACKED_BYTES) return this.#make();
     this.#small ??= this.#make();
     return this.#small;
   }
 
-  /** Writes the pack of a file of this size through to the disk, if it gets no other file. */
+  /** Writes the pack of a large file through to the disk. A pack of small files stays open for more. */
   async complete(pack: Pack, size: number): Promise<void> {
     if (size <= MOST_PACKED_BYTES) return;
     await pack.flush();
@@ -59,7 +59,7 @@ export class Packs {
     for (const pack of this.#open) await pack.flush();
   }
 
-  /** Call it in any case. Repeatable. */
+  /** Closes the packs. Call it also after a failure. Repeatable. */
   async close(): Promise<void> {
     for (const pack of this.#open) await this.#close(pack);
   }
@@ -81,11 +81,11 @@ export class Pack {
   readonly #name: string;
   readonly #file: FileHandle;
   #size = 0;
-  /** -1: not even its name. */
+  /** How many bytes are written through to the disk. -1: not even the name of the pack is. */
   #flushedBytes = -1;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
-  /** The writes under way, one after the other. After a failure none begins. */
+  /** The writes under way, one after the other. After a failure no further write begins. */
   #writing: Promise<void> = Promise.resolve();
 
   constructor(name: string, file: FileHandle) {
@@ -93,14 +93,14 @@ export class Pack {
     this.#file = file;
   }
 
-  /** The place of what is added next. */
+  /** The place of the content that is added next. */
   get end(): Place {
     return { pack: this.#name, at: this.#size };
   }
 
   /**
-   * Adds to the end; the bytes must not change afterwards. Calls may overlap, in order. Resolves when there is room for
-   * more. Throws the failure of an earlier write.
+   * Adds bytes to the end; they must not change afterwards. Calls may overlap, and keep their order. Resolves when
+   * there is room for more. Throws the failure of an earlier write.
    */
   async add(bytes: Buffer): Promise<void> {
     this.#size += bytes.length;
@@ -138,13 +138,13 @@ export class Pack {
     this.#waitingBytes = 0;
     if (bytes === 0) return;
     this.#writing = this.#writing.then(() => this.#write(buffers, bytes));
-    // Whoever waits next gets its failure.
+    // The caller that waits next gets the failure.
     this.#writing.catch(() => undefined);
   }
 
   async #write(buffers: readonly Buffer[], bytes: number): Promise<void> {
     const { bytesWritten } = await this.#file.writev(buffers);
-    // A disk that is nearly full takes a part. The next write says why.
+    // A disk that is nearly full takes only a part. The next write throws the reason.
     if (bytesWritten < bytes) await this.#file.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
   }
 }

@@ -1,4 +1,4 @@
-/** Writes a tar stream of the master's into the packs of a cached tree, and has it hashed there. */
+/** Writes a tar stream from the master into the packs of a cached tree, and has the threads hash the contents there. */
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { type ArchiveEntry, Budget, type BundleLimits, corrupt, eachEntry, safePath } from './bundle.js';
@@ -15,7 +15,7 @@ export interface ReceiveOptions {
   readonly signal: AbortSignal;
 }
 
-/** Resolves with the items in order, written through to the disk. Throws as `unpackTree` does. */
+/** Resolves with the items in order, when their contents are on the disk. Throws as `unpackTree` does. */
 export async function receiveTree(
   source: AsyncIterable<Buffer>,
   { packs, threads, limits, signal }: ReceiveOptions,

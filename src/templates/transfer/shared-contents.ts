@@ -1,7 +1,7 @@
 /**
- * Takes contents into a new tree from other trees of the cache. A pack that is mostly wanted is shared by a hard link,
- * because no process changes a pack; from another one the wanted contents are copied. So what no tree wants does not
- * stay on the disk for long. Each content is read and hashed all the same.
+ * Takes contents into a new tree from other trees of the cache. Where most of a pack is wanted, the pack is shared by a
+ * hard link, because no process changes a pack. From other packs the wanted contents are copied, so that unwanted
+ * contents do not stay on the disk for long. Each content is read and hashed all the same.
  */
 import { hash as hashOf } from 'node:crypto';
 import { constants, copyFile, type FileHandle, link, open, unlink } from 'node:fs/promises';
@@ -16,7 +16,7 @@ import type { PackThreads } from './pack-threads.js';
 import { MOST_PACKED_BYTES, type Packs, type Place } from './packs.js';
 
 const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
-/** A pack is shared when at least this part of it is wanted. */
+/** A pack is shared when at least this part of its bytes is wanted. */
 const SHARED_PART = 1 / 2;
 
 /** A content to take, by the index of its item. */
@@ -28,7 +28,7 @@ interface Content {
 
 export interface SharedContentsOptions {
   readonly wanted: readonly HashedItem[];
-  /** Of the new tree. */
+  /** The packs of the new tree. */
   readonly packs: Packs;
   readonly threads: PackThreads;
   readonly signal: AbortSignal;
@@ -43,12 +43,12 @@ export class SharedContents {
     this.#options = options;
   }
 
-  /** Where the contents are, in the new tree. */
+  /** The places of the taken contents in the new tree, by index. */
   get places(): ReadonlyMap<number, Place> {
     return this.#places;
   }
 
-  /** The indexes whose source is missing, or is not what it should be. */
+  /** The indexes of contents whose source is missing or damaged. */
   get damaged(): ReadonlySet<number> {
     return this.#damaged;
   }
@@ -74,7 +74,7 @@ export class SharedContents {
       try {
         const { size } = await file.stat();
         const fitting = contents.filter((content) => this.#fits(content, size));
-        // Several items may have one content.
+        // Several items may have the same content, which counts once.
         const lengths = new Map(fitting.map(({ item, place }) => [place.at, item.size]));
         const bytes = [...lengths.values()].reduce((sum, length) => sum + length, 0);
         if (bytes >= size * SHARED_PART) await this.#share(path, fitting);
@@ -88,7 +88,7 @@ export class SharedContents {
     }
   }
 
-  /** A large content is all of its pack. */
+  /** True when the content lies within its pack. A large content must be all of its pack. */
   #fits({ index, item, place }: Content, packBytes: number): boolean {
     const isAlone = item.size > MOST_PACKED_BYTES;
     const fits = isAlone ? item.size === packBytes : place.at + item.size <= packBytes;
@@ -118,7 +118,7 @@ export class SharedContents {
     if (!isUsed) await unlink(target);
   }
 
-  /** Only small contents: a large one is all of its pack, which is shared. */
+  /** Copies small contents. A large content is all of its pack, which is shared. */
   async #copy(file: FileHandle, contents: readonly Content[]): Promise<void> {
     const { packs, signal } = this.#options;
     for (const { index, item, place } of contents) {
@@ -144,7 +144,7 @@ async function linkOrCopy(path: string, target: string): Promise<void> {
   }
 }
 
-/** Undefined when it is damaged. */
+/** The content; undefined when it is damaged. */
 async function readSound(
   file: FileHandle,
   { size, hash }: HashedItem,

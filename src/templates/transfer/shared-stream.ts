@@ -1,13 +1,14 @@
 /**
- * Reads one stream for several readers, each at its own pace: many wrappers often want the same tree at the same time.
- * A reader that falls far behind continues with a stream of its own. So it holds up no other, and memory is bounded.
+ * Reads one stream for several readers, each at its own pace, because many wrappers often want the same tree at the
+ * same time. A reader that falls far behind continues with a stream of its own. So it holds up no other reader, and
+ * memory is bounded.
  */
 
-/** Bytes that are kept behind the fastest reader. */
+/** How many bytes are kept behind the fastest reader. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
 export interface SharedStreamOptions {
-  /** Gives the same bytes each time. */
+  /** Opens the source. It gives the same bytes each time. */
   readonly open: () => AsyncIterable<Buffer>;
   /** Called once, when no reader is left. */
   readonly onUnused: () => void;
@@ -17,7 +18,7 @@ export interface SharedStreamOptions {
 export class SharedStream {
   readonly #options: SharedStreamOptions;
   readonly #source: AsyncIterator<Buffer>;
-  /** The pieces that are kept, and the number of dropped ones before them. */
+  /** The pieces that are kept; `#dropped` is the number of pieces dropped before them. */
   #pieces: Buffer[] = [];
   #dropped = 0;
   #keptBytes = 0;
@@ -31,7 +32,7 @@ export class SharedStream {
     this.#source = options.open()[Symbol.asyncIterator]();
   }
 
-  /** False: the first bytes are dropped, so a new reader needs another stream. */
+  /** True while the stream still has its first bytes. Otherwise a new reader needs another stream. */
   get isJoinable(): boolean {
     return this.#dropped === 0 && this.#failure === undefined;
   }
@@ -76,7 +77,7 @@ export class SharedStream {
   }
 
   async #next(): Promise<Buffer | undefined> {
-    // A failed source would end only when it is asked again.
+    // A failed source would report only its end when it is asked again.
     if (this.#failure !== undefined) throw this.#failure.error;
     try {
       const { done, value } = await this.#source.next();

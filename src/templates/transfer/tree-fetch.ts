@@ -1,5 +1,5 @@
 /**
- * Brings one tree into a directory of the cache: only the files that no other cached tree has, or all of it as one
+ * Brings one tree into a directory of the cache: only the files that no other cached tree has, or the whole tree as one
  * stream where nothing is shared. The digest proves the result either way.
  */
 import { type FetchCost, type FileRange, MAX_FILE_RANGES } from '../../model/template.js';
@@ -12,13 +12,13 @@ import type { HashedPackedItem, Packs, Place } from './packs.js';
 import { receiveTree } from './receive.js';
 import { SharedContents } from './shared-contents.js';
 
-/** The streams of a source that has the tree. Each is opened at most once, and read to its end or let go. */
+/** The streams of a source that has the tree. Each is opened at most once, and read to its end or abandoned. */
 export interface TreeOffer {
-  /** A tar stream of everything. */
+  /** A tar stream of the whole tree. */
   whole(): AsyncIterable<Buffer>;
   /** Absent where nothing could be shared, such as in an empty cache. */
   readonly parts?: {
-    /** See manifest.ts. */
+    /** The bytes of the manifest (manifest.ts). */
     manifest(): AsyncIterable<Buffer>;
     /** A tar stream of the files at these places of the manifest. */
     files(ranges: readonly FileRange[]): AsyncIterable<Buffer>;
@@ -28,19 +28,19 @@ export interface TreeOffer {
 export interface TreeRequest {
   readonly digest: string;
   readonly offer: TreeOffer;
-  /** Of an empty directory. The caller flushes and closes them. */
+  /** The packs of an empty directory. The caller flushes and closes them. */
   readonly packs: Packs;
   readonly threads: PackThreads;
   readonly limits: BundleLimits;
   readonly signal: AbortSignal;
 }
 
-/** What a fetch brought and what it cost. */
+/** The items that a fetch brought, and its cost. */
 export interface FetchedTree extends FetchCost {
   readonly items: readonly HashedPackedItem[];
 }
 
-/** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when it is another tree. */
+/** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when the stream is another tree. */
 export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
   const { digest, offer } = request;
   const traffic = new Traffic();
@@ -53,9 +53,9 @@ export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
 }
 
 /**
- * Fetches only what no tree of `bases` has. Answers undefined when they share nothing with it, or too little.
- * `onDamaged` gets the digests of trees in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when anything differs
- * from its hash.
+ * Fetches only the files that no tree of `bases` has. Answers undefined when `bases` share nothing with the tree, or
+ * too little. `onDamaged` gets the digest of each tree in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when
+ * anything differs from its hash.
  */
 export async function fetchMissing(
   request: TreeRequest,

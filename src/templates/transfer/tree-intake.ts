@@ -1,6 +1,6 @@
 /**
- * Puts a tree into the cache's directory: fetched beside its place, proved, written through to the disk, then renamed
- * into place; whole or not at all.
+ * Puts a tree into the cache's directory, whole or not at all: fetches it beside its place, checks it, writes it
+ * through to the disk, and renames it into place.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, rename } from 'node:fs/promises';
@@ -63,7 +63,7 @@ export class TreeIntake {
     return { ...taken, damaged };
   }
 
-  /** A new path for a tree of this digest that is not in its place; never the same twice. */
+  /** A new path for an unfinished or removed tree of this digest; never the same twice. */
   besideOf(digest: string): string {
     const { directory } = this.#options;
     return join(directory, `${UNFINISHED}${digest.slice(0, 12)}-${randomBytes(6).toString('hex')}`);
@@ -78,7 +78,8 @@ export class TreeIntake {
       return await this.#place(digest, signal, fetch);
     } catch (error) {
       signal.throwIfAborted();
-      // The bytes of another master's tree come through this one, which can tell no parts of it.
+      // The tree belongs to another master, whose bytes pass through the asked master: that master can give only the
+      // whole tree.
       if (DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) return undefined;
       if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
       this.#options.logger.warn(
@@ -89,7 +90,9 @@ export class TreeIntake {
     }
   }
 
-  /** Makes a tree of what `fetch` puts into the packs of an empty directory. Undefined means that there is none. */
+  /**
+   * Makes a tree of the files that `fetch` puts into the packs of an empty directory. Undefined: `fetch` brought none.
+   */
   async #place<Got extends FetchedTree | undefined>(
     digest: string,
     signal: AbortSignal,
@@ -120,13 +123,13 @@ export class TreeIntake {
   }
 }
 
-/** No pack may be written any more when its directory goes. */
+/** Closes the packs before their directory is removed, so that nothing writes there any more. */
 async function removeUnfinished(packs: Packs): Promise<void> {
   await packs.close();
   await removeTree(packs.directory);
 }
 
-/** How messages name a tree. */
+/** The name of a tree in messages. */
 export function labelOf(digest: string): string {
   return `template tree ${digest.slice(0, 12)}`;
 }

@@ -1,6 +1,6 @@
 /**
  * The master's side of partial fetches: gives the manifest of a digest, and any of its files. A tree is read once for
- * all wrappers that ask; a few are remembered.
+ * all wrappers that ask; a few trees are remembered.
  */
 import { DroverError } from '../../model/errors.js';
 import type { FileRange } from '../../model/template.js';
@@ -13,7 +13,7 @@ import { encodeManifest } from './manifest.js';
 const MAX_KEPT_ENTRIES = 200_000;
 
 export interface TreeManifestsOptions {
-  /** The place of the tree with this digest; undefined when there is none (any more). */
+  /** The place of the tree with this digest; undefined when no template has it any more. */
   readonly locate: (digest: string) => Promise<TreePlace | undefined>;
   /** Aborting it ends reading. */
   readonly signal: AbortSignal;
@@ -27,7 +27,7 @@ interface ReadTree {
 
 export class TreeManifests {
   readonly #options: TreeManifestsOptions;
-  /** In order of the last use. */
+  /** The remembered trees, in order of their last use. */
   readonly #trees = new Map<string, Promise<ReadTree>>();
 
   constructor(options: TreeManifestsOptions) {
@@ -40,8 +40,8 @@ export class TreeManifests {
   }
 
   /**
-   * A tar stream of the files at these places of the manifest. Throws DRV_REQUEST_INVALID for places out of order or
-   * out of range, and DRV_TEMPLATE_UNKNOWN. Ends with an error when a file changes meanwhile.
+   * A tar stream of the files at these places of the manifest. Throws DRV_TEMPLATE_UNKNOWN, and DRV_REQUEST_INVALID for
+   * places out of order or out of range. Ends with an error when a file changes meanwhile.
    */
   async *files(digest: string, ranges: readonly FileRange[]): AsyncGenerator<Buffer> {
     const { place, entries } = await this.#tree(digest);
@@ -76,7 +76,7 @@ export class TreeManifests {
     return { place, entries, items };
   }
 
-  /** Keeps the newest, however large it is. */
+  /** Forgets the trees that were unused for longest, but keeps the newest, however large it is. */
   async #forgetOldest(newest: string): Promise<void> {
     const sizes = await Promise.all(
       [...this.#trees].map(async ([digest, tree]) => ({
@@ -98,7 +98,7 @@ function* filesIn(entries: readonly TreeEntry[], ranges: readonly FileRange[]): 
   let next = 0;
   for (const [first, count] of ranges) {
     if (first < next || first + count > entries.length)
-      throw new DroverError('DRV_REQUEST_INVALID', 'files were asked for that the template does not have');
+      throw new DroverError('DRV_REQUEST_INVALID', 'the request names files that the template does not have');
     next = first + count;
     for (const entry of entries.slice(first, next)) if (entry.kind === 'file') yield entry;
   }

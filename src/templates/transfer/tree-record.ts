@@ -1,5 +1,5 @@
 /**
- * What a cached tree holds, beside its packs: the manifest, which proves itself by the digest, and the place of each
+ * The files beside the packs of a cached tree: the manifest, which proves itself by the digest, and the place of each
  * file's content.
  */
 import { createReadStream } from 'node:fs';
@@ -14,16 +14,19 @@ import type { HashedPackedItem } from './packs.js';
 
 const MANIFEST = 'manifest';
 const PLACES = 'places';
-/** 0.1.0 takes a directory that is named by a digest alone for the files themselves, and would install the packs. */
+/**
+ * The suffix of the directory. 0.1.0 takes a directory that is named by a digest alone for the template's files, and
+ * would install the packs.
+ */
 const FORM = '.packs';
 
 const placesSchema = z.object({
   packs: z.array(z.string().regex(/^[0-9a-f-]+$/)),
-  /** For each item of the manifest: the index of its pack and the place in it; null for a directory. */
+  /** For each item of the manifest the index of its pack and the offset in it; null for a directory. */
   items: z.array(z.union([z.tuple([z.int().min(0), z.int().min(0)]), z.null()])),
 });
 
-/** Resolves when the record is on the disk, except its names. */
+/** Writes the record. Resolves when it is on the disk; the caller syncs the directory. */
 export async function writeRecord(directory: string, items: readonly HashedPackedItem[]): Promise<void> {
   const packs = new Map<string, number>();
   const places = items.map(({ place }) => {
@@ -42,13 +45,13 @@ export function nameOfTree(digest: string): string {
   return `${digest}${FORM}`;
 }
 
-/** The digest of the tree in a directory of this name; undefined: it is none of this form. */
+/** The digest of the tree in a directory of this name; undefined: the name is not that of a cached tree. */
 export function treeOfName(name: string): string | undefined {
   const digest = name.slice(0, -FORM.length);
   return name.endsWith(FORM) && isDigest(digest) ? digest : undefined;
 }
 
-/** Throws ENOENT, and DRV_TEMPLATE_CORRUPT for a record that is not that of this tree. */
+/** Reads the record. Throws ENOENT, and DRV_TEMPLATE_CORRUPT for a record of another tree. */
 export async function readRecord(directory: string, digest: string): Promise<HashedPackedItem[]> {
   const manifest = await decodeManifest(bytesOf(createReadStream(join(directory, MANIFEST))), digest);
   const { packs, items } = parsePlaces(await readFile(join(directory, PLACES), 'utf8'));

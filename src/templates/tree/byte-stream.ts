@@ -1,6 +1,6 @@
-/** Bytes of streams whose types promise less. */
+/** Types the chunks of a stream as bytes. */
 
-/** For streams that type their chunks as unknown. */
+/** The same chunks, for a stream whose type says `unknown`. Throws TypeError for any other chunk. */
 export async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
   for await (const chunk of source) {
     if (!Buffer.isBuffer(chunk)) throw new TypeError('the archive gave something other than bytes');

@@ -12,13 +12,16 @@ import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { OpenDirectory } from './open-directory.js';
 import { MAX_TREE_DEPTH } from './tree.js';
 
-/** Links fail here: another file system, another user's file, too many links, or a file system without links. */
+/**
+ * Codes with which a hard link fails: another file system, another user's file, too many links, a file system without
+ * links.
+ */
 const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 
 /**
- * Makes the directory `to`, which must not exist, like `from`. Modes are kept, owners where that is allowed. Copied
- * files are on disk afterwards; the caller writes the names in directories through. Throws DRV_TEMPLATE_UNSAFE for a
- * tree that is too deep.
+ * Makes the directory `to`, which must not exist, a copy of `from`. Modes are kept, owners where that is allowed.
+ * Copied files are on disk afterwards; the caller syncs the directories. Throws DRV_TEMPLATE_UNSAFE for a tree that is
+ * too deep.
  */
 export async function linkTree(from: string | Buffer, to: string | Buffer, depth = 1): Promise<void> {
   if (depth > MAX_TREE_DEPTH)
@@ -44,14 +47,14 @@ async function linkEntries(source: OpenDirectory, target: OpenDirectory, depth: 
   await eachBounded(others, FILE_PARALLELISM, never(), ({ name }) =>
     linkOrCopy(source.entryOf(name), target.entryOf(name)),
   );
-  // One after the other, because each level holds two directories open.
+  // One directory after the other, because each level holds two directories open.
   for (const { name, kind } of entries)
     if (kind === 'directory') await linkTree(source.entryOf(name), target.entryOf(name), depth + 1);
 }
 
 async function linkOrCopy(from: Buffer, to: Buffer): Promise<void> {
   try {
-    // A hard link to a symbolic link is the same symbolic link once more.
+    // A hard link to a symbolic link is that symbolic link itself, so nothing is followed.
     await link(from, to);
   } catch (error) {
     if (!COPY_INSTEAD.has(systemCodeOf(error) ?? '')) throw error;

@@ -24,12 +24,15 @@ const CHUNK_BYTES = 256 * 1024;
 const ENTRIES_PER_TURN = 1000;
 const DIGEST = /^[0-9a-f]{64}$/;
 
-/** An item of a tree with the SHA-256 of its content; a directory has none. */
+/** An item of a tree with the SHA-256 of its content. A directory has no hash. */
 export interface HashedItem extends TreeItem {
   readonly hash: Buffer | undefined;
 }
 
-/** The hashes of files that were read before, by path. A hash holds while the facts of the file are the same. */
+/**
+ * The hashes of files that were read before, by path. A hash is good as long as the stat facts of its file are the
+ * same.
+ */
 export type KnownHashes = ReadonlyMap<string, { readonly stat: StatFacts; readonly hash: Buffer }>;
 
 /** True when `text` has the form of a digest; check before it becomes part of a path. */
@@ -58,7 +61,7 @@ export async function digestOf(items: readonly HashedItem[]): Promise<string> {
   return hash.digest('hex');
 }
 
-/** Reads every file of a walked tree that is not `known`. Throws TreeChanged when one is not what the walk saw. */
+/** Reads every file of a walked tree that is not `known`. Throws TreeChanged when a file has changed since the walk. */
 export async function hashTree(
   place: TreePlace,
   entries: readonly TreeEntry[],
@@ -86,7 +89,7 @@ export async function hashTree(
   }));
 }
 
-/** The bytes of one walked file. Throws TreeChanged when it is not the file that the walk saw, or changes meanwhile. */
+/** The bytes of one walked file. Throws TreeChanged when the file has changed since the walk, or changes meanwhile. */
 export async function* readContent(
   place: TreePlace,
   entry: TreeEntry,

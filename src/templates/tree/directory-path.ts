@@ -1,18 +1,18 @@
 /**
- * A chain of directories, each opened inside the one before and held open. No symbolic link is followed, and one that
- * is put in the way later leads nowhere else. The files of templates are reached through it.
+ * A chain of directories, each opened inside the one before and held open. No symbolic link is followed, and a link
+ * that is put in the way later leads nowhere else. Every file of a template is reached through such a chain.
  */
 import { lstat, mkdir, rmdir } from 'node:fs/promises';
 import { isMissing, systemCodeOf } from '../../files/system-error.js';
 import { DroverError } from '../../model/errors.js';
 import { type EntryKind, kindOf, OpenDirectory } from './open-directory.js';
 
-/** The kind of entry that stands in the place of a directory. */
+/** The entry that stands in the place of a directory. */
 export type Obstacle = 'absent' | 'file';
 
 export class DirectoryPath {
   readonly #chain: { readonly name: string; readonly directory: OpenDirectory }[] = [];
-  /** Index in the chain of the first directory that this path has made. */
+  /** The index in the chain of the first directory that this path has made. */
   #madeFrom = Number.POSITIVE_INFINITY;
 
   private constructor(root: OpenDirectory) {
@@ -21,8 +21,8 @@ export class DirectoryPath {
 
   /**
    * Opens `names` below the directory `root`, which itself may be a link. With `make`, missing directories are made.
-   * Answers with the obstacle when an entry is missing or no directory. Throws DRV_PATH_UNSAFE for a link. The caller
-   * closes the path.
+   * Answers with the obstacle when a directory is missing or a file stands in its place. Throws DRV_PATH_UNSAFE for a
+   * link. The caller closes the path.
    */
   static async open(
     root: string,
@@ -51,7 +51,7 @@ export class DirectoryPath {
     return this.#at(this.#chain.length - 1).directory;
   }
 
-  /** Writes the names in the last directory, and in the parents of those that were made, through to the disk. */
+  /** Syncs the last directory and the parents of the directories that were made. */
   async sync(): Promise<void> {
     const from = Math.min(this.#madeFrom - 1, this.#chain.length - 1);
     for (const { directory } of this.#chain.slice(from)) await directory.sync();
@@ -76,7 +76,7 @@ export class DirectoryPath {
       try {
         await rmdir(this.#at(index - 1).directory.entry(this.#at(index).name));
       } catch {
-        // Not empty, or not ours to remove: then the parents are not empty either.
+        // The directory is not empty, or belongs to another user: then its parents are not empty either.
         return;
       }
     }
@@ -116,7 +116,7 @@ export class DirectoryPath {
   }
 }
 
-/** The kind of `name` in `parent`, without following it; undefined when there is no such entry. */
+/** The kind of the entry `name` in `parent`, without following a link; undefined when there is no such entry. */
 export async function kindAt(parent: OpenDirectory, name: string): Promise<EntryKind | undefined> {
   try {
     return kindOf(await lstat(parent.entry(name)));

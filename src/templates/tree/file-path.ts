@@ -7,7 +7,7 @@ import { objectionTo } from './path-objection.js';
 export interface FilePlace {
   readonly group: string;
   readonly name: string;
-  /** From the template down to the directory of the file. */
+  /** The names of the directories from the template down to the file. */
   readonly directories: readonly string[];
   readonly base: string;
   /** `file config/a.txt of template games/lobby`, for messages. */
@@ -29,7 +29,9 @@ export function filePlace(group: string, name: string, path: string): FilePlace 
   return { group, name, directories, base, label: `file ${path} of template ${group}/${name}` };
 }
 
-/** Throws DRV_REQUEST_INVALID. A name that passes can be joined to a directory without escaping it. */
+/**
+ * Checks the names. Throws DRV_REQUEST_INVALID. A name that passes can be joined to a directory without escaping it.
+ */
 export function checkTemplateName(group: string, name: string): void {
   for (const [field, value] of Object.entries({ group, name })) {
     const parsed = nameSchema.safeParse(value);

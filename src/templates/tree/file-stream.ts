@@ -1,4 +1,4 @@
-/** Streams the bytes of an open file to a client, and those of an upload into an open file, a piece at a time. */
+/** Streams the bytes of an open file to a client, and the bytes of an upload into an open file. */
 import type { FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { DroverError, messageOf } from '../../model/errors.js';

@@ -1,7 +1,7 @@
 /**
- * A directory held open, whose entries are reached through it and not by its path, as openat(2) does. A parent that is
- * swapped for a symbolic link meanwhile leads nowhere else. Used wherever an instance or an operator may change a tree
- * while Drover works in it.
+ * A directory held open. Its entries are reached through the open directory and not by its path, as openat(2) does. A
+ * parent that is swapped for a symbolic link meanwhile leads nowhere else. For trees that an instance or an operator
+ * may change while Drover works in them.
  */
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
@@ -14,7 +14,7 @@ const O_PATH = 0o10000000;
 export type EntryKind = 'file' | 'directory' | 'link' | 'other';
 
 export interface DirectoryEntry {
-  /** The raw bytes: names need not be UTF-8. */
+  /** The raw bytes, because names need not be UTF-8. */
   readonly name: Buffer;
   readonly kind: EntryKind;
 }
@@ -26,7 +26,7 @@ export class OpenDirectory {
     this.#handle = handle;
   }
 
-  /** Throws ENOENT, and ENOTDIR or ELOOP when the last segment is no directory or a symbolic link. */
+  /** Opens a directory. Throws ENOENT, and ENOTDIR or ELOOP when the last segment is a file or a symbolic link. */
   static async open(path: string | Buffer): Promise<OpenDirectory> {
     return new OpenDirectory(await open(path, LIST));
   }
@@ -36,7 +36,7 @@ export class OpenDirectory {
     const held = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
       const exact = `/proc/self/fd/${held.fd}`;
-      // A directory of another owner stays as it is. Deleting in it then fails with the right reason.
+      // The directory of another user keeps its mode. Deleting in it then fails with the right reason.
       await chmod(exact, 0o700).catch(ignorePermission);
       return new OpenDirectory(await open(exact, constants.O_RDONLY | constants.O_DIRECTORY));
     } finally {
@@ -49,7 +49,7 @@ export class OpenDirectory {
     return `/proc/self/fd/${this.#handle.fd}/${name}`;
   }
 
-  /** Like `entry`, for a name as the system gave it. */
+  /** Like `entry`, for the bytes of a name. */
   entryOf(name: Buffer): Buffer {
     return Buffer.concat([Buffer.from(this.entry('')), name]);
   }
@@ -70,7 +70,7 @@ export class OpenDirectory {
     if ((await this.#handle.stat()).uid === before) await this.#handle.chown(uid, gid);
   }
 
-  /** Takes the rights of everybody who is neither the owner nor in the group. */
+  /** Takes all rights from other users: those who are neither the owner nor in the group. */
   async closeToOthers(): Promise<void> {
     const { mode } = await this.#handle.stat();
     if ((mode & 0o007) !== 0) await this.#handle.chmod(mode & 0o7770);

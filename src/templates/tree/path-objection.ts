@@ -25,7 +25,10 @@ export function objectionTo(path: string): string | undefined {
   return isDisguised(path) ? 'holds an encoded "..", slash at the start, backslash or NUL' : undefined;
 }
 
-/** Drover does not decode a path again, but a proxy or tool in front of it may. */
+/**
+ * True when a proxy or tool in front of Drover could decode the path into another one. Drover itself decodes a path
+ * only once.
+ */
 function isDisguised(path: string): boolean {
   for (let text = path; ; ) {
     const decoded = text.replace(ESCAPE, (encoded) =>

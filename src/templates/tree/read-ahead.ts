@@ -1,5 +1,5 @@
 /**
- * Reads the files of a walked tree in order, small ones a few ahead, so that the disk and the reader work at the same
+ * Reads the files of a walked tree in order, small files a few ahead, so that the disk and the reader work at the same
  * time.
  */
 import { readContent } from './digest.js';
@@ -9,15 +9,15 @@ import type { TreeEntry, TreePlace } from './tree.js';
 /** Files up to this size are read ahead, into memory. */
 const SMALL_BYTES = 256 * 1024;
 
-/** An entry with its content; a directory has none. */
+/** An entry with its content, which is empty for a directory. */
 export interface ReadEntry {
   readonly entry: TreeEntry;
   readonly content: AsyncIterable<Buffer> | readonly Buffer[];
 }
 
 /**
- * Yields the entries in order; the caller reads each content in turn. Throws TreeChanged when a file is not what the
- * walk saw.
+ * Yields the entries in order; the caller reads each content in turn. Throws TreeChanged when a file has changed since
+ * the walk.
  */
 export async function* readAhead(
   place: TreePlace,
@@ -44,7 +44,7 @@ function begin(place: TreePlace, entry: TreeEntry, signal: AbortSignal): Promise
   if (entry.kind === 'directory') return Promise.resolve([]);
   if (entry.size > SMALL_BYTES) return undefined;
   const reading = collect(readContent(place, entry, signal));
-  // Its failure is thrown when its turn comes.
+  // A failure is thrown when the turn of this file comes.
   reading.catch(() => undefined);
   return reading;
 }

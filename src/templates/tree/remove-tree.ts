@@ -32,7 +32,7 @@ export async function removeTree(path: string): Promise<void> {
 }
 
 /**
- * Works on one level only. Deeper directories are moved up into the top directory, under unpredictable names, until
+ * Works on one level only: it moves deeper directories up into the top directory, under unpredictable names, until
  * nothing is left.
  */
 class Removal {

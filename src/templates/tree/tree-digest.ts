@@ -1,7 +1,7 @@
 /**
- * Keeps the digest of one template tree up to date at low cost. Contents are read again only when the stat facts of the
- * tree have changed. Where the tree is watched, it is looked at again only after an event. Used by the library, one per
- * template, and by the copies of storages.
+ * Keeps the digest of one template tree up to date at low cost. It reads contents again only when the stat facts of the
+ * tree have changed. Where the tree is watched, it looks again only after an event. The library has one for each
+ * template, and so has each copy of a storage.
  */
 import { lstat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -20,35 +20,37 @@ import {
   walkTree,
 } from './tree.js';
 
-/** Where the tree is not watched, calls within this time get the same answer without a look at the disk. */
+/** For how long a tree that is not watched keeps its last answer without a look at the disk. */
 const TRUST_MS = 1000;
 /** Times of files are coarse: a tree that changed this shortly before it was read may change again unseen. */
 const UNSETTLED_MS = 2000;
 
 /**
- * The hashes of files from this size on are kept, so that an edit beside them does not have them read again. There are
- * few such files.
+ * The hashes of files from this size on are kept, so that another file's change does not make them read again. There
+ * are few such files.
  */
 const LARGE_BYTES = 256 * 1024;
 
-/** A digest, or the error that prevented one. `null`: there is no such tree. */
+/** A digest, or the error that prevented it. `null`: there is no such tree. */
 type Finding = { readonly digest: string | null } | { readonly error: unknown };
 
 interface Look {
   readonly finding: Promise<Finding>;
-  /** The tree was distrusted during the look, which may have missed a change. */
+  /** True when the tree was distrusted during the look, which may have missed a change. */
   isOutdated: boolean;
 }
 
 export interface TreeDigestOptions {
   readonly place: TreePlace;
   readonly clock: Clock;
-  /** The answer of `read` is another one than before. Not called for the first. */
+  /** Called when the answer of `read` has changed; not called for the first answer. */
   readonly onChanged?: () => void;
   /**
-   * Called with the directories of the tree after each look: path to inode. True: they were watched before the look
-   * began, and `distrust` is called at a change. False: they will be, and `distrust` is called then. Undefined: they are
-   * not watched.
+   * Called with the directories of the tree (inode by path) after each look.
+   *
+   * - True: they were watched before the look began, and `distrust` is called at a change.
+   * - False: they will be watched, and `distrust` is called then.
+   * - Undefined: they are not watched.
    */
   readonly follow?: (directories: ReadonlyMap<string, bigint>) => boolean | undefined;
 }
@@ -56,7 +58,7 @@ export interface TreeDigestOptions {
 export class TreeDigest {
   readonly #options: TreeDigestOptions;
   #finding: Finding | undefined;
-  /** How long the last answer holds, on the monotonic clock. */
+  /** The end of the time for which the last answer holds, on the monotonic clock. */
   #heldUntil = Number.NEGATIVE_INFINITY;
   #signature: string | null = null;
   #large: KnownHashes = new Map();
@@ -68,7 +70,7 @@ export class TreeDigest {
     this.#options = options;
   }
 
-  /** The digest that was found last; null when there was no tree, or it could not be read. */
+  /** The digest of the last look; null when there was no tree, or it could not be read. */
   get last(): string | null {
     return this.#finding !== undefined && 'digest' in this.#finding ? this.#finding.digest : null;
   }
@@ -79,8 +81,8 @@ export class TreeDigest {
   }
 
   /**
-   * The digest of the tree now; null when there is no such tree. Where the tree is not watched it may be a second old.
-   * Concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE.
+   * The digest of the tree now; null when there is no such tree. Where the tree is not watched, the digest may be a
+   * second old. Concurrent calls share one walk. Throws DRV_TEMPLATE_UNSAFE.
    */
   async read(signal: AbortSignal): Promise<string | null> {
     while (this.#running?.isOutdated === true) await this.#running.finding;
@@ -89,13 +91,13 @@ export class TreeDigest {
     return await this.look(signal);
   }
 
-  /** Like `read`, always with a look at the disk. */
+  /** Like `read`, but always looks at the disk. */
   async look(signal: AbortSignal): Promise<string | null> {
     this.#running ??= this.#begin(signal);
     return unpackFinding(await this.#running.finding);
   }
 
-  /** Makes the next `read` look at the disk, also when a look is under way. */
+  /** Makes the next `read` look at the disk, even when a look is under way. */
   distrust(): void {
     this.#heldUntil = Number.NEGATIVE_INFINITY;
     if (this.#running !== null) this.#running.isOutdated = true;
@@ -124,7 +126,10 @@ export class TreeDigest {
     return finding;
   }
 
-  /** The end of the time in which the answer of a look holds. A tree without a digest has not been walked. */
+  /**
+   * The end of the time for which the answer of a look holds. A tree without a digest was not walked, so it is not
+   * watched either.
+   */
   #holdFrom(startedAt: number): number {
     const isWatched = this.last === null ? undefined : this.#options.follow?.(this.#directories);
     if (isWatched === undefined) return startedAt + TRUST_MS;
@@ -170,7 +175,7 @@ export class TreeDigest {
   }
 }
 
-/** `items`: those of `entries`, in the same order. */
+/** `items`: the hashed items of `entries`, in the same order. */
 function largeOf(
   entries: readonly TreeEntry[],
   items: readonly HashedItem[],

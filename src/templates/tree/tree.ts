@@ -1,6 +1,6 @@
 /**
- * Walks a template tree: regular files and directories only, links never followed. Called by the library for templates
- * as operators write them, and by the cache for unpacked trees. Reads no contents.
+ * Walks a template tree: regular files and directories only, links never followed. The library calls it for templates
+ * as operators write them, the cache for unpacked trees. It reads no contents.
  */
 
 import { isUtf8 } from 'node:buffer';
@@ -12,22 +12,22 @@ import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { kindOf, OpenDirectory } from './open-directory.js';
 
-/** Bounds of one template, the same on both sides of a transfer. */
+/** The limits for one template, the same on both sides of a transfer. */
 export const MAX_TREE_ENTRIES = 200_000;
-/** Levels of directories, the tree itself included. */
+/** The limit for the levels of directories, the tree itself included. */
 export const MAX_TREE_DEPTH = 64;
 const STEADY_ATTEMPTS = 3;
-/** Entries handled between two turns of the event loop. */
+/** How many entries are handled between two turns of the event loop. */
 const ENTRIES_PER_TURN = 1000;
 
 /** One file or directory of a tree. */
 export interface TreeItem {
-  /** Relative to the tree, forward slashes. */
+  /** The path relative to the tree, with forward slashes. */
   readonly path: string;
   readonly kind: 'file' | 'directory';
-  /** Whether the owner may execute the file; false for directories. */
+  /** True when the owner may execute the file; false for a directory. */
   readonly executable: boolean;
-  /** Bytes; 0 for directories. */
+  /** The size in bytes; 0 for a directory. */
   readonly size: number;
 }
 
@@ -37,7 +37,10 @@ export interface StatFacts {
   readonly mode: bigint;
   readonly size: bigint;
   readonly mtimeNs: bigint;
-  /** No program can set this time back, so it catches tools that keep the modification time. */
+  /**
+   * The time of the last change of the inode. No program can set it back, so it shows changes by tools that keep the
+   * modification time.
+   */
   readonly ctimeNs: bigint;
 }
 
@@ -51,7 +54,7 @@ export interface TreePlace {
   readonly label: string;
 }
 
-/** The tree changed while it was read; reading it again helps. */
+/** Thrown when the tree changed while it was read. Reading it again helps. */
 export class TreeChanged extends Error {
   override readonly name = 'TreeChanged';
 }
@@ -75,7 +78,7 @@ export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<T
   return walk.entries;
 }
 
-/** One file of a directory, as a walk would find it. Throws as `walkTree` does. */
+/** The entry of a single file in a directory, as a walk would find it. Throws as `walkTree` does. */
 export async function walkFile(place: TreePlace, name: string): Promise<TreeEntry> {
   const directory = await OpenDirectory.open(place.root);
   try {
@@ -85,7 +88,10 @@ export async function walkFile(place: TreePlace, name: string): Promise<TreeEntr
   }
 }
 
-/** Calls `read` again when the tree changed under it. Throws DRV_TEMPLATE_UNSAFE when the tree keeps changing. */
+/**
+ * Calls `read`, and calls it again when the tree changed under it. Throws DRV_TEMPLATE_UNSAFE when the tree keeps
+ * changing.
+ */
 export async function readSteadily<T>(read: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
@@ -109,12 +115,12 @@ export async function signatureOf(entries: readonly TreeEntry[]): Promise<string
   return hash.digest('hex');
 }
 
-/** When anything in the tree last changed, Unix milliseconds; 0 for an empty tree. */
+/** The time of the last change in the tree, in Unix milliseconds; 0 for an empty tree. */
 export function lastChangeOf(entries: readonly TreeEntry[]): number {
   return entries.reduce((latest, { stat }) => Math.max(latest, Number(stat.ctimeNs / 1_000_000n)), 0);
 }
 
-/** DRV_TEMPLATE_UNSAFE for one path of a tree. */
+/** A DRV_TEMPLATE_UNSAFE for one path of a tree. */
 export function unsafe(place: TreePlace, path: string, what: string): DroverError {
   return new DroverError(
     'DRV_TEMPLATE_UNSAFE',
@@ -193,7 +199,7 @@ class TreeWalk {
   }
 }
 
-/** Copied field by field: a BigIntStats object is many times larger. */
+/** A copy of the needed fields: a BigIntStats object is many times larger. */
 export function factsOf({ ino, mode, size, mtimeNs, ctimeNs }: StatFacts): StatFacts {
   return { ino, mode, size, mtimeNs, ctimeNs };
 }

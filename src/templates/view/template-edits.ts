@@ -1,4 +1,4 @@
-/** A change of the records of templates by one master's directory: a compare-and-set by the leader. */
+/** Changes of the template records for one master's directory. The leader makes them by compare-and-set. */
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
@@ -27,7 +27,7 @@ const editsSchema = z
   .max(MAX_OPERATIONS);
 export type TemplateEdit = z.output<typeof editsSchema>[number];
 
-/** As they go to another master. Throws DRV_REQUEST_INVALID. */
+/** Reads the edits that another master sent. Throws DRV_REQUEST_INVALID. */
 export function decodeTemplateEdits(question: unknown): TemplateEdit[] {
   const { data, error } = editsSchema.safeParse(question);
   if (data === undefined)
@@ -35,7 +35,7 @@ export function decodeTemplateEdits(question: unknown): TemplateEdit[] {
   return data;
 }
 
-/** `sourceNode`: the node that brings them. */
+/** The store operations of the edits. `sourceNode`: the node whose directory they come from. */
 export function templateOperations(edits: readonly TemplateEdit[], sourceNode: string): Operation[] {
   return edits.map((edit): Operation => {
     const key = templateKey(edit.name);

@@ -1,4 +1,6 @@
-/** The templates of a master and their records, as the two sides of a view (`src/views/directory-view.ts`). */
+/**
+ * The two sides of a view (`src/views/directory-view.ts`): the templates of a master, and their records in the state.
+ */
 import { mkdir, stat } from 'node:fs/promises';
 import { Conflict } from '../../loop/reconciler.js';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -35,7 +37,7 @@ export interface TemplateTreeOptions {
 export class TemplateTree implements ViewTree {
   readonly #options: TemplateTreeOptions;
   readonly #there: RecordSide<TemplateRecord, TemplateEdit>;
-  /** By `<group>/<name>`; null: it cannot be read now, or is not a tree that a template can have. */
+  /** The digests by `<group>/<name>`; null: the template cannot be read now, or is no tree that a template can have. */
   #digests = new Map<string, string | null>();
   #directoryId: string | undefined;
 
@@ -45,7 +47,7 @@ export class TemplateTree implements ViewTree {
     this.#there = new RecordSide({ records, hashOf: ({ digest }) => digest, store, door, inTransactions });
   }
 
-  /** Reads what the directory has. Trees that have not changed are not read again. */
+  /** Reads the digests of the directory. Trees that have not changed are not read again. */
   async look(): Promise<void> {
     const { library } = this.#options;
     const directory = await this.#identify();
@@ -59,7 +61,8 @@ export class TemplateTree implements ViewTree {
         );
         if (digest !== undefined) digests.set(key, digest);
       }
-    // Of a directory that took the place of this one meanwhile, nothing is concluded for this one.
+    // Another directory took the place of the one that was read: look again, so that its digests are not mistaken for
+    // the new one's.
     if ((await this.#identify()) !== directory) return this.look();
     this.#digests = digests;
     this.#directoryId = directory;
@@ -126,7 +129,7 @@ export class TemplateTree implements ViewTree {
     await this.#there.remove(removals);
   }
 
-  /** From the first master that has it. Throws the last error. */
+  /** Fills `next` with the tree of the first master that has it. Throws the last error. */
   async #fill(next: string, record: TemplateRecord): Promise<void> {
     const { fetch, signal } = this.#options;
     const short = record.digest.slice(0, 12);

@@ -1,6 +1,6 @@
 /**
- * Lets the templates of one of several masters and the shared records follow each other, by digest. The state has the
- * digests, the masters have the bytes: a master that lacks a tree fetches it from one that has it.
+ * Keeps the templates of one of several masters and the shared records in step, by digest. The state has the digests,
+ * the masters have the bytes: a master that lacks a tree fetches it from a master that has it.
  */
 import type { MasterPeer } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
@@ -17,7 +17,7 @@ import type { ViewConflict } from '../../views/plan.js';
 import type { TemplateLibrary, TemplateListener } from '../library/library.js';
 import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
 
-/** After a change, for the other changes that come with it. */
+/** How long a look waits after a change, for the other changes that come with it. */
 const LOOK_AFTER_MS = 300;
 
 /** The tree that a template has in the state. */
@@ -25,19 +25,19 @@ export interface HeldTemplate {
   /** `<group>/<name>`. */
   readonly name: string;
   readonly digest: string;
-  /** Of the state that says so. */
+  /** The revision of the state that names this digest. */
   readonly revision: number;
 }
 
 /** The other masters. */
 export interface TemplatePeers {
-  /** Those that are up, without this one. */
+  /** The other masters that are up. */
   list(): readonly MasterPeer[];
-  /** Whether no other master is known, up or not. */
+  /** True when no other master is known, up or not. */
   isAlone(): boolean;
   /** The tar stream of a tree of this master. */
   bundle(peer: MasterPeer, digest: string, signal: AbortSignal): AsyncIterable<Buffer>;
-  /** Resolves when that master has this tree of a template, on disk. */
+  /** Resolves when that master has this tree of the template on disk. */
   hold(peer: MasterPeer, wanted: HeldTemplate, signal: AbortSignal): Promise<void>;
 }
 
@@ -46,9 +46,9 @@ export interface TemplateViewOptions
   readonly library: TemplateLibrary;
   readonly records: Mirror<TemplateRecord>;
   readonly peers: TemplatePeers;
-  /** Called when there are other conflicts. */
+  /** Called when the conflicts have changed. */
   readonly onConflicts: () => void;
-  /** Absolute path of the file of bases. */
+  /** The absolute path of the file that holds the bases. */
   readonly basesFile: string;
   readonly clock: Clock;
   readonly random: () => number;
@@ -62,7 +62,7 @@ export class TemplateView implements Part {
   readonly #stopped = new AbortController();
   #told = '[]';
   #looking: Promise<void> | undefined;
-  /** Of a look that is due. */
+  /** The timer of the next look. */
   #timer: TimerHandle | undefined;
   #unsubscribe: readonly (() => void)[] = [];
 
@@ -78,7 +78,10 @@ export class TemplateView implements Part {
     this.#view = new DirectoryView({ name: 'templates', tree: this.#tree, bases, clock, random, logger });
   }
 
-  /** The library has started. Resolves before trees are read, which may take long. */
+  /**
+   * Begins to follow the records. Call it after the library has started. Resolves before trees are read, which may take
+   * long.
+   */
   async start(): Promise<void> {
     const { library, records } = this.#options;
     await this.#view.start();
@@ -86,7 +89,7 @@ export class TemplateView implements Part {
       library.onChange(() => this.#lookSoon()),
       records.onChange(() => {
         this.#view.wake();
-        // It may be what makes a conflict.
+        // The changed record may make a conflict with the directory.
         this.#lookSoon();
       }),
     ];
@@ -105,7 +108,7 @@ export class TemplateView implements Part {
     return this.#view.conflicts();
   }
 
-  /** The conflicts, beside the faults of configuration files. */
+  /** The conflicts, in the form of faults of configuration files. */
   faults(): readonly ConfigurationFileError[] {
     return this.conflicts().map(({ name, kind }) => ({
       file: templatePath(name),
@@ -116,12 +119,15 @@ export class TemplateView implements Part {
     }));
   }
 
-  /** Another master is up: it may have what is missing here. */
+  /** Called when another master is up: it may have a tree that is missing here. */
   wake(): void {
     this.#view.wake();
   }
 
-  /** Looks at the directory now. Resolves when both sides agree but for conflicts. Throws what hinders it. */
+  /**
+   * Looks at the directory now. Resolves when the directory and the state agree, except for conflicts. Throws the
+   * reason why they cannot.
+   */
   async follow(): Promise<void> {
     await this.#look();
     await this.#view.follow();
@@ -129,10 +135,11 @@ export class TemplateView implements Part {
   }
 
   /**
-   * Called after a write through the API. Resolves when the state and a second master have what this one has of the
-   * template; without one, with why it is on this master only so far. Throws what the store throws, and
-   * DRV_STORE_CONFLICT when the template was changed elsewhere: then what was written is in this directory, and not in
-   * force.
+   * Called after a write through the API. Resolves when the state and a second master have this master's tree.
+   * Otherwise resolves with the reason why only this master has it so far.
+   *
+   * Throws the errors of the store, and DRV_STORE_CONFLICT when the template was changed elsewhere: then the written
+   * tree is in this directory, but not in force.
    */
   async spread(group: string, name: string): Promise<string | undefined> {
     const { peers, records, logger } = this.#options;
@@ -154,19 +161,22 @@ export class TemplateView implements Part {
     }
   }
 
-  /** By `<group>/<name>`, the templates in force. */
+  /** The templates in force, as `<group>/<name>`. */
   names(): Iterable<string> {
     return [...this.#options.records.entries()].map(([name]) => name);
   }
 
-  /** The digest in force of a template of which the directory has `here`; null: nothing. */
+  /** The digest in force of a template. `here`: the digest of that template in this directory, or null. */
   inForce(name: string, here: string | null): string | null {
     const record = this.#options.records.get(name)?.value.digest;
     if (record === undefined || record === here) return here;
     return here === null || this.#view.isBehind(name) ? record : here;
   }
 
-  /** The tar stream of a tree that another master has. Throws DRV_TEMPLATE_UNKNOWN, before the first byte, where none has. */
+  /**
+   * The tar stream of a tree that another master has. Throws DRV_TEMPLATE_UNKNOWN before the first byte when no master
+   * has it.
+   */
   async *elsewhere(digest: string): AsyncGenerator<Buffer> {
     for (const stream of this.#offers(digest)) {
       const reading = stream[Symbol.asyncIterator]();
@@ -186,14 +196,17 @@ export class TemplateView implements Part {
     });
   }
 
-  /** Answers `hold` of another master. */
+  /**
+   * Answers another master that asks this one to `hold` a tree. Throws DRV_TEMPLATE_PENDING when this master has
+   * another content.
+   */
   async hold({ name, digest, revision }: HeldTemplate): Promise<void> {
     await this.#options.records.until(revision);
     if ((await this.#followOne(name)) !== digest)
       throw new DroverError('DRV_TEMPLATE_PENDING', `template ${name} has another content here, or none`);
   }
 
-  /** As `follow`; what hinders other templates is no fault of this one. Resolves with what the directory has of it. */
+  /** Like `follow`, but throws only when this template is not in step. Resolves with its digest in the directory. */
   async #followOne(key: string): Promise<string | null> {
     const { library, records } = this.#options;
     const hindrance = await this.follow().then(
@@ -207,7 +220,7 @@ export class TemplateView implements Part {
     return digest;
   }
 
-  /** Tar streams of a tree, of the master that `sourceNode` names first. */
+  /** The tar streams of a tree from the other masters, beginning with the master that `sourceNode` names. */
   *#offers(digest: string, sourceNode?: string): Generator<AsyncIterable<Buffer>> {
     const { peers } = this.#options;
     const all = peers.list();
@@ -227,7 +240,7 @@ export class TemplateView implements Part {
     });
   }
 
-  /** One look at a time: a caller gets one that began after its call. */
+  /** Makes one look at a time: a caller gets a look that began after its call. */
   async #look(): Promise<void> {
     if (this.#stopped.signal.aborted) return;
     const before = this.#looking;

@@ -8,10 +8,7 @@ import { z } from 'zod';
 import { OpenApiCheck } from './openapi-check.js';
 
 const CHANNEL = 'http.server.request.start';
-/**
- * The configuration of a server under test says port 0, so that the system chooses one. The description allows no
- * 0.
- */
+/** Tolerated: a server under test says port 0, so that the system chooses a port, but the description allows no 0. */
 const PORT_ZERO = 'the body does not match: data/apiPort must be >= 1;';
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
 
@@ -29,7 +26,7 @@ export class AnswerWatch {
   readonly #port: () => number | undefined;
   readonly #problems: string[] = [];
 
-  /** `port` returns that of the server to watch; undefined until it listens. */
+  /** `port` returns the port of the server to watch; undefined until it listens. */
   constructor(port: () => number | undefined) {
     this.#port = port;
   }
@@ -83,7 +80,7 @@ class SeenAnswer {
     return this.#response.statusCode;
   }
 
-  /** Undefined when the body is not JSON, or is long. */
+  /** The body as text; undefined when it is not JSON, or is long. */
   get body(): string | undefined {
     const body = Buffer.concat(this.#chunks);
     return body.length === this.#bytes ? body.toString('utf8') : undefined;

@@ -15,7 +15,7 @@ import { instanceLogSchema } from '../../../src/operations/instance-log.js';
 import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
 import { OpenApiCheck } from './openapi-check.js';
 
-/** Long enough for a slow machine: after this the daemon hangs. */
+/** Long enough for a slow machine: a daemon that takes longer hangs. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
 export interface Answer {
@@ -27,9 +27,9 @@ export interface ApiClientOptions {
   /** Default: loopback. */
   readonly host?: string;
   readonly apiPort: number;
-  /** Path of `data/admin.key`. It is read for each request. */
+  /** The path of `data/admin.key`. It is read for each request. */
   readonly keyFile: string;
-  /** Over TLS: path of the PEM that checks the server. It is read for each request. */
+  /** For an API over TLS: the path of the PEM that checks the server. It is read for each request. */
   readonly authorityFile?: string | undefined;
 }
 
@@ -43,8 +43,8 @@ export class ApiClient {
   }
 
   /**
-   * Sends a request with the admin key, and with the content type that clients in use always send. Rejects without
-   * an answer.
+   * Sends a request with the admin key, and with the content type that existing clients always send. Rejects when no
+   * answer comes.
    */
   async send(method: string, path: string, body?: unknown): Promise<Answer> {
     const { host = '127.0.0.1', apiPort: port, keyFile, authorityFile } = this.#options;

@@ -1,7 +1,4 @@
-/**
- * An API server over real mirrors on a memory store. Its writers and node streams only record what they are asked
- * for.
- */
+/** An API server over real mirrors on a memory store. Its writers and node streams only record the calls. */
 import { once } from 'node:events';
 import { pino } from 'pino';
 import { KeyWriter } from '../../../src/access/key-writer.js';
@@ -47,7 +44,12 @@ import {
   hashConfiguration,
 } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
-import { type InstanceRecord, instanceRecordSchema } from '../../../src/model/instance.js';
+import {
+  type InstanceRecord,
+  instanceOf,
+  instanceRecordSchema,
+  statusOf,
+} from '../../../src/model/instance.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -118,7 +120,7 @@ class RecordedAudit implements AuditTrail {
   }
 }
 
-/** No admin key is written in these tests. */
+/** A path without a file: these tests write no admin key. */
 const NO_FILE = '/nonexistent/admin.key';
 
 export class ApiWorld {
@@ -129,7 +131,7 @@ export class ApiWorld {
   readonly instances = new Mirror({
     store: this.store,
     prefix: PREFIX.instances,
-    decode: (value) => instanceRecordSchema.parse(value),
+    decode: (value) => instanceOf(instanceRecordSchema.parse(value)),
   });
   readonly configurations = new Mirror({
     store: this.store,
@@ -180,7 +182,7 @@ export class ApiWorld {
     createdAtOf: (id) => creationOfKept(this.instances)(id),
   });
   readonly audit = new RecordedAudit(this.clock);
-  /** Without the figures of a master's state; a test may add some. */
+  /** Metrics without the figures of a master's state; a test may add some. */
   readonly metrics = new Metrics();
   /** The real explainer. Its controllers decide nothing, and its nodes do not answer. */
   readonly explainer = new FactsExplainer({
@@ -205,28 +207,28 @@ export class ApiWorld {
     },
     clock: this.clock,
   });
-  /** There are no controllers. A test may replace it. */
+  /** Forecasts nothing, because there are no controllers. A test may replace it. */
   forecast: Forecaster['forecast'] = () => ({ services: new Map(), shortages: [], unjudged: 0 });
   /** Prints the line that it would run. A test may replace it. */
   runCommand: CommandRunner['run'] = async (line, { write }) => {
     write(`would run: ${line}\n`);
     return { isOk: true };
   };
-  /** There is no node. A test may replace it. */
+  /** Refuses, because there is no node. A test may replace it. */
   attach: InstanceTerminals['attach'] = async ({ placement }) => {
     throw new DroverError('DRV_NODE_DISCONNECTED', `node ${placement?.nodeId} is not connected`);
   };
   /** The parsed lines of the log. */
   readonly log: Record<string, unknown>[] = [];
-  /** What nodes use, by node. */
+  /** The usage of nodes, by node. */
   readonly usages = new Map<string, InstanceUsage>();
   /** The drains of nodes, by node. */
   readonly drains = new Map<string, DrainProgress>();
-  /** What instances use, by instance. */
+  /** The usage of instances, by instance. */
   readonly instanceUsages = new Map<string, InstanceUsage>();
   readonly fileErrors: ConfigurationFileError[] = [];
   readonly fileWarnings: ConfigurationFileWarning[] = [];
-  /** The answer of each PUT of a configuration. */
+  /** The warnings in the answer to each PUT of a configuration. */
   readonly bodyWarnings: ConfigurationWarning[] = [];
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
@@ -247,7 +249,7 @@ export class ApiWorld {
     readLogTimes: async () => [],
     followLogs: (_record, _position, signal) => this.#followKept(signal),
   };
-  /** Nothing is found. A test may replace it. */
+  /** Finds nothing. A test may replace it. */
   searchLog: InstanceStreams['searchLog'] = async () => ({ lines: [], next: null });
   /** Every lifecycle write awaits it, so that a test can hold a write. */
   hold: () => Promise<void> = async () => {};
@@ -262,11 +264,11 @@ export class ApiWorld {
     options: {
       limits?: ApiServerOptions['limits'];
       configuration?: Partial<NodeConfiguration>;
-      /** Default: no TLS. */
+      /** The certificate of the API. Default: no TLS. */
       certificate?: ApiCertificate;
-      /** Where a built dashboard is. Default: the build has none. */
+      /** The directory of a built dashboard. Default: the build has none. */
       dashboard?: string;
-      /** Default: this is the only master. */
+      /** How requests reach the leader. Default: this is the only master. */
       forwarding?: NonNullable<ApiServerOptions['forwarding']>;
     } = {},
   ) {
@@ -300,7 +302,7 @@ export class ApiWorld {
     this.answers.stop();
   }
 
-  /** Base URL of the listening server. */
+  /** The base URL of the listening server. */
   get url(): string {
     return `http://127.0.0.1:${this.server.address?.port ?? 0}/api`;
   }
@@ -324,7 +326,7 @@ export class ApiWorld {
     return token;
   }
 
-  /** Gives a key of another API to this one too. */
+  /** Copies a key of another API to this one. */
   async copyKey(from: ApiWorld, label: string): Promise<void> {
     const value = from.keys.get(label)?.value;
     await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value }]));
@@ -556,24 +558,26 @@ export class ApiWorld {
 
 /** A record of a placed, ONLINE instance, unless `fields` say otherwise. */
 export function instanceRecord(fields: Partial<InstanceRecord> & { readonly id: string }): InstanceRecord {
-  return instanceRecordSchema.parse({
-    configurationName: 'hello',
-    revision: 'r1',
-    runtime: 'process',
-    static: false,
-    ramMB: 64,
-    cpu: 10,
-    createdAt: 1000,
-    desired: { goal: 'run', restartToken: 0 },
-    placement: { nodeId: 'n1', port: 25_565, hostAddress: '127.0.0.1', templates: [] },
-    home: null,
-    status: instanceStatus('ONLINE'),
-    ...fields,
-  });
+  return instanceOf(
+    instanceRecordSchema.parse({
+      configurationName: 'hello',
+      revision: 'r1',
+      runtime: 'process',
+      static: false,
+      ramMB: 64,
+      cpu: 10,
+      createdAt: 1000,
+      desired: { goal: 'run', restartToken: 0 },
+      placement: { nodeId: 'n1', port: 25_565, hostAddress: '127.0.0.1', templates: [] },
+      home: null,
+      status: instanceStatus('ONLINE'),
+      ...fields,
+    }),
+  );
 }
 
 export function instanceStatus(state: InstanceRecord['status']['state']): InstanceRecord['status'] {
-  return {
+  return statusOf({
     state,
     reason: null,
     message: null,
@@ -586,5 +590,6 @@ export function instanceStatus(state: InstanceRecord['status']['state']): Instan
     maxPlayers: null,
     tps: null,
     gone: false,
-  };
+    hasBeenReady: true,
+  });
 }

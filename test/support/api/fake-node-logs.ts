@@ -7,7 +7,7 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { Installation } from '../../../src/runtime/installation/installation.js';
 import { instanceRecord, placedOn } from '../control-plane/records.js';
 
-/** Of a batch, as a node bounds it. */
+/** The limits for a batch, as on a node. */
 const MOST_LINES = 1000;
 const MOST_CHARACTERS = 64 * 1024;
 
@@ -15,7 +15,7 @@ class NodeLog {
   readonly lines: string[] = [];
   /** The Unix second of each line. */
   readonly seconds: number[] = [];
-  /** Number of the oldest line that is kept. */
+  /** The number of the oldest line that is kept. */
   keptFrom = 1;
   /** A last line without its newline. `readLogs` counts and returns it; `followLogs` does not. */
   unfinished: string | undefined;
@@ -27,11 +27,11 @@ export class FakeNodeLogs
   readonly #logs = new Map<string, NodeLog>();
   readonly #away = new Set<string>();
   readonly #wakes = new Set<() => void>();
-  /** The Unix second in which lines are written now. */
+  /** The Unix second of the lines that are written now. */
   second = 1_700_000_000;
-  /** True: the nodes are of a version without times. */
+  /** True: the nodes have a version that knows no times of lines. */
   isOld = false;
-  /** How often times were asked for. */
+  /** How often a caller asked for times. */
   timesAsked = 0;
   /** How many streams are open. `opened` has the positions at which all streams began. */
   open = 0;
@@ -53,7 +53,7 @@ export class FakeNodeLogs
     this.#wake();
   }
 
-  /** Forgets the lines before number `from`. */
+  /** Forgets the lines before the number `from`. */
   rotate(nodeId: string, from: number): void {
     this.on(nodeId).keptFrom = from;
   }
@@ -177,7 +177,7 @@ function batchOf(lines: readonly string[], start: number): string[] {
   return batch;
 }
 
-/** What a wrapper installs, with a log of its own for each instance. */
+/** An installation that also has logs for its instances. */
 export function withLogs(installation: Installation, logs: FakeNodeLogs): Installation {
   return {
     ...installation,

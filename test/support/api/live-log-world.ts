@@ -7,7 +7,7 @@ import { type Refusal, SocketClient } from './socket-client.js';
 
 export const ID = 'aaaaaa';
 
-/** `line <from>` to `line <to>`. */
+/** The lines `line <from>` to `line <to>`. */
 export function lines(from: number, to: number): string[] {
   return Array.from({ length: Math.max(0, to - from + 1) }, (_, index) => `line ${from + index}`);
 }
@@ -32,7 +32,7 @@ export class LiveLogWorld {
     await this.api.stop();
   }
 
-  /** Puts the instance on a node, or on none. */
+  /** Places the instance on a node, or takes its place away. */
   place(nodeId: string | null, id = ID): Promise<InstanceRecord> {
     return this.api.putInstance(instanceRecord({ id, placement: placementOn(nodeId) }));
   }
@@ -49,7 +49,7 @@ export class LiveLogWorld {
     return client;
   }
 
-  /** A client of the change stream. */
+  /** Opens a client of the change stream. */
   async watch(...messages: readonly object[]): Promise<SocketClient> {
     const client = await SocketClient.open(`${this.api.url}/watch`, { token: this.api.admin });
     this.#clients.push(client);

@@ -1,4 +1,4 @@
-/** Makes requests from the API's description, for the fuzz test: most nearly right, some right, some absurd. */
+/** Makes requests from the API's description, for the fuzz test: most of them nearly right, some right, some absurd. */
 import fc from 'fast-check';
 import type { ApiDocument, ApiOperation } from './openapi-document.js';
 
@@ -6,7 +6,7 @@ type Schema = Readonly<Record<string, unknown>>;
 
 export interface FuzzRequest {
   readonly method: string;
-  /** As in the request line, without `/api`. */
+  /** The path of the request line, without `/api`. */
   readonly path: string;
   readonly contentType: string | undefined;
   readonly body: Buffer | undefined;
@@ -16,14 +16,14 @@ export interface FuzzRequest {
 export interface Source {
   readonly document: ApiDocument;
   /**
-   * Names and ids that the world under test has, by parameter or field. Without them every request would end in
+   * The names and ids in the world under test, by parameter or field. With invented names, every request would end in
    * "there is no such".
    */
   readonly known: Readonly<Record<string, readonly string[]>>;
 }
 
 const MAX_DEPTH = 6;
-/** Text that has broken servers before. `RAW` goes into a path as it is; the rest is encoded. */
+/** Texts that have broken servers before. `RAW` goes into a path unchanged; the rest is encoded. */
 const RAW = [
   '..',
   '.',
@@ -206,7 +206,7 @@ function queriesOf(source: Source, { parameters }: ApiOperation): fc.Arbitrary<s
     .map((query) => (query === '' ? '' : `?${query}`));
 }
 
-/** Half a surrogate pair cannot be encoded. */
+/** Encodes a text for a path. Going through bytes replaces half a surrogate pair, which cannot be encoded. */
 function encode(text: string): string {
   return encodeURIComponent(Buffer.from(text).toString());
 }

@@ -21,7 +21,7 @@ const PREFIX = '/api';
 const JSON_TYPE = 'application/json';
 /** The statuses for a path or a method that the server does not have. */
 const NOT_OURS: ReadonlySet<number> = new Set([400, 401, 404, 405, 413, 415, 426, 429, 503]);
-/** The usual reason is a route or schema that has just changed. */
+/** The usual reason for a wrong answer is a route or schema that has just changed. */
 const HINT = ' (is manifests/openapi.json stale? npx vitest run test/integration/openapi/openapi.test.ts -u)';
 const DEFINITIONS = 'drover-components';
 const SPECIAL = /[.+*?^$|()[\]\\]/g;
@@ -29,11 +29,11 @@ const REF = /"#\/components\/schemas\//g;
 
 export interface ObservedAnswer {
   readonly method: string;
-  /** As in the request line, with prefix and query. */
+  /** The URL of the request line, with prefix and query. */
   readonly url: string;
   readonly status: number;
   readonly contentType: string | undefined;
-  /** Undefined: the body is not checked, because it is long or not JSON. */
+  /** The body; undefined: it is not checked, because it is long or not JSON. */
   readonly body: string | undefined;
 }
 
@@ -65,7 +65,7 @@ export class OpenApiCheck {
     return this.#operation(path, method) !== undefined;
   }
 
-  /** Says what is wrong with an answer; undefined: nothing. */
+  /** The fault in an answer; undefined: the answer is right. */
   problemOf(answer: ObservedAnswer): string | undefined {
     const problem = this.#findProblem(answer);
     return problem === undefined
@@ -129,7 +129,9 @@ export class OpenApiCheck {
   }
 }
 
-/** Sorts literal segments before parameters. `{path}` stands for the rest of a path, slashes included. */
+/**
+ * Patterns for the paths, literal segments before parameters. `{path}` stands for the rest of a path, slashes included.
+ */
 function matchersOf(paths: readonly string[]): { path: string; pattern: RegExp }[] {
   return [...paths]
     .sort((a, b) => a.split('{').length - b.split('{').length)

@@ -1,4 +1,4 @@
-/** The parts of the API's description that tests read, as types. */
+/** Types for the parts of the API's description that tests read. */
 import { z } from 'zod';
 
 const mediaSchema = z.looseObject({ schema: z.record(z.string(), z.unknown()).optional() });

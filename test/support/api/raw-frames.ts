@@ -1,15 +1,15 @@
-/** Makes WebSocket frames byte by byte, for tests of frames that no library would send. Their mask is zero. */
+/** Makes WebSocket frames byte by byte, for tests of frames that no library would send. The mask is zero. */
 
 export interface FrameOptions {
   /** Default true. */
   readonly isFinal?: boolean;
-  /** 0 continuation, 1 text, 2 binary, 8 close, 9 ping, 10 pong. Default 1. */
+  /** The opcode: 0 continuation, 1 text, 2 binary, 8 close, 9 ping, 10 pong. Default 1. */
   readonly opcode?: number;
   /** Default true. */
   readonly isMasked?: boolean;
-  /** Bits of the first byte that only extensions may use. */
+  /** The bits of the first byte that only extensions may use. */
   readonly reserved?: number;
-  /** The length in the header. Default: that of the payload. */
+  /** The length in the header. Default: the length of the payload. */
   readonly length?: number;
 }
 
@@ -35,7 +35,7 @@ function lengthBytes(length: number, maskBit: number): Buffer {
   return long;
 }
 
-/** Returns the code of the close frame at the end of what a server sent; undefined without one. */
+/** The code of the close frame at the end of a server's bytes; undefined when there is no such frame. */
 export function closeCodeIn(bytes: Buffer): number | undefined {
   for (let at = 0; at + 2 <= bytes.length; ) {
     const [opcode, size] = [(bytes[at] ?? 0) & 0x0f, bytes[at + 1] ?? 0];

@@ -2,7 +2,7 @@
 import { connect, type Socket } from 'node:net';
 
 /**
- * Sends `text` and resolves with everything that came back, once the server closed. `text` should say `Connection:
+ * Sends `text` and resolves with everything that came back, when the server has closed. `text` should say `Connection:
  * close`.
  */
 export function exchange(port: number, text: string): Promise<string> {

@@ -1,4 +1,4 @@
-/** WebSocket clients for tests: those of `ws`, and handshakes made by hand, which no library would send. */
+/** WebSocket clients for tests: clients of `ws`, and handshakes written by hand, which no library would send. */
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
@@ -9,9 +9,9 @@ const closeSchema = z.tuple([z.number(), z.instanceof(Buffer)]);
 
 export class SocketClient {
   readonly websocket: WebSocket;
-  /** The text frames so far; a binary one as `<binary>`. */
+  /** The text frames so far; `<binary>` stands for a binary frame. */
   readonly texts: string[] = [];
-  /** The binary frames so far, as one text. A listener that is added after `open` may miss the first one. */
+  /** The binary frames so far, as one text. A listener that is added after `open` may miss the first frame. */
   binary = '';
   readonly closed: Promise<{ code: number; reason: string }>;
   #connection: Socket | undefined;
@@ -32,7 +32,7 @@ export class SocketClient {
     });
   }
 
-  /** Opens a socket. Rejects with status and body when it is refused. */
+  /** Opens a socket. Rejects with status and body when the server refuses it. */
   static async open(url: string, options: SocketOptions = {}): Promise<SocketClient> {
     const websocket = connect(url, options);
     const client = new SocketClient(websocket);
@@ -44,7 +44,7 @@ export class SocketClient {
     return client;
   }
 
-  /** Returns the HTTP answer to a handshake that must be refused. */
+  /** The HTTP answer to a handshake that the server must refuse. */
   static async refusal(url: string, options: SocketOptions = {}): Promise<Refusal> {
     const websocket = connect(url, options);
     websocket.on('error', () => {});
@@ -56,7 +56,7 @@ export class SocketClient {
     return Promise.race([once(websocket, 'unexpected-response').then(readRefusal), opened]);
   }
 
-  /** The connection under the socket. */
+  /** The TCP connection below the socket. */
   get connection(): Socket {
     if (this.#connection === undefined) throw new Error('the socket is not open');
     return this.#connection;

@@ -1,4 +1,4 @@
-/** The access of a key, without an API: for tests of what takes one. */
+/** The access of a key without an API, for tests of code that takes an access. */
 import { KeyAccess } from '../../../src/access/access.js';
 import { type Grant, withoutLimits } from '../../../src/model/access/api-key.js';
 import { FakeClock } from '../fake-clock.js';

@@ -21,7 +21,7 @@ export async function clusterCertificate(clock: Pick<Clock, 'now'>): Promise<Api
   return new ApiCertificate(await authority.serverCredential(), certificate.toString());
 }
 
-/** An authority of an operator, which makes pairs for files. */
+/** An authority of an operator, which makes key pairs for files. */
 export class OperatorAuthority {
   readonly #pair: KeyPair;
 
@@ -33,7 +33,7 @@ export class OperatorAuthority {
     return new OperatorAuthority(await makeAuthority('operator', Date.now() + 3650 * DAY_MS));
   }
 
-  /** PEM, for clients. */
+  /** The authority's certificate (PEM), for clients. */
   get ca(): string {
     return this.#pair.certificate;
   }

@@ -1,7 +1,7 @@
-/** What a node says over the channel, for tests that need some of it. */
+/** Messages of a node over the channel, for tests that need some. */
 import { type MessageOf, PROTOCOL_VERSION, type Report } from '../../../src/channel/protocol/messages.js';
 
-/** Of the node alpha. */
+/** The hello of the node alpha. */
 export const HELLO: MessageOf<'hello'> = {
   type: 'hello',
   protocol: PROTOCOL_VERSION,
@@ -13,7 +13,7 @@ export const HELLO: MessageOf<'hello'> = {
   runtimes: [],
 };
 
-/** Of an instance that is up. */
+/** A report of an instance that is up. */
 export function reportOf(id: string, fields: Partial<Report> = {}): Report {
   return {
     id,

@@ -1,4 +1,4 @@
-/** The master's end of the channel over a state, with templates and tokens that are always the same. */
+/** The master's end of the channel over a state, with templates and tokens that never change. */
 import { pino } from 'pino';
 import { BeatBook } from '../../../src/channel/master/beat-book.js';
 import { Hub, type HubOptions } from '../../../src/channel/master/hub.js';
@@ -12,7 +12,7 @@ export const MASTER = { nodeId: 'master', address: '10.0.0.1', port: 6000, apiPo
 
 const silent = pino({ level: 'silent' });
 
-/** Not started. */
+/** A hub that is not started. */
 export function hubOver(state: MasterState, clock: FakeClock, options: Partial<HubOptions> = {}): Hub {
   return new Hub({
     clusterName: 'test',

@@ -1,4 +1,4 @@
-/** What GitHub and GitLab answer of the comments of one request, and which request a commit came with. */
+/** A fake of GitHub and GitLab: it serves the comments of one request, and says which request a commit came with. */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -11,9 +11,9 @@ export interface ForgeComment {
   body: string;
 }
 
-/** Of the request, whose number it is too. */
+/** The number of the only request. */
 const NUMBER = 7;
-/** GitHub and GitLab list 100 at most. */
+/** The longest page: GitHub and GitLab list 100 comments at most. */
 const PAGE = 100;
 export const OWN = 'github-actions[bot]';
 const GITHUB = '/repos/acme/fleet';
@@ -48,7 +48,7 @@ export class Forge {
     return comment;
   }
 
-  /** What a job of GitHub or GitLab is told. */
+  /** The environment of a job of GitHub or GitLab. */
   environment(kind: 'github' | 'gitlab'): NodeJS.ProcessEnv {
     const { port } = this.#server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}`;

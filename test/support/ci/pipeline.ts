@@ -1,4 +1,7 @@
-/** Runs the shell lines of a job of `manifests/ci` as GitHub and GitLab do. What installs or checks out is left out. */
+/**
+ * Runs the shell lines of a job of `manifests/ci` as GitHub and GitLab do. It leaves out the lines that install or
+ * check out.
+ */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -37,7 +40,7 @@ export interface JobRun {
   readonly output: string;
 }
 
-/** `values` are what stands between `${{` and `}}`; all others are empty. */
+/** Runs a job. `values`: the values of the `${{ }}` expressions, by their text; all others are empty. */
 export async function runGithubJob(
   job: string,
   values: Readonly<Record<string, string>>,

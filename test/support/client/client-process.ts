@@ -1,13 +1,13 @@
-/** A command of the built client that goes on as a child process, without HOME. Needs `npm run build`. */
+/** A running command of the built client as a child process, without HOME. Needs `npm run build`. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { CLIENT } from './client-program.js';
 
 export interface ClientProcessOptions {
   readonly directory: string;
-  /** Beside PATH. */
+  /** Variables beside PATH. */
   readonly environment?: object;
-  /** False: nobody reads its output until `read`. */
+  /** False: the test does not read the output until it calls `read`. */
   readonly isRead?: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The built client as a child process: what it prints, and how it ends. Needs `npm run build`. */
+/** Runs the built client as a child process, and keeps its output and exit. Needs `npm run build`. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
@@ -14,7 +14,7 @@ export interface ClientRun {
 }
 
 export interface ClientOptions {
-  /** The whole environment. */
+  /** The whole environment of the process. */
   readonly environment: NodeJS.ProcessEnv;
   readonly directory: string;
   readonly input?: string;

@@ -1,4 +1,4 @@
-/** The commands of the client in this process: what they print, say and ask, and how they end. */
+/** Runs the client's commands in this process, and keeps their output, their questions and their end. */
 import { PassThrough } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
@@ -8,9 +8,9 @@ import { HttpConnection } from '../../../src/client/connection/http-connection.j
 import { endOf } from '../../../src/client/end.js';
 
 export interface InProcessOptions {
-  /** What is asked for in the place of a connection to a master: for a command that needs none. */
+  /** The connection to a master. Absent: for commands that need none. */
   readonly connection?: ApiConnection;
-  /** What the person answers; absent: there is no person. */
+  /** The answer of the person; absent: there is no person. */
   readonly says?: string;
   readonly input?: string;
   readonly environment?: NodeJS.ProcessEnv;
@@ -19,7 +19,7 @@ export interface InProcessOptions {
 export interface InProcessRun {
   readonly code: number;
   readonly out: string;
-  /** Lines on stderr, the message of the end last. */
+  /** The lines on stderr, the message of the end last. */
   readonly err: readonly string[];
   readonly questions: readonly string[];
 }
@@ -64,7 +64,7 @@ export async function runInProcess(
   return { code: end.exitCode, out: await out, err, questions };
 }
 
-/** A connection to the API at `url`, without `/api`. */
+/** A connection to the API at `url`, which has no `/api`. */
 export function connectionTo(url: string, key: string): HttpConnection {
   return new HttpConnection(
     {

@@ -1,4 +1,7 @@
-/** A command of the client that goes on, in the test's own process: over a proxy that cuts, with an output that it fills. */
+/**
+ * A running command of the client in the test's own process. Its connection goes over a proxy that the test can cut,
+ * and its output may be full.
+ */
 
 import { ApiClient } from '../../../src/client/api-client.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
@@ -8,7 +11,7 @@ import { TcpProxy } from '../cluster/tcp-proxy.js';
 export class LiveRun {
   readonly api: ApiClient;
   readonly proxy: TcpProxy;
-  /** What was written to stdout and stderr. */
+  /** The output so far, on stdout and stderr. */
   out = '';
   readonly said: string[] = [];
   readonly #ending = new AbortController();
@@ -28,7 +31,7 @@ export class LiveRun {
     this.api = new ApiClient(new HttpConnection(target, { version: '0.1.0' }));
   }
 
-  /** `url`: of the API. */
+  /** `url`: the URL of the API. */
   static async over(url: string, key: string): Promise<LiveRun> {
     return new LiveRun(await TcpProxy.start({ port: Number(new URL(url).port) }), key);
   }
@@ -52,7 +55,7 @@ export class LiveRun {
     },
   };
 
-  /** Nobody reads: what is written stands still until `drain`. */
+  /** Fills stdout: writes wait until `drain`, as when the reader of a pipe does not read. */
   fill(): void {
     this.#full = new Promise((resolve) => {
       this.#drain = resolve;
@@ -64,7 +67,7 @@ export class LiveRun {
     this.#drain();
   }
 
-  /** The reader of stdout goes. */
+  /** Closes stdout, as when the reader of a pipe goes away. */
   close(): void {
     this.#isRead = false;
   }

@@ -1,4 +1,4 @@
-/** A home directory for tests of the client, and what the client is told of where it runs. */
+/** A home directory for tests of the client, and the surroundings of a client there. */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -7,13 +7,13 @@ export class TemporaryHome {
   readonly path = mkdtempSync(join(tmpdir(), 'drover-home-'));
   readonly environment: NodeJS.ProcessEnv = { HOME: this.path, PATH: process.env.PATH };
   readonly contextsPath = join(this.path, '.config', 'drover', 'contexts.json');
-  /** What was said on stderr. */
+  /** The lines on stderr. */
   readonly said: string[] = [];
   readonly say = (line: string): void => {
     this.said.push(line);
   };
 
-  /** Writes a file below the home; returns its path. */
+  /** Writes a file below the home directory; returns its path. */
   write(name: string, text: string, mode = 0o600): string {
     const path = join(this.path, name);
     mkdirSync(dirname(path), { recursive: true });
@@ -29,7 +29,7 @@ export class TemporaryHome {
     return JSON.parse(readFileSync(this.contextsPath, 'utf8'));
   }
 
-  /** What `choose-target.ts` and others ask for. */
+  /** The surroundings that `choose-target.ts` and others take. */
   surroundings(variables: NodeJS.ProcessEnv = {}, directory = this.path) {
     return { environment: { ...this.environment, ...variables }, directory, say: this.say };
   }

@@ -1,4 +1,4 @@
-/** Certificates of an authority of a test's own, and servers that show them. */
+/** Certificates of an authority of the test, and servers that show them. */
 import { createPublicKey } from 'node:crypto';
 import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
@@ -22,7 +22,7 @@ export function testOwnAuthority(endsAt = Date.now() + YEAR_MS): Promise<KeyPair
   return makeAuthority('test', endsAt);
 }
 
-/** The certificate of a server alone, without that of its authority. */
+/** The certificate of a server, without the certificate of its authority. */
 export async function serverCertificate(
   authority: KeyPair,
   { names = ['127.0.0.1', 'localhost'], endsAt = Date.now() + YEAR_MS }: ServerCertificateOptions = {},
@@ -38,7 +38,7 @@ export async function serverCertificate(
   return { key, certificate };
 }
 
-/** Listens on a port of the system; returns its address. */
+/** Listens on a port of the system; resolves with the address. */
 export async function listenWithTls(
   { key, certificate }: KeyPair,
   onRequest: RequestListener,

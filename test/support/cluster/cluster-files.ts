@@ -34,7 +34,7 @@ export interface TestAuthorityOptions {
   readonly names?: readonly string[];
 }
 
-/** Made at its first use, of a cluster called `test` whose master is node `master`. */
+/** An authority that makes its key at the first use, for a cluster called `test` whose master is node `master`. */
 export function testAuthority(clock: Pick<Clock, 'now'>, options: TestAuthorityOptions = {}): Authority {
   return new Authority({
     clusterName: 'test',

@@ -20,10 +20,10 @@ import { MemoryFile, testAuthority } from './cluster-files.js';
 
 export interface TestMemberOptions {
   readonly token?: string | undefined;
-  /** Default: the cluster port itself. */
+  /** The port that the node dials. Default: the cluster port itself. */
   readonly port?: number;
   readonly clusterName?: string;
-  /** What it kept from before. */
+  /** The files that the node kept from before. */
   readonly files?: MemberFiles;
 }
 
@@ -44,18 +44,18 @@ export class ClusterWorld {
   readonly members: ClusterMembers;
   readonly server: ClusterServer;
   readonly plane: ControlPlane;
-  /** Lines of the log of master and nodes. */
+  /** The lines of the logs of master and nodes. */
   readonly said: string[] = [];
   readonly audit: Omit<AuditEntry, 'at'>[] = [];
   readonly memberships = new Map<string, Membership>();
   readonly masters = new Map<string, KnownMasters>();
-  /** Nodes that were told that their token is used. */
+  /** The nodes that were told that their token is used. */
   readonly joined: string[] = [];
-  /** Nodes that ended because the master refused them, and why. */
+  /** The nodes that ended because the master refused them, with the reason. */
   readonly ended: string[] = [];
   readonly #logger = pino({ level: 'info' }, { write: (line) => this.said.push(JSON.parse(line).msg) });
 
-  /** `handover`: what new masters get; absent: this is the only one. */
+  /** `handover`: what new masters get; absent: this is the only master. */
   constructor(clock: Clock, handover?: MasterHandover) {
     this.clock = clock;
     const logger = this.#logger;
@@ -120,7 +120,7 @@ export class ClusterWorld {
     return membership;
   }
 
-  /** The text of a new token. */
+  /** Makes a token; resolves with its text. */
   async token(fields: Partial<NewJoinToken> = {}): Promise<string> {
     const { token } = await this.tokens.create({
       label: null,
@@ -131,7 +131,7 @@ export class ClusterWorld {
     return token;
   }
 
-  /** A node's membership, opened; it has not connected yet. */
+  /** The opened membership of a node that has not connected yet. */
   async member(
     nodeId: string,
     { token, port = this.port, clusterName = 'test', files = emptyFiles() }: TestMemberOptions,
@@ -161,7 +161,7 @@ export class ClusterWorld {
     return { membership, files };
   }
 
-  /** A node with a wrapper, started. */
+  /** Starts a node with a wrapper. */
   async node(nodeId: string, options: TestMemberOptions): Promise<{ node: TestNode; files: MemberFiles }> {
     const { files } = await this.member(nodeId, options);
     return { node: await this.plane.addNode(nodeId), files };

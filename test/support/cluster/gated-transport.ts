@@ -2,7 +2,7 @@
 import type { Frame, Message } from '../../../src/channel/protocol/messages.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 
-/** Open: everything passes. Shut: everything waits, in order, until it is opened again. */
+/** A gate for frames. Open: everything passes. Shut: everything waits, in order, until the gate opens again. */
 export class Gate {
   readonly #transports = new Set<GatedTransport>();
   #isShut = false;
@@ -12,7 +12,7 @@ export class Gate {
     this.#isShut = true;
   }
 
-  /** Lets through what waits, then everything. */
+  /** Lets through what waits, and everything after it. */
   open(): void {
     this.#isShut = false;
     const waiting = this.#waiting;
@@ -20,7 +20,7 @@ export class Gate {
     for (const pass of waiting) pass();
   }
 
-  /** Loses what waits, and every connection with it; new ones pass. */
+  /** Loses what waits and closes every connection; new connections pass. */
   reset(): void {
     this.#isShut = false;
     this.#waiting = [];
@@ -38,7 +38,10 @@ export class Gate {
   }
 }
 
-/** A wrapper's end of a connection, behind a gate that works both ways; its own `close` is known on its own side at once. */
+/**
+ * A wrapper's end of a connection, behind a gate that works both ways. Its own `close` is known on its own side at
+ * once.
+ */
 export class GatedTransport implements Transport {
   readonly #inner: Transport;
   readonly #gate: Gate;

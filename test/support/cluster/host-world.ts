@@ -1,6 +1,6 @@
 /**
- * A master and wrappers as real processes on hosts of their own (hosts.ts), joined by real tokens. Needs root and
- * `npm run build`.
+ * A master and wrappers as real processes on separate hosts (hosts.ts), joined by real tokens. Needs root and `npm run
+ * build`.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,7 @@ export class HostWorld {
     this.#directory = directory;
   }
 
-  /** Hosts on which nothing runs yet. */
+  /** The hosts, with nothing running on them yet. */
   static create(names: readonly string[]): HostWorld {
     return new HostWorld(Hosts.create(names), mkdtempSync(join(tmpdir(), 'drover-hosts-')));
   }
@@ -65,7 +65,7 @@ export class HostWorld {
     }
   }
 
-  /** Of the host `master`. */
+  /** The API of the host `master`. */
   get api(): ApiClient {
     return this.apiOf('master');
   }
@@ -85,7 +85,7 @@ export class HostWorld {
     return `http://${this.hosts.addressOf(master)}:${API_PORT}/api`;
   }
 
-  /** What all daemons printed. */
+  /** The output of all daemons. */
   output(): string {
     return [...this.#nodes]
       .map(([name, { daemon }]) => `--- ${name}\n${daemon?.stdout}${daemon?.stderr}`)
@@ -113,7 +113,7 @@ export class HostWorld {
     await this.#node(name).daemon?.end(signal);
   }
 
-  /** Pids of instances' processes on a host, by instance id. */
+  /** The pids of the instances' processes on a host, by instance id. */
   async running(name: string): Promise<Map<string, number>> {
     const marked = await this.#node(name).processes.marked();
     return new Map(marked.filter(({ isLeader }) => isLeader).map(({ instanceId, pid }) => [instanceId, pid]));
@@ -140,7 +140,7 @@ export class HostWorld {
     });
   }
 
-  /** Removes every configuration and instance, and waits until nothing of them runs anywhere. */
+  /** Removes every configuration and instance, and waits until no process of an instance runs anywhere. */
   async dismissAll(): Promise<void> {
     const instances = await this.api.instances();
     for (const name of new Set(instances.map(({ configurationName }) => configurationName)))
@@ -152,7 +152,7 @@ export class HostWorld {
     });
   }
 
-  /** Waits until exactly these nodes are connected, as the API says. */
+  /** Waits until the API says that exactly these nodes are connected. */
   untilConnected(names: readonly string[], master = 'master'): Promise<void> {
     return until(async () => {
       const { text } = await this.apiOf(master).send('GET', '/metrics');
@@ -187,7 +187,7 @@ export class HostWorld {
     expect(doubles, 'two runs of one instance at once').toEqual([]);
   }
 
-  /** Makes the root of a node; starts nothing. */
+  /** Makes the root of a node, without starting it. */
   async make(name: string, settings: Readonly<Record<string, unknown>>): Promise<void> {
     const paths = await prepareRoot(join(this.#directory, name));
     const address = this.hosts.addressOf(name);

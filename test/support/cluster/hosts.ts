@@ -5,12 +5,12 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 
-/** Private addresses that a machine hardly uses: 10.213.<random>.0/24. */
+/** The network of the hosts is 10.213.<random>.0/24, private addresses that a machine hardly uses. */
 const FIRST_OCTETS = '10.213';
 const SWITCH = 'switch';
-/** The test's own end, in the namespace that the test runs in. */
+/** The number of the test's own end, in the namespace that the test runs in. */
 const TEST_HOST = 254;
-/** No host has it. */
+/** A hardware address that no host has. */
 const NO_HARDWARE = '02:00:00:00:00:01';
 
 export class Hosts {
@@ -25,7 +25,7 @@ export class Hosts {
     this.#isApart = net !== undefined;
   }
 
-  /** Why there can be none here, for a visible skip; undefined: there can. */
+  /** Why there can be no hosts here, for a visible skip; undefined: they are possible. */
   static reasonForNone(): string | undefined {
     if (process.getuid?.() !== 0) return 'needs root';
     const hosts = new Hosts([], undefined);
@@ -40,8 +40,8 @@ export class Hosts {
   }
 
   /**
-   * The hosts have the addresses 1, 2 and so on. With a `net`, such as `10.0.0`, they are apart: the test does not reach
-   * them from outside, so that the machine may have a net of the same numbers.
+   * Makes hosts with the addresses 1, 2 and so on. With a `net`, such as `10.0.0`, the hosts are separate: the test
+   * does not reach them, so that the machine may use the same network numbers.
    */
   static create(names: readonly string[], net?: string): Hosts {
     const hosts = new Hosts(names, net);
@@ -58,12 +58,12 @@ export class Hosts {
     return `${this.#net}.${this.#numberOf(host)}`;
   }
 
-  /** What to put before a command so that it runs on the host, in the same process. */
+  /** The words to put before a command so that it runs on the host, in the same process. */
   on(host: string): readonly string[] {
     return ['ip', 'netns', 'exec', this.#namespace(host)];
   }
 
-  /** From now on nothing that is sent to or by the host arrives, and nobody is told. */
+  /** Cuts a host off: from now on every packet from or to it is lost, without an error. */
   cut(host: string): void {
     this.#inSwitch('link', 'set', this.#port(host), 'nomaster');
   }
@@ -72,7 +72,7 @@ export class Hosts {
     this.#inSwitch('link', 'set', this.#port(host), 'master', 'bridge');
   }
 
-  /** From now on nothing that one of the two sends to the other arrives, and nobody is told. All else goes on. */
+  /** Cuts two hosts off from each other: their packets are lost, without an error. Everything else goes on. */
   part(host: string, other: string): void {
     for (const [here, there] of [
       [host, other],
@@ -91,7 +91,7 @@ export class Hosts {
     }
   }
 
-  /** Ends `part`. */
+  /** Joins two hosts again after `part`. */
   unite(host: string, other: string): void {
     for (const [here, there] of [
       [host, other],
@@ -102,13 +102,13 @@ export class Hosts {
     }
   }
 
-  /** Takes everything away again. Idempotent; processes on the hosts are the caller's. */
+  /** Removes all hosts. Idempotent. The caller ends the processes on them. */
   close(): void {
     for (const host of [...this.#names, SWITCH])
       try {
         ip('netns', 'delete', this.#namespace(host));
       } catch {
-        // Never made, or taken away before.
+        // The namespace was never made, or was removed before.
       }
   }
 
@@ -125,7 +125,7 @@ export class Hosts {
     if (!this.#isApart) this.#plug('test', undefined, TEST_HOST);
   }
 
-  /** A cable from the switch to a namespace (none: the test's own). */
+  /** A cable from the switch to a namespace; undefined: the test's own namespace. */
   #plug(host: string, namespace: string | undefined, number: number): void {
     const port = this.#port(host);
     const inside = this.#inside(number);
@@ -147,7 +147,7 @@ export class Hosts {
     return at + 1;
   }
 
-  /** The host's end of its cable. */
+  /** The name of the host's end of its cable. */
   #inside(number: number): string {
     return `d${this.#id}${number}`;
   }

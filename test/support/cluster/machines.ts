@@ -1,6 +1,6 @@
 /**
- * Machines as a person has them before them: each with a network, files, processes and a host name of its own, and
- * terminals. For tests that type what a page says. Needs root, iproute2 and Debian's etcd-server.
+ * Machines as a person has them, each with a network, files, processes, a host name and terminals of its own. For tests
+ * that type the commands of a page. Needs root, iproute2 and Debian's etcd-server.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,13 @@ import { until } from '../until.js';
 import { Hosts } from './hosts.js';
 import { Terminal } from './terminal.js';
 
-/** The page's net. */
+/** The network that the page uses. */
 const NET = '10.0.0';
 const UNIT = ['/lib', '/usr/lib'].map((place) => `${place}/systemd/system/etcd.service`).find(existsSync);
-/** What a machine has for itself; all else it shares with this one. Its first process ends it, and all that runs there. */
+/**
+ * Sets up what a machine has for itself; it shares everything else with this machine. The end of its first process ends
+ * everything that runs on it.
+ */
 const BOOT = `
 hostname "$NAME"
 mount --bind "$MACHINE/etc" /etc
@@ -22,13 +25,13 @@ mount --bind "$MACHINE/srv" /srv
 mount --bind "$MACHINE/etcd" /var/lib/etcd
 read -r
 `;
-/** In the place of what these machines lack: a package source, systemd and ssh. */
+/** Scripts in place of what these machines lack: a package source, systemd and ssh. */
 const PROGRAMS = {
   drover: `exec '${process.execPath}' '${join(REPOSITORY, 'dist/main.js')}' "$@"`,
-  // Debian starts a service that it installs.
+  // Like Debian, the installation of etcd starts the service.
   apt: '[ "$*" = "install -y etcd-server" ] && systemctl restart --no-block etcd',
   scp: `[ "$1" = -rp ] && cp -rp "$2" "$MACHINES/\${3%%:*}\${3#*:}"`,
-  // Starts what Debian's unit says, as its user and with its settings.
+  // Starts the command of Debian's unit, as its user and with its settings.
   systemctl: `[ "$*" = "restart --no-block etcd" ]
 if [ -e "$MACHINE/pid" ]; then kill "$(cat "$MACHINE/pid")"; while kill -0 "$(cat "$MACHINE/pid")" 2>/dev/null; do sleep 0.05; done; fi
 settings=$(sed -n 's/^Environment=//p' '${UNIT}' | sed "s/%H/$NAME/"; grep -v '^#' /etc/default/etcd) || [ -n "$settings" ]
@@ -48,7 +51,7 @@ export class Machines {
     this.#hosts = hosts;
   }
 
-  /** Why there can be none here, for a visible skip; undefined: there can. */
+  /** Why there can be no machines here, for a visible skip; undefined: they are possible. */
   static reasonForNone(): string | undefined {
     for (const tool of ['etcd', 'ip', 'unshare', 'nsenter', 'setpriv', 'openssl'])
       if (!isThere(tool)) return `there is no ${tool}`;
@@ -71,7 +74,7 @@ export class Machines {
     return this.#hosts.addressOf(name);
   }
 
-  /** A shell of root on the machine. */
+  /** A root shell on the machine. */
   async terminal(name: string): Promise<Terminal> {
     const first = firstProcess(this.#booted.get(name));
     const program = [
@@ -90,7 +93,7 @@ export class Machines {
     return terminal;
   }
 
-  /** What etcd and Drover on all machines wrote, as long as they run. */
+  /** The output of etcd and Drover on all machines, while they run. */
   output(): string {
     const files = ['etcd.log', 'srv/drover/drover.log'];
     const logs = this.#names.flatMap((name) => files.map((file) => join(this.#placeOf(name), file)));
@@ -100,9 +103,9 @@ export class Machines {
       .join('\n');
   }
 
-  /** Ends whatever runs on the machines, and removes them. */
+  /** Ends everything that runs on the machines, and removes them. */
   async close(): Promise<void> {
-    // The system ends all processes of a machine with its first one.
+    // The system ends all processes of a machine together with its first process.
     for (const machine of this.#booted.values()) machine.stdin?.end();
     await until(() => {
       for (const { exitCode, signalCode } of this.#booted.values())
@@ -117,7 +120,7 @@ export class Machines {
     const place = this.#placeOf(name);
     for (const part of ['srv', 'etcd', 'home', 'bin']) mkdirSync(join(place, part), { recursive: true });
     execFileSync('cp', ['-a', '/etc', place]);
-    // As etcd has it that was never configured.
+    // An empty settings file, as in a fresh installation of etcd.
     writeFileSync(join(place, 'etc/default/etcd'), '');
     execFileSync('chown', ['etcd:', join(place, 'etcd')]);
     for (const [program, text] of Object.entries(PROGRAMS))

@@ -1,4 +1,7 @@
-/** A second node under test: the executable as a wrapper alone, on its own root, joined to a master by its token. */
+/**
+ * A second node under test: the executable as a wrapper without a master, on its own root, joined to a master by a
+ * token.
+ */
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -11,7 +14,7 @@ import { REPOSITORY } from '../repository-root.js';
 
 const PROGRAM = join(REPOSITORY, 'dist/main.js');
 
-/** What the executable prints on standard output; throws what it says when it fails. */
+/** Runs the executable; resolves with its standard output. Throws with its message when it fails. */
 export async function drover(...words: readonly string[]): Promise<string> {
   const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, ...words]);
   return stdout;
@@ -27,7 +30,7 @@ export class Member {
     this.processes = new RootProcesses(paths.rootId);
   }
 
-  /** An empty root. */
+  /** Makes a member with an empty root. */
   static async create(): Promise<Member> {
     return new Member(await prepareRoot(mkdtempSync(join(tmpdir(), 'drover-member-'))));
   }
@@ -37,7 +40,7 @@ export class Member {
     return this.#daemon;
   }
 
-  /** What the last one printed. */
+  /** The output of the daemon that was started last. */
   get output(): string {
     return this.#daemon === undefined ? 'not started' : this.#daemon.stdout + this.#daemon.stderr;
   }
@@ -47,7 +50,7 @@ export class Member {
     return drover('join', token, '--master', master, '--root', this.paths.root, '--node-id', nodeId);
   }
 
-  /** `parameters`: further ones of `start`. */
+  /** Starts the node. `parameters`: further parameters of `start`. */
   start(parameters: readonly string[] = []): void {
     this.#daemon = new DaemonProcess({ root: this.paths.root, parameters });
   }

@@ -1,11 +1,11 @@
-/** A TCP proxy between two peers of a test: slow, deaf (bytes vanish, no connection is closed), or cut off. */
+/** A TCP proxy between two peers of a test: slow, deaf (bytes vanish while connections stay open), or cut off. */
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform, type TransformCallback } from 'node:stream';
 
 export interface TcpProxyOptions {
   readonly port: number;
-  /** In each direction of each connection; default: as fast as it goes. */
+  /** The speed in each direction of each connection. Default: no limit. */
   readonly bytesPerSecond?: number;
 }
 
@@ -38,7 +38,7 @@ export class TcpProxy {
     this.#isDeaf = true;
   }
 
-  /** New connections pass again. */
+  /** Lets new connections pass again. */
   hear(): void {
     this.#isDeaf = false;
   }
@@ -64,7 +64,7 @@ export class TcpProxy {
       socket.on('error', () => undefined);
       socket.on('close', (hadError) => {
         this.#sockets.delete(socket);
-        // An orderly end comes through the pipe, after what is under way.
+        // An orderly end comes through the pipe, after the bytes that are under way.
         if (hadError && !this.#isDeaf) other.destroy();
       });
       socket.pipe(this.#passage()).pipe(other);
@@ -80,7 +80,7 @@ export class TcpProxy {
         else if (bytesPerSecond === undefined) done(null, chunk);
         else setTimeout(() => done(null, chunk), (chunk.length / bytesPerSecond) * 1000);
       },
-      // Not even the end of a stream comes through.
+      // While deaf, the proxy also keeps back the end of a stream.
       flush: (done: TransformCallback) => {
         if (!this.#isDeaf) done();
       },

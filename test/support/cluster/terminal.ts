@@ -1,4 +1,7 @@
-/** A shell into which a test types the lines of a page, block by block: jobs, variables and the directory stay. */
+/**
+ * A shell into which a test types the lines of a page, block by block. Jobs, variables and the directory stay between
+ * blocks.
+ */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -9,7 +12,10 @@ export class Terminal {
   /** Resolves when the shell has ended. */
   readonly ended: Promise<unknown>;
   readonly #child: ChildProcess;
-  /** Where the blocks lie: reading them from its input, the shell would share it with what they start. */
+  /**
+   * The directory of the block files. The shell does not read blocks from its input, because the programs that it
+   * starts would read that input too.
+   */
   readonly #directory: string;
   readonly #id = crypto.randomUUID();
   #blocks = 0;
@@ -24,17 +30,17 @@ export class Terminal {
       stream.setEncoding('utf8').on('data', (text: string) => {
         this.#output += text;
       });
-    // The end of the machine ends the shell, and what is typed then is lost.
+    // The end of the machine ends the shell, and input typed afterwards is lost.
     child.stdin.on('error', () => undefined);
     child.stdin.write('set -e\nexec 2>&1\n');
   }
 
-  /** All that was written there so far. */
+  /** The output of the shell so far. */
   get output(): string {
     return this.#output;
   }
 
-  /** Types the lines, and does not wait for their end. */
+  /** Types the lines, without waiting until they have run. */
   type(lines: readonly string[]): void {
     this.#blocks++;
     const file = join(this.#directory, `${this.#id}-${this.#blocks}`);
@@ -42,7 +48,7 @@ export class Terminal {
     this.#child.stdin?.write(`. '${file}' </dev/null\necho "${this.#mark()}"\n`);
   }
 
-  /** Types the lines, and waits until they are done. Throws with the output when one of them fails. */
+  /** Types the lines, and waits until they have run. Throws with the output when a line fails. */
   async run(lines: readonly string[]): Promise<string> {
     const from = this.#output.length;
     this.type(lines);
@@ -57,7 +63,7 @@ export class Terminal {
     return said.replace(`${this.#mark()}\n`, '');
   }
 
-  /** Printed after a block. */
+  /** The line that the shell prints after a block. */
   #mark(): string {
     return `=== ${this.#id} ${this.#blocks} ===`;
   }

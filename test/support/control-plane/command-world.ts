@@ -1,6 +1,6 @@
 /**
- * The command tree over a real master with one wrapper and real configuration files, in one process: what a line
- * prints and does. Templates and extensions are fakes, as simple as the tests allow.
+ * The command tree over a real master with one wrapper and real configuration files, in one process: tests see what a
+ * line prints and does. Templates and extensions are simple fakes.
  */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -46,18 +46,18 @@ export class CommandWorld {
   readonly files: ConfigurationFiles;
   readonly commands: Commands;
   readonly audit: Omit<AuditEntry, 'at'>[] = [];
-  /** Text of the daemon's log. */
+  /** The text of the daemon's log. */
   readonly log: string[] = [];
   readonly stdin: { readonly id: string; readonly text: string }[] = [];
-  /** What `instance logs` finds. */
+  /** The lines that `instance logs` finds. */
   lines: string[] = [];
   /** The part of a log that the node answers with. */
   range: LogRange = NO_LOG;
   readonly parts: LogPart[] = [];
   readonly groups = new Map<string, readonly string[]>();
-  /** A token with which a node that is forgotten could join again. */
+  /** A token with which a forgotten node could join again. */
   usableToken: string | undefined;
-  /** `<group>/<name> from <storage>`. */
+  /** The downloads, as `<group>/<name> from <storage>`. */
   readonly downloads: string[] = [];
   readonly synced: string[] = [];
   readonly #tester: Access;
@@ -75,7 +75,7 @@ export class CommandWorld {
   readonly #templates: TemplateWorld;
   #node: TestNode | undefined;
 
-  /** `commandClock` measures the time limit of commands; default: the real one. */
+  /** `commandClock` measures the time limit of commands. Default: the real clock. */
   constructor(commandClock?: Clock) {
     const logger = pino({ level: 'debug' }, { write: (line) => this.log.push(line) });
     const { clock, groups } = this;
@@ -145,7 +145,7 @@ export class CommandWorld {
     return parts.join('');
   }
 
-  /** The value that a line prints with `-o json`, and nothing beside it. */
+  /** The value that a line prints with `-o json`. Fails when the line prints more. */
   async json(line: string): Promise<unknown> {
     return JSON.parse(await this.run(`${line} -o json`));
   }
@@ -180,7 +180,7 @@ export class CommandWorld {
     });
   }
 
-  /** Ids of the instances that are to run. */
+  /** The ids of the instances that are to run. */
   wanted(): string[] {
     return this.plane
       .records()
@@ -189,7 +189,7 @@ export class CommandWorld {
       .sort();
   }
 
-  /** The program of an instance reports how many play on it. */
+  /** Reports players of an instance, as its program does. */
   async play(id: string, players: number): Promise<void> {
     await this.plane.master.writer.reportState(id, { state: 'ONLINE', players });
   }

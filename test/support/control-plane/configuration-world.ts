@@ -1,6 +1,6 @@
 /**
- * A configurations directory, a store that records its transactions, and between them the files' part and its
- * controller.
+ * A directory of configurations, a store that records its transactions, and between them the part that reads the files,
+ * and its controller.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
@@ -27,12 +27,12 @@ import type { Operation } from '../../../src/store/store.js';
 import { MemoryStore } from '../store/memory-store.js';
 
 class NotingStore extends MemoryStore {
-  /** What was asked for, refused transactions included. */
+  /** The transactions that were asked for, including refused ones. */
   readonly transactions: (readonly Operation[])[] = [];
-  /** While set, every transaction fails with it, after the next `takes` ones. */
+  /** While set, every transaction fails with this error, after the next `takes` ones have passed. */
   failure: Error | undefined;
   takes = 0;
-  /** Somebody else's write, made just before the next transaction. */
+  /** A write of another client, made just before the next transaction. */
   rival: readonly Operation[] | undefined;
 
   override async transact(operations: readonly Operation[]): Promise<number> {
@@ -44,7 +44,7 @@ class NotingStore extends MemoryStore {
     return super.transact(operations);
   }
 
-  /** `put`, `remove` and so on with the key, of configurations. */
+  /** The operations on configurations, such as `put` with the key. */
   operations(): string[] {
     return this.transactions
       .flat()
@@ -71,7 +71,7 @@ export class ConfigurationWorld {
     return this.#files;
   }
 
-  /** Stops what runs and makes a new part over the same store, not started yet; `nodeId`: whose files they are. */
+  /** Stops what runs and makes a new part over the same store, without starting it. `nodeId`: the node of the files. */
   async open({ directory = this.directory, nodeId = 'n1' } = {}): Promise<ConfigurationFiles> {
     await this.#stop();
     const { store } = this;
@@ -98,7 +98,7 @@ export class ConfigurationWorld {
     return this.#files;
   }
 
-  /** With these files in the directory, started. */
+  /** Writes these files into the directory and starts a part on it. */
   async start(files: Record<string, unknown> = {}): Promise<ConfigurationFiles> {
     await mkdir(this.directory, { recursive: true });
     for (const [file, content] of Object.entries(files)) await this.write(file, content);
@@ -107,7 +107,7 @@ export class ConfigurationWorld {
     return part;
   }
 
-  /** Writes in place; anything but a text as JSON. */
+  /** Writes a file in place; content that is not a text becomes JSON. */
   async write(file: string, content: unknown): Promise<void> {
     await writeFile(this.path(file), typeof content === 'string' ? content : JSON.stringify(content));
   }
@@ -116,7 +116,7 @@ export class ConfigurationWorld {
     await rename(this.path(from), this.path(to));
   }
 
-  /** All in one turn: no look comes when only some are gone. */
+  /** Removes files in one turn, so that no look sees only some of them gone. */
   async remove(...files: readonly string[]): Promise<void> {
     for (const file of files) rmSync(this.path(file));
   }
@@ -134,7 +134,7 @@ export class ConfigurationWorld {
     return entry === undefined ? undefined : configurationRecordSchema.parse(entry.value);
   }
 
-  /** `name command file` of everything in the store, by name. */
+  /** The configurations in the store, by name, as `name command file`. */
   async stored(): Promise<string[]> {
     const { entries } = await this.store.list(PREFIX.configurations);
     return entries.map(({ value }) => {
@@ -143,7 +143,7 @@ export class ConfigurationWorld {
     });
   }
 
-  /** `number command file`, who wrote it, and how it ended, of every content that is kept. */
+  /** The kept contents of a configuration as `number command file`, with who wrote it and how it ended. */
   async history(name: string): Promise<string[]> {
     const entry = await this.store.get(PREFIX.histories + name);
     if (entry === undefined) return [];
@@ -157,12 +157,12 @@ export class ConfigurationWorld {
     return Promise.all(lines);
   }
 
-  /** `file:line field message` of every error. */
+  /** The errors as `file:line field message`. */
   errors(): string[] {
     return this.files.errors().map(({ file, line, field, message }) => `${file}:${line} ${field} ${message}`);
   }
 
-  /** Log lines whose message holds `text`. */
+  /** The log lines whose message holds `text`. */
   lines(text: string): string[] {
     return this.log.filter((line) => line.includes(text));
   }

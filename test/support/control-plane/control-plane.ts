@@ -35,39 +35,42 @@ const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 export interface ControlPlaneOptions {
   readonly clock: Clock;
   readonly masterStore?: Store;
-  /** Default: files that are never read, so that `putConfiguration` is the only writer. */
+  /** The source of configurations. Default: a source without files, so that `putConfiguration` is the only writer. */
   readonly configurationSource?: ConfigurationSource;
   readonly logger?: Logger;
   readonly groups?: ReadonlyMap<string, readonly string[]>;
-  /** Default: `groups`, each template with the same content for ever. */
+  /** The templates. Default: those of `groups`, each with a content that never changes. */
   readonly templates?: TemplateSource;
-  /** What extensions bring, on every node. */
+  /** The runtimes of extensions, on every node. */
   readonly moreRuntimes?: readonly Runtime[];
-  /** Real ones, on every node, in place of the fake. */
+  /** Real runtimes in place of the fake, on every node. */
   readonly realRuntimes?: readonly Runtime[];
   readonly limits?: ResourceLimits;
-  /** Makes the nodes' installations slow, or fail. */
+  /** Changes the nodes' installations, for example to make them slow or fail. */
   readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
-  /** Puts a node's connections behind something. */
+  /** Puts a node's connections behind another transport, such as a gate. */
   readonly adaptTransport?: (transport: Transport, nodeId: string) => Transport;
-  /** Another way to the master than within the process. */
+  /** Connects a node to the master. Default: within the process. */
   readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
-  /** What nodes answer beside the ordinary services. */
+  /** The services that nodes answer beside the ordinary ones. */
   readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
-  /** What a node knows of several masters. */
+  /** The masters that a node knows, when there are several. */
   readonly mastersOf?: (nodeId: string) => WrapperOptions['masters'];
   readonly revokeNode?: NonNullable<MasterOptions['revokeNode']>;
-  /** Ends a node that the master refuses for good. Default: it goes on. */
+  /** Ends a node that the master refuses for good. Default: the node goes on. */
   readonly endRefused?: (nodeId: string, reason: string) => void;
-  /** The master's. Default: some of its own. */
+  /** The metrics of the master. Default: an instance of its own. */
   readonly metrics?: Metrics;
-  /** Whether the master looks at everything again over time. Default true. */
+  /** True when the master looks at everything again over time. Default true. */
   readonly isResynced?: boolean;
-  /** Makes ids of instances. Default: random ones. */
+  /** Makes the ids of instances. Default: random ids. */
   readonly newInstanceId?: () => string;
-  /** One for all nodes: hundreds of them, each watching the process, are a load of their own. */
+  /**
+   * The metrics that all nodes share. If each of hundreds of nodes watched the process, that would be a load of its
+   * own.
+   */
   readonly nodeMetrics?: Metrics;
-  /** Default: all are on this machine, and share its ports. */
+  /** The address of a node. Default: all nodes are on this machine, and share its ports. */
   readonly addressOf?: (nodeId: string) => string;
   /** Default: 6 s. */
   readonly nodeTimeoutMs?: number;
@@ -77,9 +80,9 @@ export interface TestNode {
   readonly nodeId: string;
   readonly runtime: FakeRuntime;
   readonly store: Store;
-  /** Ports that a foreign program holds. */
+  /** The ports that a foreign program holds. */
   readonly foreignPorts: Set<number>;
-  /** Instances installed, in order. */
+  /** The instances that were installed, in order. */
   readonly installs: string[];
   readonly removed: string[];
   wrapper: Wrapper;
@@ -107,11 +110,19 @@ export class ControlPlane {
     await this.master.startControllers();
   }
 
-  /** The master dies and another one takes up its store. */
+  /** Stops the master and starts another one on its store. */
   async replaceMaster(): Promise<void> {
+    await this.takeOver(async () => undefined);
+  }
+
+  /** As `replaceMaster`, with something that happens before the new master decides anything. */
+  async takeOver(before: () => Promise<void>): Promise<void> {
     await this.master.stop();
     this.master = this.#buildMaster();
-    await this.start();
+    await this.master.start();
+    this.master.beginTerm({ epoch: 0 });
+    await before();
+    await this.master.startControllers();
   }
 
   async stop(): Promise<void> {
@@ -139,7 +150,7 @@ export class ControlPlane {
     return known;
   }
 
-  /** The wrapper's daemon is replaced by another on the same store and runtime. */
+  /** Replaces a wrapper by another one on the same store and runtime, as after a restart of the daemon. */
   async replaceWrapper(node: TestNode): Promise<void> {
     await node.wrapper.stop();
     node.wrapper = this.#buildWrapper(node, HUGE);
@@ -163,7 +174,7 @@ export class ControlPlane {
     await this.store.transact([{ do: 'remove', key: configurationKey(name) }]);
   }
 
-  /** Resolves when no controller of the master or of any wrapper has anything due or running. */
+  /** Resolves when no controller of the master or of any wrapper has work due or running. */
   async whenIdle(): Promise<void> {
     await this.master.whenIdle();
     for (const { wrapper } of this.nodes.values()) await wrapper.whenIdle();
@@ -173,7 +184,7 @@ export class ControlPlane {
     return [...this.master.state.instances.entries()].map(([, { value }]) => value);
   }
 
-  /** Instances as text, one line each: `<configuration> <state> <reason or -> <node or ->:<port or ->`. */
+  /** The instances as text, one line each: `<configuration> <state> <reason or -> <node or ->:<port or ->`. */
   describe(): string[] {
     return this.records()
       .map(({ configurationName, status, placement }) =>

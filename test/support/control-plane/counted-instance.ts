@@ -1,22 +1,20 @@
 /** Instances as minimum-service counts them. */
 import type { CountedInstance } from '../../../controllers/master/minimum-service/plan.js';
 
-/** One that the enforcer made, is up, and stands in nobody's way. */
+/** An instance that the enforcer made, that is up and needs no attention. */
 export function counted(id: string, fields: Partial<CountedInstance> = {}): CountedInstance {
   return {
     id,
-    goal: 'run',
+    phase: 'run',
     state: 'ONLINE',
     static: false,
     createdAt: 0,
-    hasFinished: false,
+    knowledge: 'present',
     node: 'connected',
     isDraining: false,
     maker: 'enforcer',
-    players: 0,
+    players: 'none',
     replaces: null,
-    awaitsReport: false,
-    stoppedItself: false,
     ...fields,
   };
 }

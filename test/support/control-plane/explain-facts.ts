@@ -1,31 +1,31 @@
-/** Facts of `why` about a world in order; each test changes the part that it is about. */
+/** Facts for `why` in which nothing is wrong; each test changes the part that it is about. */
 import type { ContactView, PlacementView, ServiceView } from '../../../src/explain/decisions.js';
 import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/facts.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { DescribedExit, InstanceDescription } from '../../../src/model/run/instance-description.js';
-import { configurationOf, instanceRecord, nodeRecord, placedOn } from './records.js';
+import { configurationOf, instanceRecord, nodeRecord, placedOn, withStatus } from './records.js';
 
 export const ID = 'k3x9p2';
-/** Wall clock of all facts. */
+/** The wall clock of all facts. */
 export const NOW = Date.UTC(2026, 0, 31, 12, 0, 41);
 
-/** ONLINE on alpha, port 30000, pid 42. */
+/** A record that is ONLINE on alpha, with port 30000 and pid 42. */
 export function onlineRecord(fields: Partial<InstanceRecord> = {}): InstanceRecord {
   const record = instanceRecord(ID, { placement: placedOn('alpha', 30000), ...fields });
-  return { ...record, status: { ...record.status, state: 'ONLINE', pid: 42, ...fields.status } };
+  return { ...record, status: withStatus(record.status, { state: 'ONLINE', pid: 42, ...fields.status }) };
 }
 
-/** As `onlineRecord`, with some of its status. */
+/** The record of `onlineRecord`, with these fields of its status. */
 export function recordWith(
   status: Partial<InstanceRecord['status']>,
   fields: Partial<InstanceRecord> = {},
 ): InstanceRecord {
   const record = onlineRecord(fields);
-  return { ...record, status: { ...record.status, ...status } };
+  return { ...record, status: withStatus(record.status, status) };
 }
 
-/** Up for two hours and ten minutes. */
+/** A description of an instance that is up for two hours and ten minutes. */
 export function description(fields: Partial<InstanceDescription> = {}): InstanceDescription {
   return {
     goal: 'run',
@@ -49,7 +49,7 @@ export function description(fields: Partial<InstanceDescription> = {}): Instance
   };
 }
 
-/** Not up. */
+/** A description of an instance that is not up. */
 export function down(fields: Partial<InstanceDescription> = {}): InstanceDescription {
   return description({ pid: null, upForMs: null, isPrepared: true, ...fields });
 }

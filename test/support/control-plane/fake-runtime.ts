@@ -1,4 +1,4 @@
-/** A runtime without processes: starts are entries in a map, ends are calls of the test. It outlives the wrapper. */
+/** A runtime without processes: a start makes an entry in a map, and the test calls `end`. It outlives the wrapper. */
 import { DroverError } from '../../../src/model/errors.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
@@ -14,22 +14,22 @@ interface FakeProcess {
 
 export class FakeRuntime implements Runtime {
   readonly key: string;
-  /** Every start in order, for counting. */
+  /** Every start, in order. */
   readonly starts: StartSpec[] = [];
-  /** Signals that reached a live run, as `<id> <signal>`. */
+  /** The signals to live runs, as `<id> <signal>`. */
   readonly signals: string[] = [];
-  /** Signals to runs that had ended, which reach their remains only. */
+  /** The signals to ended runs, which reach only their remains. */
   readonly sweeps: string[] = [];
-  /** Processes of these ids go on after SIGTERM. */
+  /** The ids of instances whose processes go on after SIGTERM. */
   readonly stubborn = new Set<string>();
-  /** What was written to standard input, as `<id> <text>`. */
+  /** The texts written to standard input, as `<id> <text>`. */
   readonly written: string[] = [];
-  /** Nobody reads what is written. */
+  /** True: standard input is full, because the program does not read it. */
   isInputFull = false;
   /** When set, starts fail with this message. */
   failWith: string | undefined;
   isAvailable = true;
-  /** Runs are containers, which have no process of their own on the node. */
+  /** True: runs are containers, which have no process of their own on the node. */
   inContainers = false;
   readonly #processes = new Map<string, FakeProcess>();
   readonly #exitListeners = new Set<ExitListener>();
@@ -38,7 +38,7 @@ export class FakeRuntime implements Runtime {
 
   readonly #nextLogLine: (id: string) => number;
 
-  /** `nextLogLine`: each line of a log is a segment of its own. */
+  /** `nextLogLine`: the number of the next log line of an instance. Each line of a log is a segment of its own. */
   constructor(key = 'process', bootId = 'boot', nextLogLine: (id: string) => number = () => 1) {
     this.key = key;
     this.#bootId = bootId;
@@ -127,7 +127,7 @@ export class FakeRuntime implements Runtime {
     this.#exitListeners.clear();
   }
 
-  /** The process of an instance ends by itself. */
+  /** Ends the process of an instance, as if it ended by itself. */
   end(instanceId: string, how: Pick<Exit, 'code' | 'signal'> & Partial<Exit>): void {
     const current = this.#processes.get(instanceId);
     if (current === undefined || current.exit !== null) return;
@@ -136,17 +136,17 @@ export class FakeRuntime implements Runtime {
     for (const listener of this.#exitListeners) listener(run, current.exit);
   }
 
-  /** What the instance was last started with; undefined: nothing is held of it. */
+  /** The specification of the instance's last start; undefined: the runtime knows nothing of the instance. */
   specOf(instanceId: string): StartSpec | undefined {
     return this.#processes.get(instanceId)?.spec;
   }
 
-  /** All processes end at once, and nothing is remembered of them: the machine lost its power. */
+  /** Ends and forgets all processes at once, as when the machine loses its power. */
   forgetAll(): void {
     this.#processes.clear();
   }
 
-  /** Instances with a live process. */
+  /** The instances with a live process. */
   get alive(): string[] {
     return [...this.#processes.values()]
       .filter(({ exit }) => exit === null)

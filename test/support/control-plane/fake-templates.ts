@@ -1,4 +1,4 @@
-/** Templates of a master without files, and nodes' installations that fetch them over the real channel. */
+/** Templates of a master without files, and installations of nodes that fetch them over the real channel. */
 import type { CallPeer } from '../../../src/channel/protocol/calls.js';
 import { requestBundle } from '../../../src/channel/services/template-relay.js';
 import type { TemplateSource } from '../../../src/master-term.js';
@@ -17,9 +17,9 @@ function contentOf(digest: string): string {
 
 /** Templates of one group, `games`. */
 export class FakeTemplates implements TemplateSource {
-  /** Content by name. */
+  /** The content of each template, by name. */
   readonly contents = new Map<string, string>();
-  /** Why a storage's template is looked at again, by name. */
+  /** The reason why a storage's template is being looked at again, by name. */
   readonly #looks = new Map<string, string>();
   /** Awaited before a tree is sent. */
   hold: (content: string) => Promise<unknown> = async () => {};
@@ -37,7 +37,7 @@ export class FakeTemplates implements TemplateSource {
     this.tell(name);
   }
 
-  /** The storage is being asked about this template; undefined: it has answered. */
+  /** Begins a look at the storage for this template, with the reason; undefined: the storage has answered. */
   look(name: string, why: string | undefined): void {
     if (why === undefined) this.#looks.delete(name);
     else this.#looks.set(name, why);
@@ -81,9 +81,9 @@ export class FakeTemplates implements TemplateSource {
 /** The caches and directories of one node. */
 export class FakeCache {
   readonly digests = new Set<string>();
-  /** Contents that each install was made from, in order. */
+  /** The contents that each install was made from, in order. */
   readonly installs: string[] = [];
-  /** `<content> <what became of it>` of each fetch, in order of their ends. */
+  /** The ended fetches in order, as `<content> <what became of it>`. */
   readonly fetches: string[] = [];
 
   get contents(): string[] {

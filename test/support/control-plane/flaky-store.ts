@@ -1,4 +1,4 @@
-/** A store in memory whose disk is slow, or full, when the test says so. */
+/** A store in memory whose disk the test can make slow or full. */
 import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { EmbeddedStore } from '../../../src/store/embedded-store.js';
@@ -8,9 +8,9 @@ import { ChangeHistory } from '../../../src/store/watch.js';
 export class FlakyStore extends EmbeddedStore {
   /** How long every commit takes. */
   latencyMs = 0;
-  /** Every commit fails. */
+  /** True: every commit fails. */
   isFull = false;
-  /** Commits that failed. */
+  /** How many commits failed. */
   failures = 0;
   readonly #clock: Clock;
 

@@ -1,6 +1,6 @@
 /**
- * One master with both its doors, the command tree and the API server, in one process. It checks each route's
- * answer against the API's description, and a test can compare it with the output of the command.
+ * One master with both its doors, the command tree and the API server, in one process. It checks each route's answer
+ * against the API's description. A test can compare the answer with the output of the command.
  */
 import { z } from 'zod';
 import { InstanceTokens } from '../../../src/access/tokens.js';
@@ -23,10 +23,10 @@ export interface Answer {
 export class OperationsWorld {
   readonly commands: CommandWorld;
   readonly server: ApiServer;
-  /** Of requests, without their time and address. */
+  /** The audit entries of requests, without their time and address. */
   readonly audit: { key: string | null; action: string; subject: string | null; result: string }[] = [];
   readonly #check = OpenApiCheck.load();
-  /** Of the ALL key `boss`. */
+  /** The token of the ALL key `boss`. */
   readonly token: string;
 
   private constructor(commands: CommandWorld, token: string) {
@@ -35,7 +35,7 @@ export class OperationsWorld {
     this.server = new ApiServer({ dependencies: this.#dependencies() });
   }
 
-  /** A master `alpha` with its own wrapper, and an ALL key `boss`. */
+  /** Makes a master `alpha` with its own wrapper, and an ALL key `boss`. */
   static async create(): Promise<OperationsWorld> {
     const commands = await CommandWorld.create();
     const { token } = createdKey.parse(await commands.json('key create boss ALL'));
@@ -49,12 +49,12 @@ export class OperationsWorld {
     await this.commands.stop();
   }
 
-  /** Without `/api`. */
+  /** The URL of the server, without `/api`. */
   get url(): string {
     return `http://127.0.0.1:${this.server.address?.port}`;
   }
 
-  /** `GET /keys` and the like. Throws when the answer is not as the description of the API says. */
+  /** Sends a request such as `GET /keys`. Throws when the answer does not match the API's description. */
   async call(
     row: string,
     {

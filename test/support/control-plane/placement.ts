@@ -1,4 +1,4 @@
-/** A placement controller beside that of the master, whose steps a test performs by itself. */
+/** A placement controller beside that of the master. The test performs its steps itself. */
 import { pino } from 'pino';
 import { BusyPorts } from '../../../controllers/master/placement/busy-ports.js';
 import { FleetChanges } from '../../../controllers/master/placement/fleet-changes.js';

@@ -1,4 +1,4 @@
-/** Placement without shortlists: every node is looked at, ports included. What the shortlists answer must be the same. */
+/** Placement without shortlists: it looks at every node, ports included. The shortlists must give the same answers. */
 import { candidateOf, questionOf, withPort } from '../../../controllers/master/placement/candidates.js';
 import {
   type Candidate,
@@ -38,7 +38,7 @@ export function plainAnswer(
   return { choice: fitting.find(({ nodeId }) => nodeId === needs.home?.nodeId) ?? first, refusal };
 }
 
-/** The same, with the fleet as it is now. */
+/** The answer for an instance of this content, with the fleet as it is now. */
 export function plainAnswerNow(
   sources: ShortlistSources,
   configuration: Configuration,

@@ -1,6 +1,12 @@
 /** Stored records as the master writes them, for tests that need a few. */
 import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
-import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
+import {
+  type InstancePlacement,
+  type InstanceRecord,
+  type InstanceStatus,
+  type StoredStatus,
+  statusOf,
+} from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
 
@@ -12,7 +18,12 @@ export function placedOn(nodeId: string, port: number | null = null): InstancePl
   return { nodeId, port, hostAddress: '10.0.0.1', templates: [] };
 }
 
-/** Wanted to run, and not placed. */
+/** A status with other fields, as a reader of the record has it. */
+export function withStatus(status: InstanceStatus, fields: Partial<StoredStatus>): InstanceStatus {
+  return statusOf({ ...status, ...fields });
+}
+
+/** The record of an instance that is to run and is not placed. */
 export function instanceRecord(id: string, fields: Partial<InstanceRecord> = {}): InstanceRecord {
   return {
     id,
@@ -38,6 +49,7 @@ export function instanceRecord(id: string, fields: Partial<InstanceRecord> = {})
       players: null,
       maxPlayers: null,
       tps: null,
+      hasBeenReady: true,
       gone: false,
     },
     ...fields,
@@ -59,7 +71,7 @@ export function nodeRecord(nodeId: string, fields: Partial<NodeRecord> = {}): No
   };
 }
 
-/** One that is going on. */
+/** The record of a rollout that is going on. */
 export function rolloutRecord(fields: Partial<RolloutRecord> = {}): RolloutRecord {
   return {
     name: 'lobby',

@@ -8,7 +8,7 @@ export const NOWHERE: Outlook = {
 };
 export const FULL: Outlook = { ...FITS, isAtMaximum: true };
 
-/** Wanted, up, without players, and with a place to go to. */
+/** A victim that is wanted and up, without players, and with a place to go to. */
 export function victim(id: string, fields: Partial<Victim> = {}): Victim {
   return {
     id,

@@ -1,4 +1,4 @@
-/** Several masters, each with a directory of configurations of its own, over one store. */
+/** Several masters over one store, each with a directory of configurations of its own. */
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,7 @@ import { MemoryStore } from '../store/memory-store.js';
 export class ViewWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-views-'));
   readonly store = new MemoryStore();
-  /** Masters that cannot reach the leader. */
+  /** The masters that cannot reach the leader. */
   readonly cut = new Set<string>();
   readonly #masters = new Map<string, ViewMaster>();
 
@@ -31,7 +31,7 @@ export class ViewWorld {
     return master;
   }
 
-  /** `name command` of all records, by name. */
+  /** All records by name, as `name command`. */
   async records(): Promise<string[]> {
     const { entries } = await this.store.list(PREFIX.configurations);
     return entries.map(({ value }) => {
@@ -126,12 +126,12 @@ class ViewMaster {
     await writeFile(this.path(file), text);
   }
 
-  /** All in one turn: no look comes when only some are gone. */
+  /** Removes files in one turn, so that no look sees only some of them gone. */
   async delete(...files: readonly string[]): Promise<void> {
     for (const file of files) rmSync(this.path(file));
   }
 
-  /** `file command` of all files, by file. */
+  /** All files as `file command`. */
   commands(): string[] {
     return readdirSync(this.directory)
       .filter((file) => !file.startsWith('.'))
@@ -139,7 +139,7 @@ class ViewMaster {
       .map((file) => `${file} ${/"command": ?"([^"]*)"/.exec(readFileSync(this.path(file), 'utf8'))?.[1]}`);
   }
 
-  /** `name kind` of all conflicts. */
+  /** All conflicts as `name kind`. */
   conflicts(): string[] {
     return this.view.conflicts().map(({ name, kind }) => `${name} ${kind}`);
   }

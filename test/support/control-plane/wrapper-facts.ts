@@ -16,7 +16,7 @@ import {
 
 export const ID = 'abc123';
 
-/** To run, with port 30000 and no templates. */
+/** An assignment to run, with port 30000 and no templates. */
 export function assignmentOf(id: string, fields: Partial<Assignment> = {}): Assignment {
   return {
     id,
@@ -49,7 +49,7 @@ export function desired(
   };
 }
 
-/** New here: never started, nothing prepared. */
+/** The handle of an instance that is new on the node: never started, nothing prepared. */
 export function handle(fields: Partial<Handle> = {}): Handle {
   const known = newHandle({
     id: ID,
@@ -84,7 +84,7 @@ export function stopped(fields: Partial<Stopping> = {}): Handle['phase'] {
   return { is: 'stopped', stopping: { signal: 'SIGTERM', begunAt: 0, signalledAt: 0, since: 0, ...fields } };
 }
 
-/** A supervisor that knows all that it needs. */
+/** The facts of a supervisor that lacks nothing. */
 export function supervisorFacts(fields: Partial<SupervisorFacts> = {}): SupervisorFacts {
   return {
     id: ID,

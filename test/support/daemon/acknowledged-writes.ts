@@ -1,6 +1,6 @@
 /**
- * The writes that a client was promised: every acknowledged one, to be compared with what can be read. A write
- * without an answer may have happened or not, so it promises nothing.
+ * Keeps every write that a client's request was acknowledged for, to compare them with what can be read. A write that
+ * got no answer may have happened or not, so it promises nothing.
  */
 import { expect } from 'vitest';
 import type { ApiClient } from '../api/api-client.js';
@@ -10,7 +10,7 @@ type Content = Readonly<Record<string, unknown>>;
 export class AcknowledgedWrites {
   /** Instances by id: there, or gone. */
   readonly #instances = new Map<string, 'there' | 'gone'>();
-  /** Configurations by name; undefined: removed. */
+  /** The configurations by name; undefined: removed. */
   readonly #configurations = new Map<string, Content | undefined>();
 
   get size(): number {
@@ -33,7 +33,9 @@ export class AcknowledgedWrites {
     this.#configurations.set(name, content);
   }
 
-  /** Somebody else (a file edit) decides about this configuration from now on. */
+  /**
+   * Stops expecting anything of this configuration, because another writer (a file edit) decides about it from now on.
+   */
   forget(name: string): void {
     this.#configurations.delete(name);
   }

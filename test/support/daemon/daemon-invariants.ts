@@ -1,4 +1,6 @@
-/** The end of every end-to-end test: desired equals observed, and no process or file is left after Ctrl-C. */
+/**
+ * The checks at the end of every end-to-end test: desired equals observed, and no process or file is left after Ctrl-C.
+ */
 import { readdirSync, readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 import type { InstanceInfo } from '../../../src/model/instance.js';
@@ -6,7 +8,7 @@ import { checkPort } from '../../../src/runtime/ports.js';
 import { until } from '../until.js';
 import type { DaemonWorld } from './daemon.js';
 
-/** I2 and I4: waits until every instance is what it should be. Resolves with the ports that instances have. */
+/** Checks I2 and I4: waits until every instance is as desired. Resolves with the ports of the instances. */
 export async function untilSettled(world: DaemonWorld): Promise<number[]> {
   return await until(async () => {
     const instances = await world.api.instances();
@@ -29,7 +31,10 @@ async function expectMinimums(world: DaemonWorld, instances: readonly InstanceIn
   }
 }
 
-/** Exactly one leader per instance that is ONLINE, none for one that is STOPPED, none of anybody else. */
+/**
+ * Checks that each ONLINE instance has exactly one leader process, a STOPPED instance none, and that no other instance
+ * has a process.
+ */
 async function expectProcesses(world: DaemonWorld, instances: readonly InstanceInfo[]): Promise<void> {
   const marked = await world.processes.marked();
   for (const { id, state, processPid } of instances) {
@@ -46,7 +51,7 @@ async function expectProcesses(world: DaemonWorld, instances: readonly InstanceI
   );
 }
 
-/** I3, after Ctrl-C: no process, socket, lock or port of this root. */
+/** Checks I3, after Ctrl-C: no process, socket, lock or port of this root is left. */
 export async function expectNothingLeft(world: DaemonWorld, ports: readonly number[]): Promise<void> {
   const { paths, processes, apiPort } = world;
   await until(async () => {

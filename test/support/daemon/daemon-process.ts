@@ -1,4 +1,4 @@
-/** The executable as a child process: its output, and how it ended. Needs `npm run build`. */
+/** Runs the executable as a child process, and keeps its output and its end. Needs `npm run build`. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -6,13 +6,16 @@ import { join } from 'node:path';
 import { REPOSITORY } from '../repository-root.js';
 
 const PROGRAM = join(REPOSITORY, 'dist/main.js');
-/** Not the test runner's own, whose NODE_OPTIONS and the like would reach the daemon. */
+/**
+ * The environment of the daemon. It is not the test runner's, whose NODE_OPTIONS and other variables would reach the
+ * daemon.
+ */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
   HOME: process.env.HOME,
   USER: process.env.USER,
   LANG: 'C.UTF-8',
-  /** As an operator gives credentials to an extension. */
+  /** Credentials for an extension, as an operator gives them. */
   TEST_SECRET: 'for Drover alone',
 };
 
@@ -23,21 +26,21 @@ export interface Ending {
 
 export interface DaemonProcessOptions {
   readonly root: string;
-  /** Runs as this user; needs to be root. */
+  /** The user id to run as. Needs root. */
   readonly uid?: number;
-  /** Program and parameters that become the daemon in the same process, such as `ip netns exec host`. */
+  /** The program and parameters that become the daemon in the same process, such as `ip netns exec host`. */
   readonly prefix?: readonly string[];
-  /** Runs in the daemon before anything of Drover: an ES module. */
+  /** An ES module that runs in the daemon before Drover's own code. */
   readonly preload?: string;
   /** Further parameters of `start`. */
   readonly parameters?: readonly string[];
-  /** The executable. Default: the one that `npm run build` made. */
+  /** The path of the executable. Default: the executable that `npm run build` made. */
   readonly program?: string;
 }
 
 export class DaemonProcess {
   readonly pid: number;
-  /** Resolves when it has ended and everything it printed is here. */
+  /** Resolves when the process has ended and all its output is here. */
   readonly ended: Promise<Ending>;
   readonly #child: ChildProcess;
   #stdout = '';

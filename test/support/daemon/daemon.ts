@@ -18,9 +18,9 @@ import { DaemonProcess, type DaemonProcessOptions, type Ending } from './daemon-
 import { RootProcesses } from './root-processes.js';
 
 export interface DaemonWorldOptions {
-  /** Default: a new temporary directory. */
+  /** The root. Default: a new temporary directory. */
   readonly root?: string;
-  /** Over TLS: the PEM that checks the API. Default: none, or the cluster's with `apiTls` "cluster". */
+  /** For an API over TLS: the PEM that checks it. Default: none, or the cluster's with `apiTls` "cluster". */
   readonly authorityFile?: string;
   /** More fields of config.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -31,7 +31,9 @@ export class DaemonWorld {
   readonly apiPort: number;
   readonly api: ApiClient;
   readonly processes: RootProcesses;
-  /** Configurations that cannot stand, on purpose: not part of the final comparison of desired and observed. */
+  /**
+   * The configurations whose instances fail on purpose. The final comparison of desired and observed leaves them out.
+   */
   readonly failing = new Set<string>();
   readonly #past: string[] = [];
   #daemon: DaemonProcess | undefined;
@@ -44,11 +46,11 @@ export class DaemonWorld {
     this.processes.watch();
   }
 
-  /** Makes the root and its config.json; starts nothing. */
+  /** Makes the root and its config.json, without starting a daemon. */
   static async create(options: DaemonWorldOptions = {}): Promise<DaemonWorld> {
     const root = options.root ?? mkdtempSync(join(tmpdir(), 'drover-e2e-'));
     const apiPort = await freePorts(2);
-    // Enough for every test, whatever machine it runs on.
+    // Enough capacity for every test, on any machine.
     const capacity = { maxRamMB: 65_536, maxCpu: 10_000 };
     const settings = { apiPort, port: apiPort + 1, nodeId: 'node-a', ...capacity, ...options.settings };
     writeFileSync(join(root, 'config.json'), JSON.stringify(settings));
@@ -62,7 +64,7 @@ export class DaemonWorld {
     return this.paths.root;
   }
 
-  /** The one that runs, or ran last. */
+  /** The daemon that runs, or ran last. */
   get daemon(): DaemonProcess {
     if (this.#daemon === undefined) throw new Error('no daemon was started');
     return this.#daemon;
@@ -85,7 +87,7 @@ export class DaemonWorld {
     expect(daemon.isRunning, `the daemon ended:\n${daemon.stdout}${daemon.stderr}`).toBe(true);
   }
 
-  /** Ends the daemon; a SIGKILL of the daemon unless told otherwise. */
+  /** Ends the daemon with a signal. Default: SIGKILL. */
   kill(signal: NodeJS.Signals = 'SIGKILL'): Promise<Ending> {
     return this.daemon.end(signal);
   }
@@ -96,7 +98,7 @@ export class DaemonWorld {
     await this.start();
   }
 
-  /** Writes files of a template, by path. */
+  /** Writes the files of a template, by path. */
   template(group: string, name: string, files: Readonly<Record<string, string>>): void {
     for (const [path, text] of Object.entries(files)) {
       const file = join(this.paths.templates, group, name, path);
@@ -105,9 +107,9 @@ export class DaemonWorld {
     }
   }
 
-  /** Drops `configurations/<name>.json`, as an operator does. */
+  /** Writes `configurations/<name>.json`, as an operator does. */
   configure(name: string, fields: Partial<ConfigurationInput> & { readonly command: string }): void {
-    // Room for a Node.js program, and no share of the processor to wait for: limits hold.
+    // Room for a Node.js program, and no reserved share of the processor: limits hold.
     const small = { runtime: 'process', ramMB: 64, cpu: 0 };
     this.writeConfigurationFile(`${name}.json`, JSON.stringify({ name, ...small, ...fields }, null, 2));
     this.api.writes.forget(name);
@@ -117,7 +119,10 @@ export class DaemonWorld {
     writeFileSync(join(this.paths.configurations, file), text);
   }
 
-  /** Waits until the running daemon has seen the file of a configuration, so that an instance of it can be asked for. */
+  /**
+   * Waits until the running daemon has read the file of a configuration, so that the test can ask for an instance of
+   * it.
+   */
   untilConfigured(name: string): Promise<void> {
     return until(async () =>
       expect(await this.api.send('GET', `/configurations/${name}`)).toMatchObject({ status: 200 }),
@@ -133,7 +138,7 @@ export class DaemonWorld {
     });
   }
 
-  /** Waits for the one instance of a configuration to say something that matches. */
+  /** Waits until the message of the configuration's only instance matches. */
   untilMessage(configuration: string, pattern: RegExp): Promise<InstanceInfo> {
     return until(async () => {
       const [instance] = await this.api.instances(configuration);
@@ -153,7 +158,10 @@ export class DaemonWorld {
     });
   }
 
-  /** Checks I1, I2 and I4, then removes every configuration, instance and template: the node is as at its first start. */
+  /**
+   * Checks I1, I2 and I4, then removes every configuration, instance and template. The node is then as at its first
+   * start.
+   */
   async clear(): Promise<void> {
     if (!this.daemon.isRunning) await this.start();
     await this.#checkSettled();
@@ -166,13 +174,13 @@ export class DaemonWorld {
     this.failing.clear();
     this.api.writes.clear();
     await until(async () => {
-      // So many at once wait for somebody to confirm it.
+      // Drover wants a confirmation when so many files go at once.
       await this.api.send('POST', '/configuration-files/reload?confirm=true');
       expect(await this.api.configurations()).toEqual([]);
     });
     const instances = await this.api.instances();
     for (const { id } of instances) await this.api.remove(id);
-    // Static ones leave their files behind.
+    // Static instances leave their files behind.
     const kept = instances.filter((one) => statics.has(one.configurationName)).map(({ id }) => id);
     await until(async () => {
       expect(await this.processes.marked(), 'processes of instances').toEqual([]);
@@ -181,7 +189,9 @@ export class DaemonWorld {
     for (const id of kept) rmSync(join(this.paths.running, id), { recursive: true, force: true });
   }
 
-  /** Checks I1 to I4, ends everything, and removes the root. After a failed test it only cleans up and shows the log. */
+  /**
+   * Checks I1 to I4, ends everything, and removes the root. After a failed test it only cleans up and shows the log.
+   */
   async finish({ isFailed }: { readonly isFailed: boolean }): Promise<void> {
     try {
       if (isFailed) this.#show();
@@ -221,7 +231,7 @@ export class DaemonWorld {
   }
 }
 
-/** For afterEach: whether the test that just ran failed. */
+/** Tells in an afterEach whether the test that just ran has failed. */
 export function failedOf(task: { readonly result?: { readonly state?: string } | undefined }): {
   isFailed: boolean;
 } {

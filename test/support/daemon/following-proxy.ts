@@ -1,6 +1,6 @@
 /**
- * A small proxy as operators run them: it follows the change stream of the API, sends each request to one of the ONLINE
- * instances, and to the next one where that takes no connection any more.
+ * A small proxy as operators run them. It follows the change stream of the API and sends each request to an ONLINE
+ * instance, or to the next when that instance takes no connection any more.
  */
 import { readFileSync } from 'node:fs';
 import { Agent, get, type IncomingMessage } from 'node:http';
@@ -33,11 +33,11 @@ export interface Load {
 export class FollowingProxy {
   readonly #entries = new Map<string, Entry>();
   readonly #stopping = new AbortController();
-  // A connection that is kept may be closed by the other side just when it is used again.
+  // No kept connections: the other side may close a kept connection just when it is used again.
   readonly #agent = new Agent({ keepAlive: false });
   #turn = 0;
 
-  /** Resolves when it has the first snapshot. */
+  /** Resolves when the proxy has the first snapshot. */
   static async start(world: DaemonWorld, configuration: string): Promise<FollowingProxy> {
     const proxy = new FollowingProxy();
     const key = readFileSync(world.paths.adminKey, 'utf8').trim();
@@ -67,7 +67,7 @@ export class FollowingProxy {
     return [...this.#entries.values()].flatMap(({ allocatedPort }) => allocatedPort ?? []);
   }
 
-  /** Sends requests without a pause, some at a time. */
+  /** Sends requests without a pause, several at a time. */
   load(): Load {
     const answers = new Map<string, number>();
     const failures: string[] = [];
@@ -95,7 +95,7 @@ export class FollowingProxy {
     this.#agent.destroy();
   }
 
-  /** One request. Throws when no backend takes it. */
+  /** Sends one request. Throws when no backend takes it. */
   async #ask(): Promise<string> {
     let last: unknown = new Error('there is no backend');
     for (const port of this.#inTurn()) {
@@ -132,7 +132,7 @@ export class FollowingProxy {
   #follow(response: IncomingMessage): void {
     let rest = '';
     response.setEncoding('utf8');
-    // `stop` aborts it.
+    // `stop` aborts the response.
     response.on('error', () => undefined);
     response.on('data', (part: string) => {
       const lines = (rest + part).split('\n');

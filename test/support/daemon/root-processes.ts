@@ -1,6 +1,6 @@
 /**
- * The processes of one node's root as the system shows them: its owner, its session owners with their shells, and
- * every process with its mark in the environment. It watches all the time that no instance has two runs alive.
+ * The processes of one node's root as the system shows them: its owner, its session owners with their shells, and every
+ * process with its mark in the environment. It watches all the time that no instance has two live runs.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { type ProcessEntry, readProcess } from '../../../src/runtime/process-table.js';
@@ -8,7 +8,7 @@ import { MARK_VARIABLE, parseMark } from '../../../src/runtime/run-mark.js';
 import { until } from '../until.js';
 
 const LOOK_EVERY_MS = 200;
-/** In a shorter time than this the system gives no pid again. */
+/** The system does not use a pid again in a shorter time than this. */
 const PID_IS_NEW_MS = 2000;
 
 export interface InstanceProcess {
@@ -16,29 +16,35 @@ export interface InstanceProcess {
   readonly startTime: number;
   readonly instanceId: string;
   readonly run: number;
-  /** It is the run's own process: the leader of what the owner made for it, or the one child of its session's shell. */
+  /**
+   * True for the run's own process: the leader of the group that the owner made, or the only child of the session's
+   * shell.
+   */
   readonly isLeader: boolean;
 }
 
 export class RootProcesses {
   readonly #rootId: string;
   readonly #doubles = new Set<string>();
-  /** Older than the root, so not of it: most processes of the machine. Looks are so many that reading these costs most. */
+  /**
+   * The pids that existed before the root, so they do not belong to it: most processes of the machine. Reading their
+   * environments at every look would cost most.
+   */
   #strangers = new Set(pidsOfAll());
   #lookedAt = performance.now();
   #timer: NodeJS.Timeout | undefined;
 
-  /** Nothing runs yet in this root. */
+  /** Made before any process runs in this root. */
   constructor(rootId: string) {
     this.#rootId = rootId;
   }
 
-  /** Pids of the live owners. */
+  /** The pids of the live owners. */
   async owners(): Promise<number[]> {
     return this.#livePids().filter((pid) => this.#isOwner(pid));
   }
 
-  /** Pids of the live owners of sessions, and of the shells that lead sessions. */
+  /** The pids of the live session owners, and of the shells that lead sessions. */
   async sessionOwners(): Promise<{ readonly sessionOwners: number[]; readonly shells: number[] }> {
     const pids = this.#livePids();
     return {
@@ -47,7 +53,7 @@ export class RootProcesses {
     };
   }
 
-  /** Live processes of instances. */
+  /** The live processes of instances. */
   async marked(): Promise<InstanceProcess[]> {
     const found: InstanceProcess[] = [];
     for (const { pid, startTime, isZombie, session } of this.#scan()) {
@@ -58,7 +64,7 @@ export class RootProcesses {
     return found;
   }
 
-  /** Looks again and again whether two runs of one instance live at once, until `unwatch`. */
+  /** Checks again and again, until `unwatch`, whether two runs of one instance live at once. */
   watch(): void {
     this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS);
   }
@@ -67,12 +73,12 @@ export class RootProcesses {
     clearInterval(this.#timer);
   }
 
-  /** What watching has seen so far. */
+  /** The instances that had two live runs at once, as the watch has seen so far. */
   get doubles(): string[] {
     return [...this.#doubles];
   }
 
-  /** Ends everything there is. */
+  /** Kills every process of this root. */
   async killAll(): Promise<void> {
     await until(async () => {
       const { sessionOwners, shells } = await this.sessionOwners();
@@ -87,7 +93,7 @@ export class RootProcesses {
     return this.#scan().flatMap(({ pid, isZombie }) => (isZombie ? [] : pid));
   }
 
-  /** All processes that could be of this root, zombies included. */
+  /** All processes that may belong to this root, zombies included. */
   #scan(): ProcessEntry[] {
     const pids = pidsOfAll();
     const isFresh = performance.now() - this.#lookedAt < PID_IS_NEW_MS;
@@ -101,7 +107,7 @@ export class RootProcesses {
     for (const id of new Set(marked.map(({ instanceId }) => instanceId))) {
       const mine = marked.filter(({ instanceId }) => instanceId === id);
       if (runsOf(mine).size < 2) continue;
-      // The table is not read at one instant: only those that live now, side by side, count.
+      // The table is not read at one instant, so only runs that are alive now count.
       const runs = runsOf(mine.filter(isAlive));
       if (runs.size > 1) this.#doubles.add(`instance ${id}: runs ${[...runs].join(' and ')} at once`);
     }
@@ -123,7 +129,7 @@ export class RootProcesses {
     return words.includes(`-owner ${this.#rootId}`) || words.includes(`--root ${this.#rootId} `);
   }
 
-  /** The server of a screen session has its variables too. */
+  /** True for the shell of a session. The server of a screen session has the shell's variables too. */
   #isSessionShell(pid: number): boolean {
     return read(pid, 'environ').includes(`DROVER_SESSION_MARK=${this.#rootId}/`);
   }
@@ -135,7 +141,7 @@ function pidsOfAll(): number[] {
     .filter((pid) => Number.isInteger(pid) && pid !== process.pid);
 }
 
-/** Empty: it has none, or may not be read. */
+/** The mark of a process; empty: it has none, or its environment may not be read. */
 function markOf(pid: number): string {
   const prefix = `${MARK_VARIABLE}=`;
   const variable = read(pid, 'environ')
@@ -153,12 +159,12 @@ function isAlive({ pid, startTime }: InstanceProcess): boolean {
   return entry?.startTime === startTime && !entry.isZombie;
 }
 
-/** Nothing happens when it is gone already. */
+/** Signals a process. Does nothing when the process is gone already. */
 export function kill(pid: number, signal: NodeJS.Signals = 'SIGKILL'): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // Gone meanwhile.
+    // The process is gone meanwhile.
   }
 }
 

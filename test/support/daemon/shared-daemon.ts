@@ -1,11 +1,11 @@
 /**
- * One daemon for all tests of a file, because a start costs as much as most tests. Each test begins on a node
- * without configurations, instances and templates. After a failed test the next one gets a new daemon.
+ * Shares one daemon among all tests of a file, because a start costs as much as most tests. Each test begins on a node
+ * without configurations, instances and templates. After a failed test the next test gets a new daemon.
  */
 import { afterAll, afterEach, beforeEach } from 'vitest';
 import { DaemonWorld, type DaemonWorldOptions, failedOf } from './daemon.js';
 
-/** Called once in a file; `take` gets the running daemon before each test. */
+/** Call it once in a file; `take` gets the running daemon before each test. */
 export function shareDaemon(take: (world: DaemonWorld) => void, options: DaemonWorldOptions = {}): void {
   let shared: DaemonWorld | undefined;
 

@@ -17,7 +17,10 @@ async function lastOf(store: Store, slot: number): Promise<number> {
   return typeof value === 'number' ? value : 0;
 }
 
-/** Both keys of a slot always hold the same number; every third transaction also makes or removes a third key. */
+/**
+ * Writes one slot without end. Both keys of the slot always hold the same number; every third transaction also makes or
+ * removes a third key.
+ */
 async function writeSlot(store: Store, slot: number): Promise<never> {
   for (let n = (await lastOf(store, slot)) + 1; ; n++) {
     const operations: Operation[] = [

@@ -1,4 +1,7 @@
-/** What a person sees on a terminal after some output. It knows the few control sequences that a line editor uses. */
+/**
+ * The screen of a terminal, as a person sees it after some output. It knows the few control sequences that a line
+ * editor uses.
+ */
 
 const SEQUENCE = /\x1b\[(\??[\d;]*)([A-Za-z])/y;
 
@@ -12,7 +15,7 @@ export class TerminalScreen {
     this.#columns = columns;
   }
 
-  /** Everything since the beginning, without trailing blanks and colours. */
+  /** All lines since the beginning, without trailing blanks and colours. */
   get lines(): string[] {
     return this.#lines.map((line) =>
       Array.from(line, (cell) => cell ?? ' ')

@@ -1,4 +1,4 @@
-/** axe-core over a page of the dashboard: nothing that it calls serious or critical. */
+/** Runs axe-core over a page of the dashboard. A page may have no fault that axe-core calls serious or critical. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -16,9 +16,9 @@ const foundSchema = z.array(
   }),
 );
 
-/** Fails with the rules that are broken, and where. `what` names the state of the page. */
+/** Fails with the broken rules and their places. `what` names the state of the page. */
 export async function expectAccessible(page: Page, what: string): Promise<void> {
-  // Evaluated, not added as an element: the policy of the page takes no script of ours.
+  // Evaluated instead of added as a script element, because the policy of the page allows no script of a test.
   await page.evaluate(AXE);
   const found = foundSchema.parse(await page.evaluate('axe.run().then(({ violations }) => violations)'));
   const serious = found.filter(({ impact }) => impact === 'serious' || impact === 'critical');

@@ -5,10 +5,10 @@ import { type Browser, chromium } from 'playwright-core';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** Path of the program; undefined: there is none. */
+/** The path of the program; undefined: there is none. */
 export const CHROMIUM = findProgram(NAMES);
 
-/** Of a start of the browser, and of each look at its page: under load both take long. */
+/** The limit for a start of the browser, and for each look at its page: under load both take long. */
 export const BROWSER_TIMEOUT_MS = 120_000;
 
 export function launchBrowser(): Promise<Browser> {

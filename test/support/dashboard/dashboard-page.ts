@@ -1,6 +1,6 @@
 /**
- * The dashboard of a running daemon in a browser, and a watch over it: after each test `expectClean` holds that the page asked
- * no other host, logged no error, threw nothing and broke no Content-Security-Policy.
+ * The dashboard of a running daemon in a browser, and a watch over it. After each test `expectClean` checks that the
+ * page asked no other host, logged no error, threw nothing and broke no Content-Security-Policy.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,30 +8,30 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
 import { BROWSER_TIMEOUT_MS } from './browser.js';
 
-/** Chromium logs each answer of 400 and more; a test that provokes one names its status. */
+/** Chromium logs each answer of 400 and more; a test that provokes such an answer names its status. */
 const FAILED_CALL = /Failed to load resource: the server responded with a status of (\d+)/;
-/** What Chromium says of a socket that the page gives up while it opens, such as at a sign-out. */
+/** Chromium's message about a socket that the page gives up while it opens, such as at a sign-out. */
 const CLOSED_BY_PAGE = /WebSocket is closed before the connection is established/;
-/** Chromium logs each socket or call that finds no server. */
+/** Chromium's messages about a socket or call that finds no server. */
 const NO_SERVER = /net::ERR_CONNECTION_|WebSocket connection to .* failed|net::ERR_SOCKET|ERR_EMPTY_RESPONSE/;
 
-/** For what never comes. */
+/** The limit for a look at the page, which ends only waits for something that never comes. */
 const PATIENCE_MS = 120_000;
 
 export interface DashboardPageOptions {
-  /** Such as `http://127.0.0.1:7000`. */
+  /** The origin, such as `http://127.0.0.1:7000`. */
   readonly origin: string;
   readonly width?: number;
   readonly height?: number;
   readonly theme?: 'light' | 'dark';
-  /** Of an existing context: a further tab that shares nothing but its origin's channels. */
+  /** An existing context, for a second tab that shares only the channels of its origin. */
   readonly context?: BrowserContext;
 }
 
 export interface Provoked {
-  /** Statuses that this test makes the API answer. */
+  /** The statuses that this test makes the API answer. */
   readonly statuses?: readonly number[];
-  /** The daemon was down for a while. */
+  /** True: the daemon was down for a while. */
   readonly isServerLost?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class DashboardPage {
         reducedMotion: 'reduce',
       }));
     const dashboard = new DashboardPage(await context.newPage(), origin);
-    // A violation is no console error in every case; the page's own event names the rule.
+    // A violation is not always a console error; the page's own event names the rule.
     await dashboard.page.exposeFunction('droverTestViolation', (rule: string) =>
       dashboard.#problems.push(`Content-Security-Policy: ${rule}`),
     );
@@ -80,9 +80,9 @@ export class DashboardPage {
     await this.page.goto(`${this.#origin}/ui/${address}`);
   }
 
-  /** Loads a screen anew, such as `instances`, and waits until it shows what it has. */
+  /** Loads a screen anew, such as `instances`, and waits until it shows its content. */
   async show(screen: string): Promise<void> {
-    // The same page with another fragment would still show the screen before.
+    // A page with another fragment would still show the screen before, so an empty page comes between.
     await this.page.goto('about:blank');
     await this.goTo(`#/${screen}`);
     const main = this.page.locator('main');
@@ -105,7 +105,7 @@ export class DashboardPage {
     await this.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
   }
 
-  /** Fails with everything that was wrong on this page. */
+  /** Fails with all faults of this page. */
   expectClean({ statuses = [], isServerLost = false }: Provoked = {}): void {
     const isProvoked = (problem: string): boolean => {
       if (CLOSED_BY_PAGE.test(problem)) return true;
@@ -117,7 +117,7 @@ export class DashboardPage {
     expect([...this.#origins]).toEqual([this.#origin]);
   }
 
-  /** For a person: DROVER_SCREENSHOTS names a folder. Without it nothing is done. */
+  /** Takes a screenshot for a person when DROVER_SCREENSHOTS names a folder; otherwise does nothing. */
   async shoot(name: string): Promise<void> {
     const folder = process.env.DROVER_SCREENSHOTS;
     if (folder === undefined) return;

@@ -1,4 +1,4 @@
-/** Where the tests go that look at all screens of the dashboard, and the windows that they look through. */
+/** The addresses and window sizes for tests that look at all screens of the dashboard. */
 import { NAVIGATION } from '../../../src/dashboard/app/screen-names.js';
 
 export const SIZES = [
@@ -7,7 +7,10 @@ export const SIZES = [
 ] as const;
 export const THEMES = ['light', 'dark'] as const;
 
-/** All of the navigation, and what is below: one instance, configuration, node and template, and tabs. */
+/**
+ * The addresses of the whole navigation, and of the screens below it: one instance, configuration, node and template,
+ * and tabs.
+ */
 export function everyScreen(names: {
   readonly instance: string;
   readonly configuration: string;

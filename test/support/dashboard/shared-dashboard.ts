@@ -1,4 +1,7 @@
-/** One daemon and one browser for all tests of a file; each test opens pages of its own, which are closed and checked after it. */
+/**
+ * Shares one daemon and one browser among all tests of a file. Each test opens pages of its own, which are closed and
+ * checked after it.
+ */
 import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll } from 'vitest';
@@ -11,11 +14,11 @@ export interface SharedDashboard {
   readonly daemon: DaemonWorld;
   /** The token of the daemon's admin key. */
   readonly admin: string;
-  /** Opens a page that is checked after the test. `provoked`: what the test makes go wrong. */
+  /** Opens a page that is checked after the test. `provoked`: the errors that the test causes. */
   open(options?: Partial<DashboardPageOptions>, provoked?: Provoked): Promise<DashboardPage>;
 }
 
-/** Called once in a `describe`; `take` gets both before each test. */
+/** Call it once in a `describe`; `take` gets both before each test. */
 export function shareDashboard(
   take: (shared: SharedDashboard) => void,
   options: DaemonWorldOptions = {},
@@ -42,7 +45,7 @@ export function shareDashboard(
     take({ daemon, admin: readFileSync(daemon.paths.adminKey, 'utf8').trim(), open });
   }, options);
 
-  // Registered after the daemon's own, so it runs before it: pages close while the daemon still answers.
+  // Registered after the daemon's hook, so it runs before it: pages close while the daemon still answers.
   afterEach(async () => {
     const pages = opened.splice(0);
     const contexts = new Set<BrowserContext>(pages.map(({ page }) => page.context));

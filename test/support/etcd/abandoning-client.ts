@@ -1,6 +1,7 @@
 /**
- * A client of the etcd at the endpoint given, many times over: two watches and a call, all abandoned when the first of
- * them ends. `integration/store/etcd-heap.test.ts` runs it, with a C library that looks at freed memory early.
+ * A program that abandons calls of an etcd, many times over: it opens two watches and a call, and drops all of them
+ * when the first ends. `integration/store/etcd-heap.test.ts` runs it with a C library that notices the use of freed
+ * memory early.
  */
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { endOfPrefix } from '../../../src/store/etcd/etcd.js';

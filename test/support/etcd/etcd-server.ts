@@ -7,16 +7,16 @@ import { join } from 'node:path';
 import { freePorts } from '../free-ports.js';
 import { until } from '../until.js';
 
-/** False: no `etcd` on this machine (Debian package etcd-server), and tests that need it are skipped. */
+/** False: this machine has no `etcd` (Debian package etcd-server), and tests that need it are skipped. */
 export const hasEtcd = spawnSync('etcd', ['--version']).status === 0;
 
 export interface EtcdMember {
   readonly endpoint: string;
   readonly pid: number;
   readonly isRunning: boolean;
-  /** Ends it as `kill -9` does. */
+  /** Ends the member as `kill -9` does. */
   kill(): Promise<void>;
-  /** Starts it again on its data. Resolves when it answers. */
+  /** Starts the member again on its data. Resolves when it answers. */
   start(): Promise<void>;
 }
 
@@ -27,28 +27,28 @@ export interface EtcdCluster {
   stop(): Promise<void>;
 }
 
-/** Where a member runs. */
+/** The place where a member runs. */
 export interface EtcdPlace {
   readonly address: string;
-  /** Program and parameters that become etcd in the same process, such as `ip netns exec host`. */
+  /** The program and parameters that become etcd in the same process, such as `ip netns exec host`. */
   readonly prefix: readonly string[];
-  /** Where it keeps its data. Default: a temporary directory. */
+  /** The directory of its data. Default: a temporary directory. */
   readonly directory?: string | undefined;
 }
 
 export interface EtcdOptions {
-  /** Where another etcd lies than in the PATH. */
+  /** The path of another etcd than the one in the PATH. */
   readonly program?: string;
   readonly members?: number;
-  /** One for each member. Default: all on loopback. */
+  /** A place for each member. Default: all on loopback. */
   readonly places?: readonly EtcdPlace[];
-  /** More parameters of each member. */
+  /** More parameters for each member. */
   readonly parameters?: readonly string[];
-  /** `https` with certificates among the parameters. Default: `http`. */
+  /** `https`, with certificates among the parameters. Default: `http`. */
   readonly scheme?: 'http' | 'https';
 }
 
-/** Resolves when every member takes part. */
+/** Starts the members. Resolves when every member takes part in the cluster. */
 export async function startEtcd(options: EtcdOptions = {}): Promise<EtcdCluster> {
   const { program = 'etcd', parameters = [], scheme = 'http' } = options;
   const loopback: EtcdPlace = { address: '127.0.0.1', prefix: [] };

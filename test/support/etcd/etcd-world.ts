@@ -10,7 +10,7 @@ export function newPrefix(): string {
   return `/test/${randomUUID()}`;
 }
 
-/** Opens a store of a node as a master does, on the real time. */
+/** Opens a store of a node as a master does, on the real clock. */
 export function openTestStore(
   endpoints: readonly string[],
   options: Partial<OpenEtcdStoreOptions> & { readonly prefix: string },

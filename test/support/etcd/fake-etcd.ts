@@ -19,8 +19,12 @@ import type {
 import { EtcdError } from '../../../src/store/etcd/etcd-error.js';
 
 /**
- * `away`: no call arrives. `no-answers`: calls take effect, and nobody hears of it. `late`: likewise, but each
- * transaction takes effect only when `arrive` is called. `full`: puts are refused.
+ * The faults of a client:
+ *
+ * - `away`: no call arrives.
+ * - `no-answers`: calls take effect, but no answer comes back.
+ * - `late`: like `no-answers`, but each transaction takes effect only when the test calls `arrive`.
+ * - `full`: puts are refused.
  */
 export type FakeFault = 'none' | 'away' | 'no-answers' | 'late' | 'full';
 
@@ -41,7 +45,7 @@ export class FakeEtcd {
     this.#clock = clock;
   }
 
-  /** A client of its own, with faults of its own. */
+  /** A new client, with faults of its own. */
   client(): FakeClient {
     return new FakeClient(this, this.#clock);
   }
@@ -53,7 +57,7 @@ export class FakeEtcd {
     return entry === undefined ? undefined : JSON.parse(entry.value.toString());
   }
 
-  /** Changes a key as somebody does who is not Drover. */
+  /** Changes a key, as a program other than Drover does. */
   put(key: string, value: string): void {
     this.#revision++;
     this.#set(key, Buffer.from(value), undefined);
@@ -95,7 +99,7 @@ export class FakeEtcd {
     this.#leases.set(id, this.#clock.monotonic() + seconds * 1000);
   }
 
-  /** The seconds of the lease, 0: it is over. */
+  /** Renews a lease. Returns its seconds; 0: the lease is over. */
   renew(id: number): number {
     this.#endLeases();
     if (!this.#leases.has(id)) return 0;
@@ -113,7 +117,7 @@ export class FakeEtcd {
     return this.#log.filter(({ modRevision }) => modRevision >= revision);
   }
 
-  /** Calls `wake` after each change, until the function that it returns is called. */
+  /** Calls `wake` after each change. Returns the function that ends this. */
   onChange(wake: () => void): () => void {
     this.#watches.add(wake);
     return () => this.#watches.delete(wake);
@@ -148,12 +152,12 @@ export class FakeEtcd {
   }
 }
 
-/** What one master sees of the cluster. */
+/** The cluster as one master sees it. */
 export class FakeClient implements Etcd {
   readonly name = 'fake';
   fault: FakeFault = 'none';
   alarmsOn: readonly Alarm[] = [];
-  /** The revisions up to which it was compacted, in order. */
+  /** The revisions of the compactions, in order. */
   readonly compactions: number[] = [];
   readonly #etcd: FakeEtcd;
   readonly #clock: Clock;
@@ -213,7 +217,7 @@ export class FakeClient implements Etcd {
 
   close(): void {}
 
-  /** Resolves after the next change, and every second, when a lease may have ended. */
+  /** Resolves after the next change, and after a second at most, because a lease may have ended. */
   #change(signal: AbortSignal): Promise<void> {
     return new Promise((resolve) => {
       const end = (): void => {
@@ -229,7 +233,7 @@ export class FakeClient implements Etcd {
   }
 
   async #call<T>(effect: () => T, { deadlineMs = 5000 }: CallOptions = {}): Promise<T> {
-    // A call takes a turn, as one over a network does.
+    // A call takes a turn of the event loop, as a call over a network does.
     await undefined;
     const isSilent = this.fault === 'away' || this.fault === 'no-answers' || this.fault === 'late';
     if (!isSilent) return effect();

@@ -1,10 +1,14 @@
-/** A TCP proxy before one etcd member, which a test makes faulty: it cuts, delays, swallows. */
+/** A TCP proxy before one etcd member, which a test makes faulty: it cuts, delays or swallows. */
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * `cut`: every connection ends after so many bytes of answers. `hole`: connections stand and nothing comes through.
- * `slow`: every piece waits. `no-answers`: requests arrive, answers do not.
+ * The faults:
+ *
+ * - `cut`: every connection ends after so many bytes of answers.
+ * - `hole`: connections stay open, but nothing comes through.
+ * - `slow`: every piece waits.
+ * - `no-answers`: requests arrive, answers do not.
  */
 export type Fault =
   | { readonly kind: 'none' | 'hole' | 'no-answers' }
@@ -38,7 +42,7 @@ export class FaultProxy {
     return `${this.#target.protocol}//127.0.0.1:${port}`;
   }
 
-  /** Holds for what comes from now on, on connections that stand, too; `cut` for new ones. */
+  /** Takes effect on further bytes of open connections too; `cut` affects only new connections. */
   set fault(fault: Fault) {
     this.#fault = fault;
   }

@@ -1,4 +1,4 @@
-/** One etcd and a proxy in front of it for all tests of a file. */
+/** Shares one etcd, with a proxy in front of it, among all tests of a file. */
 import { afterAll, beforeAll } from 'vitest';
 import { type EtcdCluster, startEtcd } from './etcd-server.js';
 import { FaultProxy } from './fault-proxy.js';
@@ -8,7 +8,7 @@ export interface SharedEtcd {
   readonly proxy: FaultProxy;
 }
 
-/** Called once in a `describe`; `take` gets both before the first test. */
+/** Call it once in a `describe`; `take` gets both before the first test. */
 export function shareEtcd(take: (shared: SharedEtcd) => void): void {
   let shared: SharedEtcd | undefined;
   beforeAll(async () => {

@@ -1,6 +1,6 @@
 /**
- * A client that writes all the time to whichever master takes it, and keeps what was acknowledged: each must be read
- * for ever after.
+ * A client that writes all the time to any master that takes a write. It keeps the acknowledged writes, each of which
+ * must be readable for ever after.
  */
 import { expect } from 'vitest';
 import type { ApiClient } from '../api/api-client.js';
@@ -15,20 +15,20 @@ export class AcknowledgedKeys {
   #count = 0;
   #lastAt = 0;
 
-  /** `name`: what its keys begin with. `apis`: of the masters to ask, at this moment. */
+  /** `name`: the beginning of its keys. `apis`: the masters to ask now. */
   constructor(name: string, apis: () => readonly ApiClient[]) {
     this.#name = name;
     this.#apis = apis;
   }
 
-  /** Writes once, to each master in turn until one has taken it. Resolves with the time of the answer. */
+  /** Writes once, asking each master in turn until one takes the write. Resolves with the time of the answer. */
   async write(): Promise<number> {
     for (;;) {
       for (const api of this.#apis()) if (await this.#attempt(api)) return this.#lastAt;
     }
   }
 
-  /** Throws unless all that was acknowledged is there. */
+  /** Throws unless every acknowledged write can be read. */
   async check(api: ApiClient): Promise<void> {
     // On a busy machine there may be no leader for a moment.
     const text = await until(async () => {
@@ -40,7 +40,7 @@ export class AcknowledgedKeys {
     expect(labels).toEqual(expect.arrayContaining(this.#acknowledged));
   }
 
-  /** One try of a label of its own. What is refused or not answered may have been done. */
+  /** Makes one try with a label of its own. A write that is refused or not answered may still have been done. */
   async #attempt(api: ApiClient): Promise<boolean> {
     const label = `${this.#name}-${this.#count++}`;
     const answer = await api.send('POST', '/keys', { label, scope: 'READ' }).catch(() => undefined);

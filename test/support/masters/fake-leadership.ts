@@ -1,29 +1,29 @@
-/** An election that a test decides, and what each master knows of it. */
+/** An election that a test decides, and the leadership that each master sees. */
 import type { Leader, Leadership, MasterPeer, Term } from '../../../src/leadership/leadership.js';
 
 export class FakeElection {
   #leader: Leader | null = null;
   #epoch = 0;
-  /** What the leader itself says of its leadership. The others say that it leads. */
+  /** The phase of the leader as the leader itself knows it. The other masters always see it as leading. */
   #own: 'leads' | 'begins' | 'hands over' = 'leads';
   #masters: readonly MasterPeer[] = [];
   readonly #listeners = new Set<() => void>();
 
-  /** Lets a master lead from now on, in a new term; null: nobody. */
+  /** Makes a master lead from now on, in a new term; null: no master leads. */
   lead(master: MasterPeer | null): void {
     this.#leader = master && { ...master, epoch: ++this.#epoch, since: 0 };
     this.#own = 'leads';
     this.#tell();
   }
 
-  /** A master has won, and does not serve yet. */
+  /** Makes a master win the election without serving yet. */
   win(master: MasterPeer): void {
     this.lead(master);
     this.#own = 'begins';
     this.#tell();
   }
 
-  /** The leader takes nothing new. The other masters do not know yet. */
+  /** Makes the leader take no new work. The other masters do not know yet. */
   handOver(): void {
     this.#own = 'hands over';
     this.#tell();
@@ -34,7 +34,7 @@ export class FakeElection {
     this.#tell();
   }
 
-  /** What the master `nodeId` knows. */
+  /** The leadership as the master `nodeId` sees it. */
   as(nodeId: string): Leadership {
     const isOwn = (): boolean => this.#leader?.nodeId === nodeId;
     const isLeader = (): boolean => isOwn() && this.#own === 'leads';

@@ -1,4 +1,4 @@
-/** A master under test that shares its state with others on etcd: the executable on a root of its own. */
+/** A master under test that shares its state with other masters on etcd: the executable on a root of its own. */
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -14,7 +14,7 @@ export interface MasterProcessOptions {
   readonly nodeId: string;
   readonly endpoints: readonly string[];
   readonly prefix: string;
-  /** The root of a master whose keys it has. Default: it makes them. */
+  /** The root of a master whose keys this master gets. Default: it makes its own keys. */
   readonly keysOf?: Pick<RootPaths, 'adminKey' | 'cluster'>;
   /** More fields of config.json. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -24,7 +24,7 @@ export class MasterProcess {
   readonly nodeId: string;
   readonly paths: RootPaths;
   readonly api: ApiClient;
-  /** `host:port` of the cluster port. */
+  /** The `host:port` of the cluster port. */
   readonly clusterAddress: string;
   readonly #outputs: DaemonProcess[] = [];
   readonly #processes: RootProcesses;
@@ -37,7 +37,7 @@ export class MasterProcess {
     this.api = new ApiClient({ apiPort, keyFile: paths.adminKey, authorityFile: undefined });
   }
 
-  /** Makes the root; starts nothing. */
+  /** Makes the root, without starting the master. */
   static async create({
     nodeId,
     endpoints,
@@ -60,7 +60,7 @@ export class MasterProcess {
     return new MasterProcess(nodeId, paths, apiPort);
   }
 
-  /** Makes the root by `drover join --as-master`, with a token of `master`; starts nothing. */
+  /** Makes the root by `drover join --as-master` with a token of `master`, without starting the new master. */
   static async join(
     nodeId: string,
     master: MasterProcess,
@@ -82,17 +82,17 @@ export class MasterProcess {
     return last;
   }
 
-  /** What all of its processes printed. */
+  /** The output of all its processes. */
   get output(): string {
     return this.#outputs.map(({ stdout, stderr }) => stdout + stderr).join('\n');
   }
 
-  /** `parameters`: further ones of `start`. */
+  /** Starts the master. `parameters`: further parameters of `start`. */
   spawn(parameters: readonly string[] = []): void {
     this.#outputs.push(new DaemonProcess({ root: this.paths.root, parameters }));
   }
 
-  /** Which master leads, as this one says; undefined: it does not answer. */
+  /** The leader as this master names it; undefined: this master does not answer. */
   async leader(): Promise<string | null | undefined> {
     try {
       return JSON.parse((await this.api.send('GET', '/ping')).text).leader;
@@ -101,7 +101,7 @@ export class MasterProcess {
     }
   }
 
-  /** Resolves when this master says that another one leads than `former`; answers which. */
+  /** Resolves with the leader when this master names another leader than `former`. */
   untilLed(former?: string): Promise<string> {
     return until(async () => {
       const leader = await this.leader();
@@ -110,7 +110,7 @@ export class MasterProcess {
     });
   }
 
-  /** Ends what runs, and removes the root. */
+  /** Ends the process and removes the root. */
   async remove(): Promise<void> {
     const last = this.#outputs.at(-1);
     if (last?.isRunning === true) {

@@ -1,6 +1,6 @@
 /**
  * Several masters in one process, each with an API and a cluster port over real sockets, one authority, and an election
- * that the test decides. Each has a store of its own, so that a test sees which of them has answered.
+ * that the test decides. Each has a store of its own, so that a test sees which master has answered.
  */
 import { pino } from 'pino';
 import type { ApiServerOptions } from '../../../src/api/server.js';
@@ -32,7 +32,7 @@ export class TestMaster {
   readonly desk = new MasterDesk({ logger: pino({ level: 'silent' }) });
   readonly api: ApiWorld;
   readonly door: ClusterServer;
-  /** Between the others and its cluster port, so that a test can cut it off. */
+  /** A proxy in front of its cluster port, by which a test can cut it off from the others. */
   #proxy: TcpProxy | undefined;
   #isOver = false;
 
@@ -93,7 +93,7 @@ export class TestMaster {
     this.#proxy = await TcpProxy.start({ port: this.door.port ?? 0 });
   }
 
-  /** Ends it. Called twice, it does nothing the second time. */
+  /** Stops the master. Idempotent. */
   async stop(): Promise<void> {
     if (this.#isOver) return;
     this.#isOver = true;

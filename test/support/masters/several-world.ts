@@ -1,4 +1,6 @@
-/** Masters that share a store in memory, with their directories, and connections between them that can be cut. */
+/**
+ * Masters that share a store in memory, each with its directories, and connections between them that a test can cut.
+ */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type Server, type Socket } from 'node:net';
@@ -22,7 +24,7 @@ export class SeveralWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-masters-'));
   readonly store = new MemoryStore();
   readonly masters = new Map<string, TestMaster>();
-  /** Masters that cannot be reached, and reach nobody. */
+  /** The masters that are cut off from all others. */
   readonly cut = new Set<string>();
   readonly #listeners = new Set<() => void>();
   #leader: string | null = null;
@@ -148,7 +150,7 @@ export class TestMaster {
     this.#world.changed();
   }
 
-  /** The port at which `from` reaches this master's desk. */
+  /** The port at which the master `from` reaches this master's desk. */
   doorFor(from: string): Promise<number> {
     let door = this.#doors.get(from);
     if (door === undefined) {
@@ -172,7 +174,7 @@ export class TestMaster {
     return readFile(this.pathOf(file), 'utf8');
   }
 
-  /** All in one turn: no look comes when only some are gone. */
+  /** Removes files in one turn, so that no look sees only some of them gone. */
   async remove(...files: readonly string[]): Promise<void> {
     for (const file of files) rmSync(join(this.#root, file), { recursive: true });
   }

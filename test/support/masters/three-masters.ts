@@ -1,4 +1,4 @@
-/** Three masters on one etcd, each a process with a root of its own, and their directories. */
+/** Three masters on one etcd, each a process with a root and directories of its own. */
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
@@ -16,7 +16,7 @@ export class ThreeMasters {
     this.all = all;
   }
 
-  /** Resolves when all of them answer, and say the same leader. */
+  /** Resolves when all of them answer and name the same leader. */
   static async start(settings: Readonly<Record<string, unknown>> = {}): Promise<ThreeMasters> {
     const etcd = await startEtcd();
     const options = { endpoints: etcd.endpoints, prefix: newPrefix(), settings };
@@ -35,7 +35,10 @@ export class ThreeMasters {
     return masters;
   }
 
-  /** The one that all running masters say leads, and the others that run. `former`: it is not that one. */
+  /**
+   * The leader that all running masters name, and the other running masters. `former`: waits for another leader than
+   * this one.
+   */
   async roles(former?: string): Promise<{ leader: MasterProcess; others: MasterProcess[] }> {
     const running = this.all.filter(({ process }) => process.isRunning);
     return until(async () => {
@@ -47,19 +50,19 @@ export class ThreeMasters {
     });
   }
 
-  /** Ends everything and removes the roots. After a failed test it shows what they printed. */
+  /** Ends everything and removes the roots. After a failed test it shows the output of the masters. */
   async finish({ isFailed }: { readonly isFailed: boolean }): Promise<void> {
     if (isFailed) for (const { nodeId, output } of this.all) console.log(`--- ${nodeId}\n${output}`);
     for (const master of this.all) await master.remove();
     await this.#etcd.stop();
   }
 
-  /** etcd ends, and all of its data is gone. */
+  /** Ends etcd and removes all its data. */
   loseEtcd(): Promise<void> {
     return this.#etcd.stop();
   }
 
-  /** Starts an empty etcd, and writes it into each config.json. */
+  /** Starts an empty etcd, and writes its address into each config.json. */
   async newEtcd(): Promise<void> {
     this.#etcd = await startEtcd();
     const { endpoints } = this.#etcd;
@@ -78,7 +81,7 @@ export function writeOn({ paths }: MasterProcess, file: string, text: string): v
   writeFileSync(path, text);
 }
 
-/** Undefined: there is no such file. */
+/** The text of a file under the root of a master; undefined: there is no such file. */
 export function readOn({ paths }: MasterProcess, file: string): string | undefined {
   const path = join(paths.root, file);
   return existsSync(path) ? readFileSync(path, 'utf8') : undefined;

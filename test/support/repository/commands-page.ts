@@ -1,4 +1,7 @@
-/** Writes the tables of docs/commands.md from the command tree. The prose around them, and the notes here, are by hand. */
+/**
+ * Writes the tables of docs/commands.md from the command tree. The prose around them, and the notes here, are written
+ * by hand.
+ */
 import { Command, type Option } from 'commander';
 import { ALIASES } from '../../../src/client/aliases.js';
 import { ClientHost } from '../../../src/client/commands/client-host.js';
@@ -9,7 +12,7 @@ import { pathOf } from '../../../src/command-tree/help/usage.js';
 
 const COMMON: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--yes']);
 
-/** What a page says beyond the line of the help. */
+/** Notes of the page on a command, beyond its line of help. */
 const NOTES: Partial<Record<CommandPath, string>> = {
   'instance list': 'state, node, address, pid, age, restarts, message',
   'instance adopt': '[when it is refused](operations.md#take-up-a-directory-again)',
@@ -41,7 +44,7 @@ const NOTES: Partial<Record<CommandPath, string>> = {
   'session list': '[sessions](api.md#sessions)',
 };
 
-/** The page with the tables that the tree makes, between their marks. Throws when a mark is missing. */
+/** The page with the tables of the command tree between their marks. Throws when a mark is missing. */
 export function withTables(page: string): string {
   const program = tree();
   const own = ownCommands();
@@ -87,7 +90,7 @@ function tree(): Map<string, Command> {
   return commands;
 }
 
-/** Those that only the client has, as they are typed. */
+/** The commands that only the client has, as they are typed. */
 function ownCommands(): Map<string, Command> {
   const program = new Command('drover').helpCommand(false);
   const unused = (): never => {
@@ -103,7 +106,7 @@ function ownCommands(): Map<string, Command> {
       stdout: process.stdout,
     }),
   );
-  // Without the hidden one, which scripts of the completion call.
+  // The hidden command is left out, which the scripts for shell completion call.
   const visible = program.createHelp().visibleCommands(program);
   return new Map(
     program.commands
@@ -133,7 +136,7 @@ function rowOfCommand([path, command]: [string, Command]): string[] {
 }
 
 function rowsOfOptions(commands: ReadonlyMap<string, Command>): string[][] {
-  // What several commands have alike is one row.
+  // An option that several commands share is one row.
   const rows = new Map<string, string[]>();
   for (const [path, command] of commands)
     for (const { flags, description } of ownOptionsOf(command)) {
@@ -144,7 +147,7 @@ function rowsOfOptions(commands: ReadonlyMap<string, Command>): string[][] {
   return [...rows.values()];
 }
 
-/** Without those that all commands of the client have. */
+/** The options of a command, without the options that all commands of the client have. */
 function ownOptionsOf(command: Command): readonly Option[] {
   return command.options.filter(({ long }) => !COMMON.has(long ?? ''));
 }

@@ -1,18 +1,18 @@
-/** Reads the steps of a page that say, in bold, on which machine their commands are typed. */
+/** Reads the steps of a page that name, in bold, the machine on which their commands are typed. */
 import { fencesOf } from './markdown.js';
 
 /** One block of commands. */
 export interface MachineStep {
-  /** `each machine`, or names of machines. */
+  /** The machines: `each machine`, or names. */
   readonly machines: readonly string[];
-  /** In a terminal of its own; the block need not end. */
+  /** True: the commands run in a second terminal, and need not end. */
   readonly isBeside: boolean;
   readonly lines: readonly string[];
 }
 
 const STEP = /^ ?\d+\. \*\*On (.+?)(, in another terminal)?\*\*/m;
 
-/** Of a section with numbered steps. Throws where a step says no machine. */
+/** The steps of a section with numbered steps. Throws when a step names no machine. */
 export function machineSteps(section: string, all: readonly string[]): MachineStep[] {
   return section
     .split(/^(?= ?\d+\. )/m)

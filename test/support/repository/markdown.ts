@@ -1,7 +1,10 @@
-/** Reads what Markdown pages promise: links, anchors, code and tables. For the tests of the documents; knows only the forms that ours use. */
+/**
+ * Reads what Markdown pages promise: links, anchors, code and tables. For the tests of the documents; knows only the
+ * forms that our pages use.
+ */
 
 export interface Fence {
-  /** What stands behind the opening backticks; empty: nothing. */
+  /** The text behind the opening backticks; empty: there is none. */
   readonly language: string;
   readonly lines: readonly string[];
 }
@@ -35,7 +38,7 @@ export function proseOf(text: string): string[] {
   });
 }
 
-/** Targets of links, as they stand. */
+/** The targets of links, unchanged. */
 export function linksOf(text: string): string[] {
   return [...proseOf(text).join('\n').matchAll(LINK)].map(([, target = '']) => target);
 }
@@ -46,7 +49,7 @@ export function inlineCodeOf(text: string): string[] {
   );
 }
 
-/** What `#...` may name, as GitHub makes it of the headings. */
+/** The anchors that a link may name, as GitHub makes them of the headings. */
 export function anchorsOf(text: string): Set<string> {
   const anchors = new Set<string>();
   for (const line of proseOf(text)) {
@@ -60,7 +63,7 @@ export function anchorsOf(text: string): Set<string> {
   return anchors;
 }
 
-/** The cells of all rows of tables, heads and rules left out. A `\|` stays in its cell. */
+/** The cells of all table rows, without heads and rules. A `\|` stays in its cell. */
 export function rowsOf(text: string): string[][] {
   const lines = proseOf(text);
   return lines
@@ -77,7 +80,7 @@ function isRule(line: string): boolean {
   return /^\|[-| :]+\|$/.test(line);
 }
 
-/** The text from a heading that begins so to the next one of its level or a higher one. */
+/** The text from the first heading that begins like this, up to the next heading of its level or a higher one. */
 export function sectionOf(text: string, heading: string): string {
   const lines = text.split('\n');
   const from = lines.findIndex((line) => line.startsWith(heading));

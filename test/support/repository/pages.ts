@@ -1,4 +1,4 @@
-/** The pages that the tests of the documents read, and how they say where a fault is. */
+/** The pages that the tests of the documents read, and how these tests name the place of a fault. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { REPOSITORY } from '../repository-root.js';
@@ -27,7 +27,7 @@ export function firstCells(text: string): string[] {
   return rowsOf(text).map(([cell = '']) => cell.replaceAll('`', ''));
 }
 
-/** Each thing found as `page: what`, so that a failure says where to look. */
+/** The finds of all pages as `page: what`, so that a failure says where to look. */
 export function inPages(find: (text: string, page: string) => readonly string[], pages = PAGES): string[] {
   return pages.flatMap((page) => find(read(page), page).map((what) => `${page}: ${what}`));
 }

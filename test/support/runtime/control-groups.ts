@@ -1,8 +1,11 @@
-/** Takes away the control groups of a root: a daemon that was killed leaves them for the next one, and here is none. */
+/**
+ * Removes the control groups of a root. A killed daemon leaves them for the next daemon, which never comes after a
+ * test.
+ */
 import { pino } from 'pino';
 import { openLimits } from '../../../src/runtime/limits/open-limits.js';
 
-/** Those that something still lives in stay. */
+/** Removes the groups in which no process lives. */
 export async function removeControlGroups(rootId: string): Promise<void> {
   const limits = await openLimits({ rootId, environment: {}, logger: pino({ enabled: false }) });
   await limits.removeUnused(() => false);

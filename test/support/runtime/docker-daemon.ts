@@ -1,6 +1,6 @@
 /**
- * A daemon to be killed, for `docker-runtime.test.ts`: takes up the containers of a root, prints `adopted`, and copies
- * their logs until it is killed. Usage: node docker-daemon.js ROOT-ID ROOT SOCKET
+ * A program for `docker-runtime.test.ts` that plays a daemon to be killed. It takes up the containers of a root, prints
+ * `adopted`, and copies their logs until it is killed. Usage: node docker-daemon.js ROOT-ID ROOT SOCKET
  */
 import { join } from 'node:path';
 import { pino } from 'pino';

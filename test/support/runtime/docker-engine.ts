@@ -1,12 +1,12 @@
 /**
- * A Docker Engine, or a Podman, of a test's own: with everything it has under one temporary directory, ended and
- * removed afterwards. It needs root, Debian's docker.io (or podman, runc and catatonit) and busybox-static, nothing of
- * the network:
+ * A private Docker Engine or Podman for tests: everything that it has is in one temporary directory, and it is ended
+ * and removed afterwards. It needs root, Debian's docker.io (or podman, runc and catatonit) and busybox-static, but no
+ * network.
  *
  * - `vfs` copies images and needs no support of the kernel; `cgroupfs` needs no systemd.
- * - `--bridge=none --iptables=false` leaves the machine's network alone: containers are on the host's network, or on
- *   one that a test makes, whose ports a program of Docker's own (docker-proxy) publishes without any rule of iptables.
- * - dockerd brings a containerd of its own below `exec`, and takes it along at SIGTERM.
+ * - `--bridge=none --iptables=false` leaves the machine's network alone. Containers are on the host's network, or on a
+ *   network that a test makes, whose ports docker-proxy publishes without a rule of iptables.
+ * - dockerd starts a containerd of its own below `exec`, and ends it at SIGTERM.
  * - Limits work where the control groups of memory and cpu can be written, v1 or v2.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
@@ -22,19 +22,22 @@ import { messageOf } from '../../../src/model/errors.js';
 import { until } from '../until.js';
 import { hasTool } from './process-world.js';
 
-/** The image that a test may start: busybox as the few tools of TOOLS, because vfs copies it for each container. */
+/**
+ * The image that a test may start: busybox as the few tools of TOOLS. It is small because vfs copies it for each
+ * container.
+ */
 export const IMAGE = 'drover-test:1';
 const TOOLS = 'sh cat env head httpd od seq sleep tail touch tr true wc'.split(' ');
 const BUSYBOX = '/usr/bin/busybox';
 const PATIENCE_MS = 120_000;
 
-/** A Docker Engine that runs IMAGE; or, where none can be had, why not. */
+/** Starts a Docker Engine that can run IMAGE. Resolves with the reason where that is not possible. */
 export async function startEngine(): Promise<ContainerEngine | string> {
   const missing = whyNoEngine('docker.io', ['dockerd', 'containerd', 'runc']);
   return missing ?? startWith(new DockerEngine());
 }
 
-/** A Podman that runs IMAGE; or, where none can be had, why not. */
+/** Starts a Podman that can run IMAGE. Resolves with the reason where that is not possible. */
 export async function startPodman(): Promise<ContainerEngine | string> {
   const missing = whyNoEngine('podman, runc, catatonit', ['podman', 'conmon', 'runc', 'catatonit']);
   return missing ?? startWith(new Podman());
@@ -52,7 +55,7 @@ async function startWith(engine: ContainerEngine): Promise<ContainerEngine | str
   }
 }
 
-/** Undefined: what an engine needs is there; else what is missing. */
+/** The requirement that this machine lacks for an engine; undefined: it has all of them. */
 function whyNoEngine(packages: string, tools: readonly string[]): string | undefined {
   if (process.getuid?.() !== 0) return 'not root';
   for (const tool of tools) if (!hasTool(tool)) return `no ${tool} (Debian: ${packages})`;
@@ -72,7 +75,7 @@ export interface InspectedContainer {
 }
 
 export abstract class ContainerEngine {
-  /** Short: podman refuses a long one. */
+  /** The path is short because podman refuses a long one. */
   protected readonly directory = mkdtempSync(join(tmpdir(), 'drover-dk-'));
   readonly socketPath = join(this.directory, 'engine.sock');
   #daemon: ChildProcess | undefined;
@@ -80,7 +83,7 @@ export abstract class ContainerEngine {
   /** The program that serves the socket, with its parameters. */
   protected abstract command(): readonly [string, ...string[]];
 
-  /** Podman's settings: without them it asks for limits that not every machine gives. */
+  /** The path of Podman's settings. By default Podman asks for limits that not every machine gives. */
   protected containersConf(): string {
     const path = join(this.directory, 'containers.conf');
     writeFileSync(path, '[containers]\ndefault_ulimits = ["nofile=1024:1024", "nproc=1024:1024"]\n');
@@ -92,7 +95,7 @@ export abstract class ContainerEngine {
     const [program, ...parameters] = this.command();
     const path = join(this.directory, 'log');
     const log = openSync(path, 'a');
-    // Not in the group of the test: Ctrl-C must not end it before its containers.
+    // Detached from the test's process group, so that Ctrl-C does not end the engine before its containers.
     this.#daemon = spawn(program, parameters, {
       env: { ...process.env, CONTAINERS_CONF: this.containersConf() },
       stdio: ['ignore', log, log],
@@ -123,7 +126,7 @@ export abstract class ContainerEngine {
     await this.ask('POST', `/images/${id ?? IMAGE}/tag?repo=${repo}&tag=${tag}`);
   }
 
-  /** Runs one container. Throws where containers are not possible, in a container itself for example. */
+  /** Runs one container. Throws where containers are not possible, such as inside a container. */
   async tryContainer(): Promise<void> {
     const id = await this.run({ Cmd: ['true'], HostConfig: { NetworkMode: 'host', Init: true } });
     await this.ask('POST', `/containers/${id}/wait`);
@@ -167,7 +170,7 @@ export abstract class ContainerEngine {
     });
   }
 
-  /** It hangs: connections are accepted by the kernel, and nothing answers. */
+  /** Makes the engine hang: the kernel still accepts connections, but no answer comes. */
   freeze(): void {
     this.#daemon?.kill('SIGSTOP');
   }
@@ -188,10 +191,10 @@ export abstract class ContainerEngine {
     await exited;
   }
 
-  /** Ends it and removes all that it had. */
+  /** Ends the engine and removes everything that it had. */
   async close(): Promise<void> {
     await this.stop();
-    // What an engine that had to be killed left mounted.
+    // An engine that had to be killed leaves mounts behind.
     for (const line of readFileSync('/proc/self/mountinfo', 'utf8').split('\n')) {
       const point = line.split(' ')[4];
       if (point?.startsWith(`${this.directory}/`)) execFileSync('umount', ['-l', point]);
@@ -200,7 +203,7 @@ export abstract class ContainerEngine {
   }
 }
 
-/** Ends its containers and its containerd when it is stopped. */
+/** A Docker Engine that is stopped ends its containers and its containerd too. */
 class DockerEngine extends ContainerEngine {
   protected override command(): readonly [string, ...string[]] {
     const path = (name: string): string => join(this.directory, name);
@@ -212,7 +215,7 @@ class DockerEngine extends ContainerEngine {
   }
 }
 
-/** Its containers go on while it is stopped: each has a process of its own (conmon) beside it. */
+/** A Podman that is stopped leaves its containers running: each has a process of its own (conmon) beside it. */
 class Podman extends ContainerEngine {
   protected override command(): readonly [string, ...string[]] {
     return ['podman', ...this.#flags, 'system', 'service', '--time=0', `unix://${this.socketPath}`];

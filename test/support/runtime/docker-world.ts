@@ -1,4 +1,4 @@
-/** A root directory on a real engine, and as many daemons' worth of docker runtimes on it as a test wants. */
+/** A root directory on a real engine. A test makes as many docker runtimes on it as it needs, one for each daemon. */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ export class DockerWorld {
     };
   }
 
-  /** A runtime as a new daemon would make it. Earlier ones are not released. */
+  /** A runtime as a new daemon makes it. Earlier runtimes are not released. */
   runtime(more: Partial<DockerRuntimeOptions> = {}): DockerRuntime {
     const runtime = new DockerRuntime({ ...this.options, ...more });
     this.#runtimes.push(runtime);
@@ -65,7 +65,7 @@ export class DockerWorld {
     return !(await this.engine.inspect(run.containerId)).State.Running;
   }
 
-  /** Ids of this root's containers, ended ones too. */
+  /** The ids of this root's containers, including ended ones. */
   async containers(): Promise<string[]> {
     const filters = encodeURIComponent(JSON.stringify({ label: [`drover.root=${this.rootId}`] }));
     const said = await this.engine.ask('GET', `/containers/json?all=true&filters=${filters}`);

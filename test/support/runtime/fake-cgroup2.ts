@@ -1,6 +1,6 @@
 /**
- * A tree of control groups of version 2 in a temporary directory, with the kernel's rules that matter to Drover: groups
- * come with their files, controllers are given downwards, and no group both holds processes and gives controllers.
+ * A tree of control groups of version 2 in a temporary directory, with the kernel's rules that matter to Drover. Groups
+ * come with their files, and controllers are passed downwards. No group both holds processes and passes controllers on.
  */
 import {
   existsSync,
@@ -31,7 +31,7 @@ const FILES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 export class FakeCgroup2 extends GroupFiles {
   readonly mountPoint = mkdtempSync(join(tmpdir(), 'drover-cgroup2-'));
 
-  /** `controllers`: what the machine has; all are given down to `path`, which holds `pids`. */
+  /** `controllers`: the controllers of the machine. All of them are passed down to `path`, which holds `pids`. */
   static withOwn(
     path: string,
     pids: readonly number[],
@@ -53,7 +53,7 @@ export class FakeCgroup2 extends GroupFiles {
     return { directory: join(this.mountPoint, path), mountPoint: this.mountPoint, isReadOnly };
   }
 
-  /** What a file of the group at `path` says, without the last newline. */
+  /** The content of a file of the group at `path`, without the last newline. */
   says(path: string, name: string): string {
     return readFileSync(join(this.mountPoint, path, name), 'latin1').trim();
   }
@@ -139,7 +139,7 @@ export class FakeCgroup2 extends GroupFiles {
     writeFileSync(join(directory, name), text);
   }
 
-  /** The groups on the way to one, from the top, without the top itself. */
+  /** The groups from the top down to this one, without the top itself. */
   #pathTo(directory: string): string[] {
     const names = relative(this.mountPoint, directory).split('/').filter(Boolean);
     return names.map((_, index) => join(this.mountPoint, ...names.slice(0, index + 1)));

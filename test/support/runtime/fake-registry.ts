@@ -1,4 +1,7 @@
-/** A registry of one image with one layer, which it can hold back half-way: pulls are real, and take as long as a test wants. */
+/**
+ * A registry of one image with one layer, which it can hold back half-way. Pulls are real, and take as long as a test
+ * wants.
+ */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -22,7 +25,7 @@ export class FakeRegistry {
   readonly #config: Blob;
   readonly #manifest: Blob;
   readonly #held: (() => void)[] = [];
-  /** The second half of the layer waits for `release`. */
+  /** True: the second half of the layer waits for `release`. */
   isHolding = false;
 
   private constructor(tar: Buffer) {
@@ -55,7 +58,7 @@ export class FakeRegistry {
     return registry;
   }
 
-  /** Its image as an engine names it. Engines speak plain HTTP with 127.0.0.1. */
+  /** The image's name for an engine. Engines speak plain HTTP with 127.0.0.1. */
   get image(): string {
     return `127.0.0.1:${(this.#server.address() as AddressInfo).port}/games/world:1`;
   }

@@ -8,7 +8,7 @@ import { until } from '../until.js';
 
 export class LogFiles {
   readonly #parent = fs.mkdtempSync(join(tmpdir(), 'drover-log-'));
-  /** Not there until something is written. */
+  /** The directory of the log. It does not exist until something is written. */
   readonly directory = join(this.#parent, 'abc123');
 
   write(firstLine: number, content: string | Buffer): void {

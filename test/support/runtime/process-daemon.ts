@@ -1,6 +1,6 @@
 /**
- * A daemon to be killed, for `owner.test.ts`: starts one instance in the process runtime, prints its identity as a
- * line of JSON, and waits. Usage: node process-daemon.js ROOT-ID ROOT INSTANCE-ID COMMAND
+ * A program for `owner.test.ts` that plays a daemon to be killed. It starts one instance in the process runtime, prints
+ * its identity as a line of JSON, and waits. Usage: node process-daemon.js ROOT-ID ROOT INSTANCE-ID COMMAND
  */
 import { join } from 'node:path';
 import { pino } from 'pino';
@@ -33,4 +33,4 @@ const identity = await runtime.start({
   cpu: 10,
 });
 process.stdout.write(`${JSON.stringify(identity)}\n`);
-// The connection to the owner keeps it alive until it is killed.
+// The connection to the owner keeps this process alive until it is killed.

@@ -1,6 +1,6 @@
 /**
- * A root directory with the process runtime's built owner, as many daemons' worth of runtimes on it as a test wants,
- * and a clean end: whatever carries the root's mark is gone afterwards. Needs `npm run build`.
+ * A root directory with the process runtime's built owner. A test makes as many runtimes on it as it needs, one for
+ * each daemon. The end kills every process with the root's mark. Needs `npm run build`.
  */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -39,7 +39,7 @@ export class ProcessWorld {
     mkdirSync(this.workingDirectory);
   }
 
-  /** A runtime as a new daemon would make it. Earlier ones are not released. */
+  /** A runtime as a new daemon makes it. Earlier runtimes are not released. */
   runtime(more: Partial<ProcessRuntimeOptions> = {}): ProcessRuntime {
     const runtime = new ProcessRuntime({ ...this.options, ...more });
     this.#runtimes.push(runtime);
@@ -63,12 +63,12 @@ export class ProcessWorld {
     return (await readLastLines(join(this.root, 'logs', instanceId), 100_000)).lines;
   }
 
-  /** Pids of the owner processes of this root. */
+  /** The pids of the owner processes of this root. */
   owners(): number[] {
     return livePids().filter((pid) => readText(pid, 'cmdline').includes(this.rootId) && !this.#isMarked(pid));
   }
 
-  /** Pids of the live processes that carry this root's mark. */
+  /** The pids of the live processes that carry this root's mark. */
   marked(): number[] {
     return livePids().filter((pid) => this.#isMarked(pid));
   }
@@ -103,7 +103,7 @@ export function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // Gone meanwhile.
+    // The process is gone meanwhile.
   }
 }
 

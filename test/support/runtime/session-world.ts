@@ -1,6 +1,7 @@
 /**
- * A root directory with the built session owner of screen or tmux sessions, as many daemons' worth of runtimes on it as a test
- * wants, and a clean end: session owner, servers and all that ran in them are gone afterwards. Needs `npm run build`.
+ * A root directory with the built session owner of screen or tmux sessions. A test makes as many runtimes on it as it
+ * needs, one for each daemon. The end kills session owner, servers and everything that ran in them. Needs `npm run
+ * build`.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -49,7 +50,7 @@ export class SessionWorld {
     };
   }
 
-  /** A runtime as a new daemon would make it. Earlier ones are not released. */
+  /** A runtime as a new daemon makes it. Earlier runtimes are not released. */
   runtime(more: Partial<SessionRuntimeOptions> = {}): SessionRuntime {
     const runtime = new SessionRuntime({ ...this.options, ...more });
     this.#runtimes.push(runtime);
@@ -77,23 +78,23 @@ export class SessionWorld {
     return join(this.root, 'logs', instanceId);
   }
 
-  /** Where the tool's servers listen. */
+  /** The directory of the sockets of the tool's servers. */
   get servers(): string {
     return serverDirectory(this.options.socketDirectory, this.options.tool);
   }
 
-  /** What the session owner keeps of a run. */
+  /** The directory in which the session owner keeps a run. */
   runDirectory(instanceId: string, run = 1): string {
     return join(this.options.sessionsDirectory, this.options.tool, `${instanceId}.${run}`);
   }
 
-  /** Names of the runs of which something is kept. */
+  /** The names of the runs that the session owner keeps. */
   kept(): string[] {
     const names = readdirSync(join(this.options.sessionsDirectory, this.options.tool));
     return names.filter((name) => /^[a-z0-9]{6}\.\d+$/.test(name)).sort();
   }
 
-  /** Pids of the session owners of this root. */
+  /** The pids of the session owners of this root. */
   sessionOwners(): number[] {
     return this.#pids().filter((pid) => readText(pid, 'cmdline').startsWith('drover'));
   }
@@ -104,19 +105,19 @@ export class SessionWorld {
     return pid;
   }
 
-  /** Pids of the tool's servers of this root. */
+  /** The pids of the tool's servers of this root. */
   toolServers(): number[] {
     return this.#pids().filter((pid) => readText(pid, 'comm').startsWith(this.options.tool));
   }
 
-  /** Pids of the live processes that carry this root's mark. */
+  /** The pids of the live processes that carry this root's mark. */
   marked(): number[] {
     return livePids().filter((pid) => readText(pid, 'environ').includes(`DROVER_RUN=${this.rootId}/`));
   }
 
   async close(): Promise<void> {
     await Promise.all(this.#runtimes.map((runtime) => runtime.release()));
-    // The session owners first: what they see ending they take for an end.
+    // The session owners are killed first, because they would record the ends of their runs.
     for (const pid of this.sessionOwners()) kill(pid);
     await until(() => {
       const left = this.#pids();
@@ -126,7 +127,7 @@ export class SessionWorld {
     rmSync(this.root, { recursive: true });
   }
 
-  /** Everything that was started for this root names it in its command line or its environment. */
+  /** The pids of the processes that name this root in their command line or environment, as all of its processes do. */
   #pids(): number[] {
     const isOurs = (text: string): boolean => text.includes(this.root) || text.includes(this.rootId);
     return livePids().filter((pid) => isOurs(readText(pid, 'cmdline')) || isOurs(readText(pid, 'environ')));

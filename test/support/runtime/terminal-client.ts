@@ -1,4 +1,4 @@
-/** One who looks at an attached terminal, and remembers what was seen. */
+/** A client of an attached terminal that remembers its output. */
 import type { AttachEvent, Attachment } from '../../../src/model/run/attachment.js';
 
 export class TerminalClient {
@@ -6,7 +6,7 @@ export class TerminalClient {
   /** The output so far. */
   seen = '';
   readonly refusals: string[] = [];
-  /** The last event. */
+  /** Resolves with the last event. */
   readonly ended: Promise<Extract<AttachEvent, { kind: 'ended' }>>;
 
   /** Reads from now on. */

@@ -1,6 +1,6 @@
 /**
- * A private directory for one tmux server and the runs' directories on it, with as many tools (session owners' worth) as a test
- * wants, and a clean end: the server and all that ran in it are gone afterwards.
+ * A private directory for one tmux server and its runs. A test makes as many tools on it as it needs, one for each
+ * session owner. The end kills the server and everything that ran in it.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -41,7 +41,7 @@ export class TmuxWorld {
     return new TmuxTool({ directory: this.sessions, socketDirectory: this.sockets, path: TOOL_PATH });
   }
 
-  /** A run of `script`, as the session owner has it run, in a directory of its own. */
+  /** A run of `script`, as the session owner starts it, in a directory of its own. */
   run(instanceId: string, script: string, environment: Readonly<Record<string, string>> = {}): SessionStart {
     const directory = join(this.sessions, `${instanceId}.1`);
     mkdirSync(directory, { mode: 0o700 });
@@ -58,7 +58,7 @@ export class TmuxWorld {
     return { instanceId, run: 1, name: `${instanceId}-1`, directory, workingDirectory: this.root, ...call };
   }
 
-  /** All that the program wrote so far, and how it ended. */
+  /** The output of the program so far, and its end. */
   read({ directory }: SessionStart): SpoolEnd & { readonly output: Buffer } {
     const names = readdirSync(directory).filter((name) => name.startsWith('spool.'));
     const bytes = Buffer.concat(names.sort().map((name) => readFileSync(join(directory, name))));
@@ -73,7 +73,7 @@ export class TmuxWorld {
     });
   }
 
-  /** How a run's program ended, and all that it wrote; its session is over too. */
+  /** Resolves when a run's program and its session have ended, with the exit and the whole output. */
   untilDied(run: SessionStart): Promise<SessionExit & { readonly output: string }> {
     return until(() => {
       const { exit, output } = this.read(run);
@@ -82,7 +82,7 @@ export class TmuxWorld {
     });
   }
 
-  /** A run's program and its shell. */
+  /** The pids of a run's program and its shell. */
   pids(run: SessionStart): { readonly program: number; readonly shell: number } {
     const found = new RunDirectory(this.sessions, run).processes;
     if (found === undefined) throw new Error(`${run.name} has not begun`);

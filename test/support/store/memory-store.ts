@@ -1,5 +1,5 @@
 /**
- * A store without a disk, for tests and simulations. Its semantics are the same; a transaction is "durable" a few
+ * A store without a disk, for tests and simulations. It behaves like the others; a transaction is "durable" a few
  * microtasks later.
  */
 

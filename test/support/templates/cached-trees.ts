@@ -1,9 +1,9 @@
-/** What lies in a node's template cache. */
+/** The content of a node's template cache. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { nameOfTree, readRecord, treeOfName } from '../../../src/templates/transfer/tree-record.js';
 
-/** The contents of the files of each cached tree by path, by digest. Rejects while a tree comes or goes. */
+/** The cached trees by digest, each with the contents of its files by path. Rejects while a tree comes or goes. */
 export async function cachedTrees(cache: string): Promise<Map<string, Record<string, string>>> {
   const digests = readdirSync(cache).flatMap((name) => treeOfName(name) ?? []);
   return new Map(

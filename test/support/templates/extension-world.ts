@@ -1,4 +1,4 @@
-/** Extensions written to a temporary directory as an operator does, and a registry that loads them. */
+/** Extensions in a temporary directory, written as an operator does, and a registry that loads them. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ export class ExtensionWorld {
   readonly root = temporaryDirectory();
   readonly directory = join(this.root, 'extensions');
   readonly instanceLogs = join(this.root, 'logs');
-  /** Messages of the log, with their level. */
+  /** The messages of the log, with their level. */
   readonly log: string[] = [];
   readonly logger = pino(
     { level: 'info', base: null, timestamp: false, formatters: { level: (level) => ({ level }) } },
@@ -68,14 +68,14 @@ export class ExtensionWorld {
     return this.registry;
   }
 
-  /** What `extension list` says of one; the last of two that share an id is the operator's. */
+  /** The status of an extension in `extension list`. When two share an id, it is the operator's, which comes last. */
   status(id: string): ExtensionStatus | undefined {
     return this.registry?.list().findLast((status) => status.id === id);
   }
 
   async stop(): Promise<void> {
     await this.registry?.stop();
-    // Enabled, it would make each promise of the files after this one slower, and more so with every world.
+    // An enabled AsyncLocalStorage would slow each promise of the following files, and each world would add one.
     this.#running.disable();
     rmSync(this.root, { recursive: true });
   }

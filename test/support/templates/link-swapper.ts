@@ -1,12 +1,12 @@
 /**
- * An attacker in a thread of its own: puts a symbolic link in a directory's place and the directory back, as fast as
- * it can, until it is stopped.
+ * An attacker in a thread: it puts a symbolic link in a directory's place and the directory back, as fast as it can,
+ * until it is stopped.
  */
 import { once } from 'node:events';
 import { mkdirSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-/** Plain JavaScript: a thread does not go through the test runner's loader. */
+/** Plain JavaScript, because a thread does not go through the test runner's loader. */
 const PROGRAM = `
 const { renameSync, symlinkSync } = require('node:fs');
 const { workerData } = require('node:worker_threads');
@@ -31,7 +31,7 @@ export class LinkSwapper {
   readonly #worker: Worker;
   readonly #ended: Promise<unknown>;
 
-  /** Swaps `directory` for a link to `target`; `workshop` is a directory of its own on the same disk. */
+  /** Swaps `directory` for a link to `target`. `workshop`: a private directory on the same disk. */
   constructor(directory: string, target: string, workshop: string) {
     mkdirSync(workshop);
     this.#worker = new Worker(PROGRAM, {
@@ -46,7 +46,7 @@ export class LinkSwapper {
     return Atomics.load(this.#flag, 1);
   }
 
-  /** The directory is back then. */
+  /** Stops the attacks. Afterwards the directory is in its place. */
   async stop(): Promise<void> {
     Atomics.store(this.#flag, 0, 1);
     await this.#ended;

@@ -1,4 +1,4 @@
-/** The threads of the built program, for tests that install templates. They end with the process. */
+/** The pack threads of the built program, for tests that install templates. They end with the process. */
 import { join } from 'node:path';
 import { PackThreads } from '../../../src/templates/transfer/pack-threads.js';
 import { REPOSITORY } from '../repository-root.js';

@@ -12,7 +12,7 @@ import { forever, temporaryDirectory } from './template-trees.js';
 const PROGRAM = join(dirname(createRequire(import.meta.url).resolve('s3rver/package.json')), 'bin/s3rver.js');
 const PARALLEL_PUTS = 16;
 export const BUCKET = 'templates';
-/** The one pair of keys that s3rver knows. */
+/** The only pair of keys that s3rver knows. */
 export const S3_KEYS = { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' };
 
 export class S3Server {
@@ -25,17 +25,17 @@ export class S3Server {
     return `http://127.0.0.1:${this.port}`;
   }
 
-  /** Settings of a storage in its bucket. */
+  /** The settings of a storage in its bucket. */
   get settings() {
     return { endpoint: this.endpoint, region: 'us-east-1', bucket: BUCKET, forcePathStyle: true, ...S3_KEYS };
   }
 
-  /** On the port that it had before, or a free one. */
+  /** Starts the server on its former port, or on a free port at first. */
   async start(): Promise<void> {
     const child = spawn(
       process.execPath,
       [
-        // It numbers the pages of listings with a cipher that OpenSSL 3 calls legacy.
+        // The server numbers the pages of listings with a cipher that OpenSSL 3 calls legacy.
         '--openssl-legacy-provider',
         PROGRAM,
         ...['--directory', this.#directory, '--address', '127.0.0.1', '--port', String(this.port)],
@@ -56,7 +56,7 @@ export class S3Server {
       endpoint: this.endpoint,
       region: 'us-east-1',
       forcePathStyle: true,
-      // The SDK writes into what it is given.
+      // A copy, because the SDK writes into the object.
       credentials: { ...S3_KEYS },
     });
   }

@@ -1,4 +1,4 @@
-/** A small file system of its own (tmpfs) that a test fills and frees. Needs root and the right to mount. */
+/** A private small file system (tmpfs) that a test fills and frees. Needs root and the right to mount. */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +20,7 @@ export class SmallDisk {
     }
   }
 
-  /** Whether this user may mount one here. */
+  /** True when this user may mount a file system here. */
   static readonly isPossible = ((): boolean => {
     try {
       new SmallDisk('64k').close();
@@ -40,12 +40,12 @@ export class SmallDisk {
     }
   }
 
-  /** Takes back what `fill` took. */
+  /** Frees the space that `fill` took. */
   free(): void {
     rmSync(join(this.path, 'ballast'));
   }
 
-  /** Nothing may be open in it any more. */
+  /** Unmounts the disk. No file in it may be open any more. */
   close(): void {
     execFileSync('umount', [this.path], { stdio: 'pipe' });
     rmSync(this.path, { recursive: true });

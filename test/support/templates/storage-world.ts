@@ -11,9 +11,9 @@ import { type Tree, temporaryDirectory, writeTree } from './template-trees.js';
 /** Templates by `<group>/<name>`, each with a version. */
 export class FakeStorage implements StorageProvider {
   readonly templates = new Map<string, { version: string; tree: Tree }>();
-  /** Calls in order: `version a/b`, `download a/b`. */
+  /** The calls in order, such as `version a/b` and `download a/b`. */
   readonly calls: string[] = [];
-  /** When set, everything fails with it. */
+  /** While set, every call fails with this error. */
   failWith: Error | undefined;
   /** Awaited by every call. */
   hold: () => Promise<void> = async () => {};
@@ -41,7 +41,7 @@ export class StorageWorld {
   readonly root = temporaryDirectory();
   readonly directory = join(this.root, 'data/storages');
   readonly downloadsDirectory = join(this.root, 'data/downloads');
-  // Later than every file here, so that none counts as changed just now.
+  // Later than every file here, so that no file counts as just changed.
   readonly clock = new FakeClock({ startAt: Date.now() + 3_600_000, settleTurns: 30 });
   readonly main = new FakeStorage();
   readonly providers = new Map<string, StorageProvider>([['main', this.main]]);
@@ -50,7 +50,7 @@ export class StorageWorld {
     { level: 'info' },
     { write: (line) => this.log.push((JSON.parse(line) as { msg: string }).msg) },
   );
-  /** Templates that listeners were told of. */
+  /** The templates that listeners were told of. */
   readonly told: string[] = [];
   downloads: StorageDownloads;
   library: StorageLibrary;
@@ -66,7 +66,7 @@ export class StorageWorld {
     this.library.onChange((group, name) => this.told.push(`${group}/${name}`));
   }
 
-  /** The master ends and another one starts on the same directory. */
+  /** Replaces the master's parts by new ones on the same directory, as after a restart. */
   async restart(): Promise<void> {
     await this.library.stop();
     ({ downloads: this.downloads, library: this.library } = this.#build());

@@ -1,4 +1,4 @@
-/** Template trees for tests: written from a plain object, read back as one. */
+/** Template trees for tests: written from a plain object, and read back as such an object. */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { digestTree } from '../../../src/templates/tree/digest.js';
 import { walkTree } from '../../../src/templates/tree/tree.js';
 import { packThreads } from './pack-threads.js';
 
-/** Path to content; a path ending in `/` is a directory, one starting with `*` an executable file. */
+/** The content by path. A path that ends in `/` is a directory; a path that starts with `*` is an executable file. */
 export type Tree = Readonly<Record<string, string | Buffer>>;
 
 export const quietLogger: Logger = pino({ level: 'silent' });
@@ -36,7 +36,7 @@ export function writeTree(root: string, tree: Tree): void {
   }
 }
 
-/** What lies in `root`, in the form that `writeTree` takes; a link shows as `-> target`. */
+/** The tree below `root` in the form that `writeTree` takes; a link shows as `-> target`. */
 export async function readTree(root: string): Promise<Record<string, string>> {
   const tree: Record<string, string> = {};
   for (const path of (await readdir(root, { recursive: true })).sort()) {
@@ -48,7 +48,7 @@ export async function readTree(root: string): Promise<Record<string, string>> {
   return tree;
 }
 
-/** Puts a tree into a cache the way the channel does; resolves with its digest. */
+/** Puts a tree into a cache as the channel does; resolves with its digest. */
 export async function addTree(cache: TemplateCache, tree: Tree): Promise<string> {
   const root = temporaryDirectory();
   try {
@@ -75,7 +75,7 @@ export async function readCached(cache: TemplateCache, digest: string): Promise<
   }
 }
 
-/** A small file system of its own, for disks that are full; undefined where the test may not mount one. */
+/** Mounts a small file system, for tests of a full disk; undefined where the test may not mount. */
 export function mountSmallDisk(sizeKB: number): { directory: string; unmount: () => void } | undefined {
   const directory = temporaryDirectory();
   const mounted = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${sizeKB}k`, 'drover-test', directory]);

@@ -26,11 +26,11 @@ export class TemplateWorld {
   readonly directory = join(this.root, 'templates');
   readonly library: TemplateLibrary;
   readonly local: LocalTemplates;
-  /** What was asked of storages and nodes. */
+  /** The questions to storages and nodes. */
   readonly synced: string[] = [];
-  /** What the latest sync to the cluster has come to. */
+  /** The report of the latest sync to the cluster. */
   latest: ClusterSyncReport | undefined;
-  /** Awaited by every download from a storage, so that a test can hold one in the middle. */
+  /** Awaited by every download from a storage, so that a test can hold a download in the middle. */
   hold: () => Promise<unknown> = async () => {};
 
   constructor({ clock, ...options }: TemplateWorldOptions) {

@@ -1,25 +1,25 @@
-/** Zips byte by byte, with whatever faults a test wants: no library writes those. */
+/** Makes zips byte by byte, with any faults that a test wants: no library writes such zips. */
 import { crc32, deflateRawSync } from 'node:zlib';
 
 export interface ZipEntry {
   readonly name: string | Buffer;
   readonly content?: Buffer | string;
-  /** 0: stored. Default 8: deflated. */
+  /** The method of compression. 0: stored. Default 8: deflated. */
   readonly method?: number;
-  /** Mode with its type, as Unix tools write it. Default: none. */
+  /** The mode with its type, as Unix tools write it. Default: none. */
   readonly mode?: number;
-  /** Default: UTF-8 names. */
+  /** The flags. Default: UTF-8 names. */
   readonly flags?: number;
-  /** What the directory says, where it lies. */
+  /** The values in the zip's directory, where they are to be wrong. */
   readonly says?: { readonly size?: number; readonly packedSize?: number; readonly crc?: number };
-  /** Shares the content of the entry with this index. */
+  /** The index of the entry whose content this entry shares. */
   readonly sharing?: number;
 }
 
 const UTF8_NAMES = 0x800;
 const MADE_BY_UNIX = (3 << 8) | 20;
 
-/** `says.count` is what the end of the zip claims. */
+/** The bytes of a zip. `says.count`: the number of entries that the end of the zip claims. */
 export function zipOf(
   entries: readonly ZipEntry[],
   { says }: { readonly says?: { readonly count: number } } = {},
@@ -87,7 +87,7 @@ function directoryEntry({ mode = 0 }: ZipEntry, record: ZipRecord, offset: numbe
   return Buffer.concat([header, record.name]);
 }
 
-/** Flags, method, a date, checksum and sizes stand in one order in both headers. */
+/** Flags, method, a date, checksum and sizes have the same order in both headers. */
 function writeFacts(header: Buffer, at: number, { flags, method, crc, packedSize, size }: ZipRecord): void {
   header.writeUInt16LE(flags, at);
   header.writeUInt16LE(method, at + 2);

@@ -1,6 +1,6 @@
 /**
- * `/instances`. Reads come from the encoded view, writes change the desired state, and the node answers for logs
- * and stdin.
+ * `/instances`. Reads come from the encoded view, writes change the desired state, and the node answers for logs and
+ * stdin.
  */
 
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
@@ -84,7 +84,7 @@ function createRoute({ creations }: Reads & Writes): Route {
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
       const record = await creations.create(body.configurationName).catch((error: unknown) => {
-        // The URL is right: the name stands in the body. So the answer is 400, not 404.
+        // The URL is right, because the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
         throw badRequest(unknownConfiguration(body.configurationName));
       });
@@ -119,10 +119,12 @@ function detailsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     path: '/instances/:id/details',
     scope: 'READ',
     reach: 'instance',
-    summary: 'One instance with what is wanted of it, its templates, and what it uses now.',
+    summary: 'One instance with its desired state, its templates and its present usage.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    answers: { 200: { description: 'all that is known of it', schema: instanceDetailsSchema } },
+    answers: {
+      200: { description: 'everything that is known of the instance', schema: instanceDetailsSchema },
+    },
     handle: ({ params }) => detailsOf(visible(view, params.id), dependencies),
   });
 }
@@ -133,13 +135,16 @@ function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     path: '/instances/:id',
     scope: 'OPERATE',
     reach: 'instance',
-    summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
+    summary:
+      'Removes an instance: its process is ended, and its working directory is removed unless it is static.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
+    answers: {
+      200: { description: 'the instance is hidden at once; its node cleans up', schema: instanceMessage },
+    },
     handle: async ({ params }) => {
       const { id } = params;
-      // One whose record cannot be read is not in the view, and this is the way to be rid of it.
+      // An instance whose record cannot be read is not in the view, and can still be deleted here.
       if (!dependencies.instances.setAside.has(id)) visible(view, id);
       return { message: await deleteInstance(dependencies, id), instanceId: id };
     },
@@ -152,7 +157,7 @@ function logsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     path: '/instances/:id/logs',
     scope: 'READ',
     reach: 'instance',
-    summary: 'The most recent lines of output, or of a part of it.',
+    summary: 'The last lines of the output, or of a part of it.',
     errors: [
       'DRV_INSTANCE_UNKNOWN',
       'DRV_NODE_DISCONNECTED',
@@ -256,8 +261,8 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
 }
 
 /**
- * Returns the record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN for any other, such as one
- * that is being removed.
+ * The record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN for any other, such as an instance that
+ * is being removed.
  */
 export function visible(view: InstanceView, id: string): InstanceRecord {
   const record = view.record(id);

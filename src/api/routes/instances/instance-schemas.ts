@@ -1,4 +1,4 @@
-/** Input and answers of the instance routes, as zod schemas. */
+/** The input and the answers of the instance routes, as zod schemas. */
 import { z } from 'zod';
 import type { LogPoint } from '../../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
@@ -8,8 +8,8 @@ import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../../operat
 const LINES_RULE = `must be a whole number from 1 to ${MAX_LOG_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';
 /**
- * A number that an app reports beside its state. Some apps write it as text; one that makes no sense is left out
- * and not refused.
+ * A number that an app reports beside its state. Some apps write it as text. A number that makes no sense is left out,
+ * not refused.
  */
 const reportedNumber = z
   .union([
@@ -56,16 +56,14 @@ export const logsQuery = z
       .min(1, LINES_RULE)
       .max(MAX_LOG_LINES, LINES_RULE)
       .default(DEFAULT_LOG_LINES)
-      .describe('how many of the last lines, of the part that is asked for'),
+      .describe('how many of the last lines, counted in the part that is asked for'),
     ansi: flag.describe('keep colours and other terminal sequences'),
     since: logPoint
       .optional()
-      .describe(
-        'leave out what was written before: a time (2026-01-31T12:00:00Z), an age (10m) or a line number',
-      ),
-    until: logPoint.optional().describe('leave out what was written after: a time, an age or a line number'),
+      .describe('leave out earlier lines: a time (2026-01-31T12:00:00Z), an age (10m) or a line number'),
+    until: logPoint.optional().describe('leave out later lines: a time, an age or a line number'),
     timestamps: flag.describe('say when each line was written, to the second'),
-    previous: flag.describe('only what the run before the present one wrote'),
+    previous: flag.describe('only the output of the run before the present one'),
   })
   .superRefine(checkLogPoints);
 
@@ -90,9 +88,9 @@ export type LifecycleTarget = z.output<typeof lifecycleQuery>['target'];
 export const executeBody = z.object({
   command: z
     .string()
-    // Half a surrogate pair cannot be encoded: the instance would get another text.
+    // Half a surrogate pair cannot be encoded, so the instance would get another text.
     .refine((text) => !/\p{Surrogate}/u.test(text), { error: 'must be well-formed Unicode text' })
-    .describe('written to standard input, with a newline unless it ends with one'),
+    .describe('the text for standard input; a newline is added if it lacks one'),
 });
 
 export const instanceList = z.array(instanceInfoSchema);

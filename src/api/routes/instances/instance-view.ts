@@ -1,6 +1,6 @@
 /**
- * Keeps instances encoded for clients: the text of each one, and the list of all in pieces. Only what changed is encoded
- * again. While an instance is ONLINE its `lastHeartbeat` follows the beats of its node.
+ * Keeps instances encoded for clients: the text of each one, and the list of all in pieces. Only changed parts are
+ * encoded again. While an instance is ONLINE its `lastHeartbeat` follows the beats of its node.
  */
 
 import type { Access } from '../../../access/access.js';
@@ -8,38 +8,47 @@ import type { BeatBook } from '../../../channel/master/beat-book.js';
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../../model/instance.js';
 import type { MirrorReader } from '../../../store/mirror.js';
 
-/** Cannot occur inside an encoded string, where each quote has a backslash before it. */
+/**
+ * The key of the heartbeat. An encoded string cannot contain it, because each quote in a string has a backslash before
+ * it.
+ */
 const HEARTBEAT = '"lastHeartbeat":';
 const OPEN = Buffer.from('[');
 const CLOSE = Buffer.from(']');
-/** A piece of the list ends after an id that ends like this: 1 of 216, so that a piece is some 100 kB. */
+/** A piece of the list ends after an id with such an end: 1 of 216 ids, so that a piece is about 100 kB. */
 const LAST_OF_PIECE = /[a-f]a$/;
 
-/** One visible instance. It is encoded when it is first asked for. */
+/** A visible instance. It is encoded at the first question for it. */
 interface Slot {
   record: InstanceRecord;
   isGone: boolean;
-  /** Null after a change of the record. */
+  /** The encoded instance; null after a change of the record. */
   text: string | null;
   heartbeat: number;
-  /** Where the digits of the heartbeat begin in `text`. */
+  /** The place in `text` where the digits of the heartbeat begin. */
   digitsAt: number;
   /** The `beats.tick` at which `heartbeat` was looked up. */
   tick: number;
-  /** The piece of the list that it is in; undefined until the next list. */
+  /** The piece of the list with this instance; undefined until the next list. */
   piece: Piece | undefined;
 }
 
-/** Neighbours in the list. A change of one instance encodes its neighbours again, and a new one no others. */
+/**
+ * Neighbours in the list. A change of an instance encodes only its piece again, and a new instance changes no other
+ * piece.
+ */
 interface Piece {
   readonly slots: readonly Slot[];
-  /** With a comma before each instance. Null: one of them has changed. Never written to once it was returned. */
+  /**
+   * The encoded instances, with a comma before each. Null: an instance of the piece has changed. Bytes that were
+   * returned are never written to.
+   */
   bytes: Buffer | null;
 }
 
 export interface InstanceViewOptions {
   readonly instances: MirrorReader<InstanceRecord>;
-  /** `tick` grows with every beat. Encoded heartbeats are right as long as it is the same. */
+  /** `tick` grows with every beat. An encoded heartbeat is right as long as `tick` is the same. */
   readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;
 }
 
@@ -47,7 +56,9 @@ export class InstanceView {
   readonly #beats: InstanceViewOptions['beats'];
   readonly #unsubscribe: () => void;
   readonly #slots = new Map<string, Slot>();
-  /** In order of creation, then id, unless `#isOrderStale`. It may hold removed slots until the next list. */
+  /**
+   * The slots in order of creation, then id, unless `#isOrderStale`. Removed slots may stay in it until the next list.
+   */
   #order: Slot[] = [];
   #isOrderStale = true;
   /** All slots of `#order`, in order. */
@@ -72,8 +83,8 @@ export class InstanceView {
   }
 
   /**
-   * The encoded array of the instances that `access` sees (absent: of all), by `createdAt`, then id: its bytes are those
-   * of all pieces together. The caller must not write to them.
+   * The encoded array of the instances that `access` sees (absent: all), by `createdAt`, then id. The array is made of
+   * the bytes of all returned pieces together. The caller must not write to them.
    */
   list(access?: Pick<Access, 'configurations' | 'sees'>): readonly Buffer[] {
     this.#putInOrder();
@@ -154,7 +165,7 @@ export class InstanceView {
     return piece.bytes;
   }
 
-  /** Encodes record and heartbeat where they changed. */
+  /** The text of an instance. Record and heartbeat are encoded again if they have changed. */
   #textOf(slot: Slot): string {
     const { tick } = this.#beats;
     if (slot.text !== null && slot.tick === tick) return slot.text;
@@ -185,7 +196,7 @@ function encode(slot: Slot, heartbeat: number): string {
   return text;
 }
 
-/** The text with another heartbeat, because a beat changes nothing else. */
+/** The text with another heartbeat; a beat changes nothing else. */
 function withHeartbeat(text: string, { digitsAt, heartbeat: before }: Slot, heartbeat: number): string {
   return text.slice(0, digitsAt) + String(heartbeat) + text.slice(digitsAt + String(before).length);
 }
@@ -195,7 +206,7 @@ function byCreation(a: Slot, b: Slot): number {
   return a.record.id < b.record.id ? -1 : 1;
 }
 
-/** Cuts the list. A piece whose slots are the same as before stays as it is. */
+/** Cuts the list into pieces. A piece with the same slots as before stays as it is. */
 function piecesOf(order: readonly Slot[]): readonly Piece[] {
   const pieces: Piece[] = [];
   let from = 0;

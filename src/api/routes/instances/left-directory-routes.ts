@@ -1,4 +1,7 @@
-/** `/cluster/left-directories`: directories of static instances that are gone, and how one is taken up again. */
+/**
+ * `/cluster/left-directories`: the directories of static instances that are gone, and the way to make an instance of a
+ * directory again.
+ */
 
 import { z } from 'zod';
 import { instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
@@ -43,7 +46,8 @@ function adoptRoute(dependencies: Reads & Writes): Route {
     path: '/cluster/left-directories/:id/adopt',
     scope: 'OPERATE',
     reach: 'filtered',
-    summary: 'Makes an instance of such a directory: same id, same node, with the files that are there.',
+    summary:
+      'Makes an instance of such a directory again: same id, same node, with the files of the directory.',
     errors: [
       'DRV_DIRECTORY_UNKNOWN',
       'DRV_ADOPTION_REFUSED',
@@ -64,7 +68,10 @@ function adoptRoute(dependencies: Reads & Writes): Route {
   });
 }
 
-/** A directory of which nobody knows whose it was may be anybody's. */
+/**
+ * Tells which directories the caller sees. A directory of an unknown configuration may be anybody's, so only a key for
+ * all configurations sees it.
+ */
 function seenBy(request: Request): SeesLeft {
   return (name) =>
     name === null ? accessOf(request)?.configurations == null : seesConfiguration(request, name);
