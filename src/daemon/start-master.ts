@@ -13,9 +13,8 @@ import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
-import { Commands } from '../commands/command-runner.js';
-import type { CommandDependencies } from '../commands/context.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { Commands } from '../console/commands.js';
 import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
@@ -99,7 +98,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     untilAnswered: () => api.untilAnswered(),
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
-  const commands = new Commands(dependencies);
+  const commands = new Commands({
+    ...dependencies,
+    ask: (caller, request) => api.ask(caller, request),
+  });
   const api = new ApiServer({
     dependencies: { ...dependencies, commands },
     ...(configuration.store.kind === 'etcd' && {
@@ -248,7 +250,7 @@ function buildDependencies(
     dashboard,
   }: Foundation,
   isReady: () => boolean,
-): Omit<ApiDependencies, 'commands'> & CommandDependencies {
+): Omit<ApiDependencies, 'commands'> {
   const { state } = master;
   const { clock, logger, metrics } = shared;
   return {

@@ -29,7 +29,6 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { InstanceView } from './instances/instance-view.js';
 
@@ -172,11 +171,10 @@ function executeRoute({ configuration, nodes }: Reads): Route {
     params: nodeParams,
     body: commandBody,
     answers: {},
-    handle: ({ params: { id } }, reply) => {
+    handle: ({ params: { id } }) => {
       if (id === configuration.nodeId)
-        return sendError(
-          reply,
-          400,
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
           'cannot execute command on local node via API: use POST /api/commands/execute',
         );
       if (nodes.get(id) === undefined) throw unknownNode(id);

@@ -148,7 +148,7 @@ function reloadRoute(): Route {
     handle: (_call, reply) =>
       sendError(
         reply,
-        501,
+        'DRV_NOT_IMPLEMENTED',
         'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
   });

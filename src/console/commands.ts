@@ -3,17 +3,20 @@
  * time of a line are bounded, and each line has an audit entry. Lines that run at once share nothing.
  */
 import type { Command } from 'commander';
+import { type Access, KeyAccess } from '../access/access.js';
 import type { CommandRunner, CommandSession, ListedCommand } from '../api/http/command-runner.js';
 import { mayDestroy } from '../command-tree/commands.js';
-import { endsOf } from '../command-tree/help-command.js';
-import { pathOf, usageOf } from '../command-tree/usage.js';
+import { endsOf } from '../command-tree/help/help-command.js';
+import { pathOf, usageOf } from '../command-tree/help/usage.js';
 import { withDeadline } from '../loop/deadline.js';
+import { withoutLimits } from '../model/access/api-key.js';
 import { DroverError } from '../model/errors.js';
 import { subjectOfCommand, subjectOfUnknown } from './audit-subject.js';
 import { completionsOf } from './completion.js';
 import type { CommandDependencies } from './context.js';
-import { describeFailure, isHelp, PartFailed } from './failure.js';
+import { codeOf, describeFailure, isHelp, PartFailed } from './failure.js';
 import { CommandOutput } from './output.js';
+import { OwnCalls } from './own-calls.js';
 import { splitLine } from './split-line.js';
 import { buildTree } from './tree.js';
 
@@ -21,17 +24,23 @@ import { buildTree } from './tree.js';
 const MAX_MS = 55_000;
 /** A longer line is a mistake or an attack. */
 const MAX_LINE_CHARS = 64 * 1024;
+/** The name of the node's own terminal in the audit trail. No key can have it. */
+const TERMINAL = 'terminal';
 
 export class Commands implements CommandRunner {
   readonly #dependencies: CommandDependencies;
+  /** The caller of what is typed at the node's own terminal. */
+  readonly #terminal: Access;
 
   constructor(dependencies: CommandDependencies) {
     this.#dependencies = dependencies;
+    const { clock } = dependencies;
+    this.#terminal = new KeyAccess({ label: TERMINAL, keyHash: '', grant: withoutLimits('ALL'), clock });
   }
 
   /**
-   * Runs one line. Never throws: an error is printed as one line `error: ...`, or as `{"error"}` with `-o json`.
-   * Output is cut at 4 MiB, and the wait ends after 55 s. What the command has begun may go on after that.
+   * Runs one line. Never throws: an error is printed as one line `error: ...`, or as `{"error"}` with `-o json`. Output
+   * is cut at 4 MiB, and the wait ends after 55 s. The work that the command has begun may go on after that.
    */
   async run(line: string | readonly string[], session: CommandSession): Promise<{ readonly isOk: boolean }> {
     const isTooLong = charsOf(line) > MAX_LINE_CHARS;
@@ -67,7 +76,7 @@ export class Commands implements CommandRunner {
   #silentTree(): Command {
     const output = new CommandOutput(() => undefined);
     const { signal } = new AbortController();
-    return buildTree({ dependencies: this.#dependencies, output, actor: '', signal, columns: undefined });
+    return this.#tree({ access: null, address: null, columns: undefined }, output, signal);
   }
 
   async #perform(words: readonly string[], { session, output, ran }: Run): Promise<boolean> {
@@ -76,8 +85,7 @@ export class Commands implements CommandRunner {
       if (words.length === 0) throw new DroverError('DRV_COMMAND_INVALID', 'the line is longer than 64 KiB');
       const limit = { limitMs: MAX_MS, clock, signal: session.signal, expired };
       await withDeadline(limit, async (signal) => {
-        const { actor, columns } = session;
-        const program = buildTree({ dependencies: this.#dependencies, output, actor, signal, columns });
+        const program = this.#tree(session, output, signal);
         ran.program = program;
         program.hook('preAction', (_program, command) => {
           ran.command = command;
@@ -91,15 +99,26 @@ export class Commands implements CommandRunner {
       if (session.signal.aborted) return false;
       if (error instanceof PartFailed && error.isTold) return false;
       const message = describeFailure(error, logger);
-      if (asksForJson(words)) output.printJson({ error: message });
+      if (asksForJson(words)) output.printJson({ error: message, code: codeOf(error) });
       else if (message !== '') output.print(`error: ${message}`);
       return false;
     }
   }
 
-  #record({ actor, address }: CommandSession, subject: string, isOk: boolean): void {
+  #tree(
+    { access, address, columns }: Pick<CommandSession, 'access' | 'address' | 'columns'>,
+    output: CommandOutput,
+    signal: AbortSignal,
+  ): Command {
+    const { ask } = this.#dependencies;
+    const api = new OwnCalls({ ask, caller: access ?? this.#terminal, address, signal });
+    return buildTree({ dependencies: this.#dependencies, api, output, signal, columns });
+  }
+
+  #record({ access, address }: CommandSession, subject: string, isOk: boolean): void {
     const result = isOk ? 'ok' : 'failed';
-    this.#dependencies.audit.record({ key: actor, action: 'command', subject, address, result });
+    const { name: key } = access ?? this.#terminal;
+    this.#dependencies.audit.record({ key, action: 'command', subject, address, result });
   }
 }
 

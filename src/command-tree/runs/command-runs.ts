@@ -1,13 +1,14 @@
-/** What each command does in the client: calls of the API. A route answers what its command prints with `-o json`. */
-import type { CommandRuns, DataOf } from '../../command-tree/commands.js';
-import { type ApiClient, pathPart } from '../api-client.js';
+/** What each command does: calls of the API. A route answers what its command prints with `-o json`. */
+
+import type { CommandRuns, DataOf } from '../commands.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
 import { configurationRuns } from './configuration-runs.js';
 import { instanceRuns } from './instance-runs.js';
 import { nodeRuns } from './node-runs.js';
 import { rolloutRuns } from './rollout-runs.js';
 import { templateRuns } from './template-runs.js';
 
-export function clientRuns(api: ApiClient): CommandRuns {
+export function commandRuns(api: ApiCalls): CommandRuns {
   const removeKey = ({ label }: { readonly label: string }) =>
     api.send<DataOf<'key delete'>>('DELETE', `/keys/${pathPart(label)}`);
   return {

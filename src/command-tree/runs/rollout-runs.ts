@@ -1,11 +1,12 @@
-/** `rollout ...` in the client. */
-import type { CommandRuns } from '../../command-tree/commands.js';
-import type { ROLLOUT_COMMANDS } from '../../command-tree/groups/rollouts.js';
-import { type ApiClient, pathPart } from '../api-client.js';
+/** `rollout ...`. */
+
+import type { CommandRuns } from '../commands.js';
+import type { ROLLOUT_COMMANDS } from '../groups/rollouts.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
 
 type RolloutRuns = Pick<CommandRuns, keyof typeof ROLLOUT_COMMANDS>;
 
-export function rolloutRuns(api: ApiClient): RolloutRuns {
+export function rolloutRuns(api: ApiCalls): RolloutRuns {
   const pathOf = (name: string): string => `/rollouts/${pathPart(name)}`;
   return {
     'rollout list': () => api.get('/rollouts'),

@@ -2,13 +2,13 @@
 import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
+import { fullUsageOf } from '../command-tree/help/usage.js';
+import { commandRuns } from '../command-tree/runs/command-runs.js';
 import type { Asker } from '../command-tree/selection/act.js';
-import { fullUsageOf } from '../command-tree/usage.js';
 import { DroverError } from '../model/errors.js';
 import type { CommandContext } from './context.js';
 import { addExtensionCommands } from './extension-commands.js';
 import { PartFailed } from './failure.js';
-import { commandRuns } from './runs/command-runs.js';
 
 const HELP_COLUMNS = 100;
 const FOOTER = [
@@ -21,7 +21,7 @@ const FOOTER = [
  * CommanderErrors.
  */
 export function buildTree(context: CommandContext): Command {
-  const { output, actor, signal, dependencies, columns } = context;
+  const { output, api, signal, dependencies, columns } = context;
   const program = new Command('drover')
     .exitOverride()
     .configureOutput({
@@ -43,7 +43,7 @@ export function buildTree(context: CommandContext): Command {
     if (isForPrograms(command)) output.printJson(shown.json());
     else output.print(await shown.text({ columns, now: dependencies.clock.now(), isWide: false }));
   };
-  const runs = commandRuns(dependencies, actor);
+  const runs = commandRuns(api);
   addCommands(program, {
     addOptions: (command, path) => {
       if (path !== undefined && descriptionOf(path).mayAsk === true)
@@ -65,8 +65,6 @@ export function buildTree(context: CommandContext): Command {
       const shown = await runCommand(runs, path, input, { signal, say, confirm });
       await show(shown, command);
       if (shown.failure !== undefined) throw new PartFailed(shown.failure.message, isForPrograms(command));
-      // After the answer: what reads it goes with the daemon.
-      if (path === 'stop') dependencies.stopDaemon();
     },
     show,
     footer: FOOTER,

@@ -1,30 +1,32 @@
-/** `template ...` in the client. */
+/** `template ...`. */
 import { setTimeout as pause } from 'node:timers/promises';
-import type { CommandRuns, InputOf, RunCall } from '../../command-tree/commands.js';
-import {
-  type DownloadedTemplate,
-  describeDispatch,
-  type TEMPLATE_COMMANDS,
-  type TemplateSync,
-} from '../../command-tree/groups/templates.js';
-import { suggest } from '../../command-tree/suggest.js';
 import type { Configuration } from '../../model/configuration.js';
 import { mayInstall } from '../../model/plain/may-install.js';
 import type { ClusterSyncReport } from '../../model/template.js';
 import { quoteText } from '../../model/words.js';
 import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { CommandRuns, InputOf, RunCall } from '../commands.js';
+import {
+  type DownloadedTemplate,
+  describeDispatch,
+  type TEMPLATE_COMMANDS,
+  type TemplateSync,
+} from '../groups/templates.js';
+import { suggest } from '../help/suggest.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
+import { ClientError, EXIT } from './client-error.js';
 
-/** How long the nodes are waited for, as on the console. */
+/** How long the nodes are waited for: less than the time limit of a line of the console. */
 const MAX_WAIT_MS = 30_000;
+/** The first pause between two looks at a sync. Each pause is twice the last one, up to the longest. */
+const FIRST_LOOK_MS = 20;
 const LOOK_EVERY_MS = 500;
 /** A storage may be slow, and the route has no limit of its own. */
 const DOWNLOAD_MS = 3_600_000;
 
 type TemplateRuns = Pick<CommandRuns, keyof typeof TEMPLATE_COMMANDS>;
 
-export function templateRuns(api: ApiClient): TemplateRuns {
+export function templateRuns(api: ApiCalls): TemplateRuns {
   return {
     'template list': async () => {
       const [templates, configurations] = await Promise.all([
@@ -44,13 +46,13 @@ export function templateRuns(api: ApiClient): TemplateRuns {
   };
 }
 
-async function listTemplates(api: ApiClient): Promise<TemplateName[]> {
+async function listTemplates(api: ApiCalls): Promise<TemplateName[]> {
   const groups = await api.get<{ readonly templates: readonly TemplateName[] }[]>('/templates');
   return groups.flatMap(({ templates }) => templates.map(({ group, name }) => ({ group, name })));
 }
 
 async function sync(
-  api: ApiClient,
+  api: ApiCalls,
   { pattern, storage, wait }: InputOf<'template sync'>,
   call: RunCall,
 ): Promise<TemplateSync> {
@@ -68,16 +70,16 @@ async function sync(
 }
 
 /** Waits until all nodes have answered, half a minute at most. The sync goes on after that. */
-async function untilOver(api: ApiClient, { signal }: RunCall): Promise<ClusterSyncReport> {
+async function untilOver(api: ApiCalls, { signal }: RunCall): Promise<ClusterSyncReport> {
   const endAt = performance.now() + MAX_WAIT_MS;
-  for (;;) {
+  for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LOOK_EVERY_MS)) {
     const report = await api.get<ClusterSyncReport>('/templates/sync');
     if (report.isOver || performance.now() >= endAt) return report;
-    await pause(LOOK_EVERY_MS, undefined, { signal });
+    await pause(pauseMs, undefined, { signal });
   }
 }
 
-async function download(api: ApiClient, pattern: string, storage: string): Promise<DownloadedTemplate[]> {
+async function download(api: ApiCalls, pattern: string, storage: string): Promise<DownloadedTemplate[]> {
   const results: DownloadedTemplate[] = [];
   for (const { group, name } of await templatesToDownload(api, pattern)) {
     const path = `/templates/${pathPart(group)}/${pathPart(name)}/sync`;
@@ -93,7 +95,7 @@ async function download(api: ApiClient, pattern: string, storage: string): Promi
 }
 
 /** The templates that the pattern names. A full name need not exist yet. */
-async function templatesToDownload(api: ApiClient, pattern: string): Promise<readonly TemplateName[]> {
+async function templatesToDownload(api: ApiCalls, pattern: string): Promise<readonly TemplateName[]> {
   const isMeant = matcherOf(pattern);
   const [group = '', name = '*'] = pattern.split('/');
   if (name !== '*') return [{ group, name }];
@@ -102,7 +104,7 @@ async function templatesToDownload(api: ApiClient, pattern: string): Promise<rea
   return found;
 }
 
-async function noMatch(api: ApiClient, pattern: string): Promise<ClientError> {
+async function noMatch(api: ApiCalls, pattern: string): Promise<ClientError> {
   const known = (await listTemplates(api)).flatMap(({ group, name }) => [`${group}/${name}`, `${group}/*`]);
   const suggestion = suggest(pattern, [...new Set(known)], 'template list');
   return new ClientError(EXIT.notFound, `no template matches ${quoteText(pattern)}${suggestion}`);

@@ -1,21 +1,22 @@
-/** `instance ...` in the client. */
-import type { CommandRuns, InputOf, RunCall } from '../../command-tree/commands.js';
-import { byConfiguration } from '../../command-tree/groups/instance-text.js';
-import type { INSTANCE_COMMANDS } from '../../command-tree/groups/instances.js';
-import { leftOf } from '../../command-tree/groups/left-text.js';
-import { actOnInstances, type InstanceMessage, type Refusal } from '../../command-tree/selection/act.js';
-import type { InstanceAction, KnownInstances } from '../../command-tree/selection/choose.js';
-import type { Selecting } from '../../command-tree/selection/selection.js';
+/** `instance ...`. */
+
 import type { Configuration } from '../../model/configuration.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { UpdateBody, UpdatedInstance } from '../../operations/instance-update.js';
 import { logPointText } from '../../operations/log-point.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT, isTransient } from '../client-error.js';
+import type { CommandRuns, InputOf, RunCall } from '../commands.js';
+import { byConfiguration } from '../groups/instance-text.js';
+import type { INSTANCE_COMMANDS } from '../groups/instances.js';
+import { leftOf } from '../groups/left-text.js';
+import { actOnInstances, type InstanceMessage, type Refusal } from '../selection/act.js';
+import type { InstanceAction, KnownInstances } from '../selection/choose.js';
+import type { Selecting } from '../selection/selection.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
+import { ClientError, EXIT, isTransient } from './client-error.js';
 
 type InstanceRuns = Pick<CommandRuns, keyof typeof INSTANCE_COMMANDS>;
 
-export function instanceRuns(api: ApiClient): InstanceRuns {
+export function instanceRuns(api: ApiCalls): InstanceRuns {
   const act =
     <Input extends Selecting, Done extends InstanceMessage>(
       action: InstanceAction,
@@ -65,7 +66,7 @@ export function instanceRuns(api: ApiClient): InstanceRuns {
 }
 
 /** Groups are asked for only where they choose. */
-async function knownTo(api: ApiClient, { selection }: Selecting): Promise<KnownInstances> {
+async function knownTo(api: ApiCalls, { selection }: Selecting): Promise<KnownInstances> {
   const instances = (await api.get<InstanceInfo[]>('/instances')).sort(byConfiguration);
   const isByGroup = 'filter' in selection && selection.filter.group !== undefined;
   const configurations = isByGroup ? await api.get<Configuration[]>('/configurations') : [];
@@ -80,7 +81,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 }
 
 async function create(
-  api: ApiClient,
+  api: ApiCalls,
   { configuration, count }: InputOf<'instance create'>,
 ): Promise<readonly InstanceInfo[]> {
   // The route that makes one calls an unknown name a bad request.

@@ -4,7 +4,7 @@ import type { ExtensionCommand } from '../extensions/extension.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { CommandContext } from './context.js';
 
-/** Adds the commands of extensions. One with the name of a command of Drover is left out. */
+/** Adds the commands of extensions. A command with the name of one of Drover's own is left out. */
 export function addExtensionCommands(program: Command, context: CommandContext): void {
   const own = new Set(program.commands.map((command) => command.name()));
   for (const command of context.dependencies.extensions.commands())

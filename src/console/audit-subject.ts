@@ -1,7 +1,7 @@
 /** Makes the subject of a command for the audit trail: enough to see what was done, and no secret. */
 import type { Command } from 'commander';
+import { pathOf } from '../command-tree/help/usage.js';
 import { SELECTING } from '../command-tree/selection/selection.js';
-import { pathOf } from '../command-tree/usage.js';
 import { cutText } from '../model/words.js';
 import { toPlainText } from '../telemetry/plain-text.js';
 import { hideTokens } from '../telemetry/secret-fields.js';

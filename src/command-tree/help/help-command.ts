@@ -1,10 +1,10 @@
 /** `help`: every command, or one in full. */
 import type { Command } from 'commander';
-import { DroverError } from '../model/errors.js';
-import { quoteText } from '../model/words.js';
-import type { TreeHost } from './build-tree.js';
+import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
+import type { TreeHost } from '../build-tree.js';
+import { renderTable } from '../table.js';
 import { suggest } from './suggest.js';
-import { renderTable } from './table.js';
 import { usageOf } from './usage.js';
 
 export function addHelpCommand(program: Command, host: TreeHost): void {

@@ -3,12 +3,12 @@ import type { Command, Option } from 'commander';
 
 export interface KnownWord {
   readonly word: string;
-  /** What it does; '': its own name says it. */
+  /** Tells what the word does; '': its own name says it. */
   readonly about: string;
 }
 
 export type WantedWord =
-  /** One of these: commands, options, or the choices that there are. */
+  /** A word of a known list: commands, options, or the choices that there are. */
   | { readonly kind: 'known'; readonly words: readonly KnownWord[] }
   /** An argument, by the name that its command gives it. */
   | { readonly kind: 'argument'; readonly command: Command; readonly argument: string }

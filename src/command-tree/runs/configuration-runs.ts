@@ -1,14 +1,15 @@
-/** `config ...` in the client. */
-import type { CommandRuns, DataOf } from '../../command-tree/commands.js';
-import { type CONFIGURATION_COMMANDS, deletedText } from '../../command-tree/groups/configurations.js';
+/** `config ...`. */
+
 import { withMinimum } from '../../model/plain/scaled-content.js';
-import { type ApiClient, pathPart } from '../api-client.js';
+import type { CommandRuns, DataOf } from '../commands.js';
+import { type CONFIGURATION_COMMANDS, deletedText } from '../groups/configurations.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
 import { ifMatch, readContent } from './configuration-content.js';
 
 type ConfigurationRuns = Pick<CommandRuns, keyof typeof CONFIGURATION_COMMANDS>;
 type Listed = DataOf<'config list'>;
 
-export function configurationRuns(api: ApiClient): ConfigurationRuns {
+export function configurationRuns(api: ApiCalls): ConfigurationRuns {
   return {
     'config list': async () => {
       const [configurations, removed, brokenFiles] = await Promise.all([

@@ -1,14 +1,26 @@
-/** `cluster ...` about nodes, `node info` and `stop` in the client. */
-import type { DataOf, NodeRuns } from '../../command-tree/commands.js';
-import type { NodeInfo } from '../../command-tree/groups/node.js';
+/** `cluster ...` about nodes, `node info` and `stop`. */
+
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
 import type { ForgottenNode } from '../../operations/node-operations.js';
 import type { NodeStats } from '../../operations/node-stats.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { CommandRuns, DataOf } from '../commands.js';
+import type { CLUSTER_COMMANDS } from '../groups/cluster.js';
+import type { NODE_COMMANDS, STOP_COMMANDS } from '../groups/node.js';
+import type { NODE_OPERATION_COMMANDS } from '../groups/node-operations.js';
+import type { NodeInfo } from '../groups/node.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
+import { ClientError, EXIT } from './client-error.js';
 
-export function nodeRuns(api: ApiClient): NodeRuns {
+type NodeRuns = Pick<
+  CommandRuns,
+  | keyof typeof CLUSTER_COMMANDS
+  | keyof typeof NODE_OPERATION_COMMANDS
+  | keyof typeof NODE_COMMANDS
+  | keyof typeof STOP_COMMANDS
+>;
+
+export function nodeRuns(api: ApiCalls): NodeRuns {
   return {
     'cluster status': async () => {
       const [status, nodes] = await Promise.all([
@@ -34,7 +46,7 @@ export function nodeRuns(api: ApiClient): NodeRuns {
   };
 }
 
-async function listNodes(api: ApiClient): Promise<ListedNode[]> {
+async function listNodes(api: ApiCalls): Promise<ListedNode[]> {
   const listed = await api.get<ListedNode[]>('/cluster/nodes?details=true');
   // Masters before that query answer without the details.
   if (listed.every((node) => 'offers' in node)) return listed;
@@ -44,7 +56,7 @@ async function listNodes(api: ApiClient): Promise<ListedNode[]> {
   );
 }
 
-async function nodeInfo(api: ApiClient): Promise<NodeInfo> {
+async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
   const [configuration, { systemStats }] = await Promise.all([
     api.get<NodeConfiguration>('/node/config'),
     api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),

@@ -1,8 +1,15 @@
 /** Completes a line that is being typed, with words of the tree, ids and names. */
 import type { Command } from 'commander';
-import { type WantedWord, wantedWord } from '../command-tree/wanted-word.js';
+import { type WantedWord, wantedWord } from '../command-tree/help/wanted-word.js';
 import { visibleInstances } from '../operations/instance-details.js';
-import type { CommandDependencies } from './context.js';
+import type { Reads } from '../operations/reads.js';
+import type { Writes } from '../operations/writes.js';
+
+/** The records whose names complete a line. */
+export type CompletionNeeds = Pick<
+  Reads & Writes,
+  'instances' | 'configurations' | 'nodes' | 'keys' | 'sessions' | 'templates'
+>;
 
 /** A longer list helps no reader. */
 const MAX_CANDIDATES = 50;
@@ -10,7 +17,7 @@ const MAX_CANDIDATES = 50;
 /** Returns candidates for the last word of the line, and that word, in the form of node:readline. */
 export function completionsOf(
   program: Command,
-  dependencies: CommandDependencies,
+  dependencies: CompletionNeeds,
   line: string,
 ): [string[], string] {
   const words = line.trimStart().split(/\s+/);
@@ -21,7 +28,7 @@ export function completionsOf(
   return [fitting.length === 1 ? [`${fitting[0]} `] : fitting, typed];
 }
 
-function candidatesOf(wanted: WantedWord, dependencies: CommandDependencies): readonly string[] {
+function candidatesOf(wanted: WantedWord, dependencies: CompletionNeeds): readonly string[] {
   switch (wanted.kind) {
     case 'known':
       return wanted.words.map(({ word }) => word);
@@ -38,7 +45,7 @@ function candidatesOf(wanted: WantedWord, dependencies: CommandDependencies): re
 }
 
 /** Candidates for an argument, by the name that its command gives it. */
-function valuesOf(argument: string, dependencies: CommandDependencies): string[] {
+function valuesOf(argument: string, dependencies: CompletionNeeds): string[] {
   switch (argument) {
     case 'id':
       return [...visibleInstances(dependencies)].map(({ id }) => id).sort();
