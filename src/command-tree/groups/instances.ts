@@ -11,8 +11,14 @@ import type { InstanceLog } from '../../operations/instance-log.js';
 import type { UpdatedInstance } from '../../operations/instance-update.js';
 import { describe, messageText, tableOf } from '../command.js';
 import { wholeNumber } from '../parsers.js';
-import type { Acted, InstanceMessage } from '../selection/act.js';
-import { actedFailure, actedJson, actedNames, actedText } from '../selection/acted.js';
+import {
+  type Acted,
+  actedFailure,
+  actedJson,
+  actedNames,
+  actedText,
+  type InstanceMessage,
+} from '../selection/act.js';
 import {
   declareSelection,
   SELECTION_USAGE,

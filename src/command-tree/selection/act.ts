@@ -1,10 +1,8 @@
-/**
- * Carries an action out on the instances that were chosen. Console and client share it: they differ in how they look and
- * in how they act on one instance.
- */
+/** Carries an action out on the instances that were chosen, and shows what became of each. */
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText } from '../../model/words.js';
-import { tableOf } from '../command.js';
+import { type CommandFailure, tableOf } from '../command.js';
+import { ClientError, EXIT, isTransient } from '../runs/client-error.js';
 import { chooseInstances, consequenceText, type InstanceAction, type KnownInstances } from './choose.js';
 import { type Selecting, singleId } from './selection.js';
 
@@ -12,28 +10,18 @@ import { type Selecting, singleId } from './selection.js';
 const AT_ONCE = 8;
 /** The most instances that a question shows. */
 const MOST_SHOWN = 50;
+const DONE = {
+  start: 'started',
+  stop: 'stopped',
+  restart: 'restarted',
+  update: 'updated',
+  delete: 'deleted',
+} as const;
 
 /** What the answer to an action on one instance has at least. */
 export interface InstanceMessage {
   readonly message: string;
   readonly instanceId: string;
-}
-
-/** Why an action was not carried out. */
-export interface Refusal {
-  readonly message: string;
-  /** For the client. */
-  readonly exitCode: number;
-  /** Every further try would end so, too. */
-  readonly isFinal: boolean;
-}
-
-export interface ActionHost<Done extends InstanceMessage> {
-  known(): KnownInstances | Promise<KnownInstances>;
-  /** Acts on one. Throws, also when it is not known. */
-  perform(id: string): Promise<Done>;
-  /** Undefined: a fault, which ends the command. */
-  refusalOf(error: unknown): Refusal | undefined;
 }
 
 /** What a person is asked before more is done than one instance was named for. */
@@ -47,10 +35,11 @@ export interface Question {
 /** Returns when the answer was yes, or `--yes` was given; throws otherwise. */
 export type Asker = (question: Question) => Promise<void>;
 
+/** What became of one instance. Neither `done` nor `refusal`: it was not tried. */
 export interface Outcome<Done extends InstanceMessage> {
   readonly id: string;
-  /** Null: it was not tried. */
-  readonly result: { readonly done: Done } | { readonly refusal: Refusal } | null;
+  readonly done?: Done;
+  readonly refusal?: ClientError;
 }
 
 export interface Batch<Done extends InstanceMessage> {
@@ -61,11 +50,12 @@ export interface Batch<Done extends InstanceMessage> {
 /** The answer for the one instance that was named; a batch for any other selection. */
 export type Acted<Done extends InstanceMessage> = Done | Batch<Done>;
 
-export interface ActionCall {
+export interface Acting<Done extends InstanceMessage> {
   readonly action: InstanceAction;
   readonly input: Selecting & { readonly waitForPlayers?: boolean };
-  readonly signal: AbortSignal;
-  readonly confirm: Asker;
+  readonly known: () => Promise<KnownInstances>;
+  /** Acts on one. Throws a ClientError, also when the instance is not known. */
+  readonly perform: (id: string) => Promise<Done>;
 }
 
 /**
@@ -73,43 +63,43 @@ export interface ActionCall {
  * named, and goes on after one that is refused. Throws what `chooseInstances` and the question throw.
  */
 export async function actOnInstances<Done extends InstanceMessage>(
-  host: ActionHost<Done>,
-  { action, input, signal, confirm }: ActionCall,
+  { action, input, known, perform }: Acting<Done>,
+  { signal, confirm }: { readonly signal: AbortSignal; readonly confirm: Asker },
 ): Promise<Acted<Done>> {
   const id = singleId(input.selection);
-  if (id !== undefined) return host.perform(id);
-  const chosen = chooseInstances(action, input.selection, await host.known());
+  if (id !== undefined) return perform(id);
+  const chosen = chooseInstances(action, input.selection, await known());
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
     list: await listOf(chosen.instances),
   });
   const ids = chosen.instances.map((instance) => instance.id);
-  return { action, outcomes: await performAll(host, ids, signal) };
+  return { action, outcomes: await performAll(ids, perform, signal) };
 }
 
 async function performAll<Done extends InstanceMessage>(
-  host: ActionHost<Done>,
   ids: readonly string[],
+  perform: Acting<Done>['perform'],
   signal: AbortSignal,
 ): Promise<Outcome<Done>[]> {
-  const results = new Map<string, Outcome<Done>['result']>();
+  const outcomes = new Map<string, Outcome<Done>>();
   let isOver = false;
   const waiting = ids.values();
   const work = async (): Promise<void> => {
     for (const id of waiting) {
       if (isOver || signal.aborted) return;
       try {
-        results.set(id, { done: await host.perform(id) });
-      } catch (error) {
-        const refusal = host.refusalOf(error);
-        if (refusal === undefined) throw error;
-        results.set(id, { refusal });
-        isOver ||= refusal.isFinal;
+        outcomes.set(id, { id, done: await perform(id) });
+      } catch (refusal) {
+        if (!(refusal instanceof ClientError)) throw refusal;
+        outcomes.set(id, { id, refusal });
+        // Every further try would end so, too.
+        isOver ||= refusal.exitCode === EXIT.denied || isTransient(refusal);
       }
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
-  return ids.map((id) => ({ id, result: results.get(id) ?? null }));
+  return ids.map((id) => outcomes.get(id) ?? { id });
 }
 
 async function listOf(instances: readonly InstanceInfo[]): Promise<string[]> {
@@ -126,4 +116,47 @@ async function listOf(instances: readonly InstanceInfo[]): Promise<string[]> {
   const lines = (await tableOf({ columns: undefined }, head, rows, '')).split('\n');
   const more = instances.length - rows.length;
   return more === 0 ? lines : [...lines, `... and ${countText(more, 'more instance')}`];
+}
+
+/** The answer for one instance, or a line for each of many. */
+export function actedText(acted: Acted<InstanceMessage>): string {
+  if (!isBatch(acted)) return acted.message;
+  return acted.outcomes
+    .map((outcome) => outcome.done?.message ?? `instance ${outcome.id}: ${problemOf(outcome)}`)
+    .join('\n');
+}
+
+/** A single answer is printed as it is; many answers are a list, each with its `error` or null. */
+export function actedJson(acted: Acted<InstanceMessage>): unknown {
+  if (!isBatch(acted)) return acted;
+  return acted.outcomes.map((outcome) => ({
+    ...(outcome.done ?? { instanceId: outcome.id }),
+    error: problemOf(outcome) ?? null,
+  }));
+}
+
+export function actedNames(acted: Acted<InstanceMessage>): readonly string[] {
+  const done = isBatch(acted) ? acted.outcomes.flatMap((outcome) => outcome.done ?? []) : [acted];
+  return done.map(({ instanceId }) => instanceId);
+}
+
+/** Undefined: nothing failed. The exit code is that of the first refusal. */
+export function actedFailure(acted: Acted<InstanceMessage>): CommandFailure | undefined {
+  if (!isBatch(acted)) return undefined;
+  const { action, outcomes } = acted;
+  const failed = outcomes.filter(({ done }) => done === undefined);
+  if (failed.length === 0) return undefined;
+  const were = failed.length === 1 ? 'was' : 'were';
+  return {
+    message: `${failed.length} of ${countText(outcomes.length, 'instance')} ${were} not ${DONE[action]}`,
+    exitCode: failed.find(({ refusal }) => refusal !== undefined)?.refusal?.exitCode,
+  };
+}
+
+function isBatch<Done extends InstanceMessage>(acted: Acted<Done>): acted is Batch<Done> {
+  return 'outcomes' in acted;
+}
+
+function problemOf({ done, refusal }: Outcome<InstanceMessage>): string | undefined {
+  return done === undefined ? (refusal?.message ?? 'not tried') : undefined;
 }
