@@ -11,7 +11,7 @@ import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
 import { type StreamMessage, WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
-import { type LogPart, readLogPart } from './log-part.js';
+import { type LogPart, type LogPiece, readLogPart } from './log-part.js';
 import type { LogPrinter } from './log-printer.js';
 import { isAtRest } from './states.js';
 
@@ -224,8 +224,8 @@ export class FollowedLogs {
     }
   }
 
-  async #print(id: string, piece: Parameters<LogPrinter['print']>[1]): Promise<void> {
-    if (!(await this.#options.printer.print(id, piece))) this.#ending.abort();
+  async #print(id: string, piece: LogPiece): Promise<void> {
+    if (!(await this.#options.printer(id, piece))) this.#ending.abort();
   }
 
   #end(followed: Followed, reason: string): void {

@@ -1,7 +1,7 @@
 /** `drover logs`: the log of one instance, or of all instances of a configuration; once, or as it grows. */
 
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { find, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { quoteText } from '../../model/words.js';
@@ -9,7 +9,7 @@ import type { ApiClient } from '../api-client.js';
 import { FollowedLogs, type LogStart } from './followed-logs.js';
 import type { LiveOutput } from './live-output.js';
 import { firstLineOf, type LogPart, readLogPart } from './log-part.js';
-import { LogPrinter } from './log-printer.js';
+import { logPrinter } from './log-printer.js';
 
 /** The most last lines that a live log begins with. */
 const MOST_TAIL = 1000;
@@ -29,10 +29,10 @@ export async function printLogs(
   part: LogPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { instance, ids } = await find(api, name);
-  const printer = new LogPrinter(output, instance === undefined);
+  const { instance, ids } = await logsOf(api, name);
+  const printer = logPrinter(output, instance === undefined);
   for (const id of ids)
-    for await (const piece of readLogPart(api, id, part)) if (!(await printer.print(id, piece))) return;
+    for await (const piece of readLogPart(api, id, part)) if (!(await printer(id, piece))) return;
 }
 
 /** Resolves when the instance has ended. Throws a ClientError. */
@@ -42,16 +42,16 @@ export async function followLogs(
   part: LogPart,
   output: LiveOutput,
 ): Promise<void> {
-  const { configuration, instance, ids } = await find(api, name);
+  const { configuration, instance, ids } = await logsOf(api, name);
   const starts = new Map<string, LogStart>();
   for (const id of ids) starts.set(id, await startOf(api, id, part));
-  const printer = new LogPrinter(output, instance === undefined);
+  const printer = logPrinter(output, instance === undefined);
   const { timestamps } = part;
   await new FollowedLogs({ api, output, printer, configuration, instance, timestamps, starts }).run();
 }
 
-async function find(api: ApiClient, name: string): Promise<LogsOf> {
-  const instance = await api.find<InstanceInfo>(`/instances/${pathPart(name)}`);
+async function logsOf(api: ApiClient, name: string): Promise<LogsOf> {
+  const instance = await find<InstanceInfo>(api, `/instances/${pathPart(name)}`);
   if (instance !== undefined)
     return { configuration: instance.configurationName, instance: name, ids: [name] };
   const all = await api.get<InstanceInfo[]>('/instances');
@@ -59,7 +59,7 @@ async function find(api: ApiClient, name: string): Promise<LogsOf> {
     .filter(({ configurationName }) => configurationName === name)
     .sort(byConfiguration)
     .map(({ id }) => id);
-  const isKnown = ids.length > 0 || (await api.find(`/configurations/${pathPart(name)}`)) !== undefined;
+  const isKnown = ids.length > 0 || (await find(api, `/configurations/${pathPart(name)}`)) !== undefined;
   if (isKnown) return { configuration: name, instance: undefined, ids };
   throw new ClientError(
     EXIT.notFound,

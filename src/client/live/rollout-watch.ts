@@ -4,11 +4,8 @@ import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { isEntryMessage } from '../../watch-client/messages.js';
-import { KEY_OF } from '../../watch-client/topics.js';
-import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
-import { WatchStream } from '../connection/watch-stream.js';
+import { followTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
 
 export interface RolloutQuestion {
@@ -27,15 +24,9 @@ export async function watchRollout(
   output: LiveOutput,
 ): Promise<void> {
   await api.get<ShownRollout>(`/rollouts/${pathPart(name)}`);
-  const watch = new WatchStream(api.connection, { say: output.say });
-  watch.subscribe('rollouts', () => ({ filter: { configuration: [name] } }));
-  const rollouts = new WatchedEntries(KEY_OF.rollouts);
+  const topics = { rollouts: { filter: { configuration: [name] } } };
   let said = '';
-  for await (const message of watch.messages(output.signal)) {
-    if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
-    if (!isEntryMessage(message)) continue;
-    rollouts.take(message);
-    if (!rollouts.isWhole) continue;
+  for await (const { rollouts } of followTopics(api.connection, topics, output)) {
     const rollout = rollouts.get(name);
     if (rollout === undefined) throw new ClientError(EXIT.failed, `the configuration ${name} is gone`);
     const text = isJson ? jsonLine(rollout) : plainLines(rolloutSentence(rollout));

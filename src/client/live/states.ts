@@ -1,41 +1,27 @@
 /** What can be waited for, and when it is so. */
 import type { InstanceInfo } from '../../model/instance.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
+import type { FollowedTopics } from './followed-topics.js';
 
 /** What the conditions look at, as the change stream tells it. */
-export interface WaitedWorld {
-  instances(): readonly InstanceInfo[];
-  configuration(name: string): WatchedConfiguration | undefined;
-  node(id: string): WatchedNode | undefined;
-  rollout(name: string): ShownRollout | undefined;
-}
-
-export interface WatchedConfiguration {
-  readonly name: string;
-  readonly configuration: { readonly minimumServiceCount: number };
-}
-
-export interface WatchedNode {
-  readonly nodeId: string;
-  readonly condition: string;
-}
+type World = Pick<FollowedTopics, 'instances' | 'configurations' | 'nodes' | 'rollouts'>;
 
 export const KINDS = ['instance', 'config', 'node', 'rollout'] as const;
 export type Kind = (typeof KINDS)[number];
 export const GOALS = ['online', 'minimum', 'stopped', 'gone', 'complete', 'ended'] as const;
 export type Goal = (typeof GOALS)[number];
 
-type Condition = (world: WaitedWorld, name: string) => boolean;
+type Condition = (world: World, name: string) => boolean;
 
 /** A kind without an entry has no such condition. Only `gone` holds of what is not there. */
 export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Condition>>>>> = {
   instance: {
-    online: (world, id) => instanceOf(world, id)?.state === 'ONLINE',
+    online: (world, id) => world.instances.get(id)?.state === 'ONLINE',
     stopped: (world, id) => {
-      const instance = instanceOf(world, id);
+      const instance = world.instances.get(id);
       return instance !== undefined && isAtRest(instance);
     },
-    gone: (world, id) => instanceOf(world, id) === undefined,
+    gone: (world, id) => world.instances.get(id) === undefined,
   },
   config: {
     online: (world, name) => {
@@ -45,17 +31,18 @@ export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Con
     minimum: hasMinimum,
     stopped: (world, name) => {
       const all = instancesOf(world, name);
-      return all.every(isAtRest) && (all.length > 0 || world.configuration(name) !== undefined);
+      return all.every(isAtRest) && (all.length > 0 || world.configurations.get(name) !== undefined);
     },
-    gone: (world, name) => world.configuration(name) === undefined && instancesOf(world, name).length === 0,
+    gone: (world, name) =>
+      world.configurations.get(name) === undefined && instancesOf(world, name).length === 0,
   },
   node: {
-    online: (world, id) => world.node(id)?.condition === 'connected',
+    online: (world, id) => world.nodes.get(id)?.condition === 'connected',
     stopped: (world, id) => {
-      const node = world.node(id);
+      const node = world.nodes.get(id);
       return node !== undefined && node.condition !== 'connected';
     },
-    gone: (world, id) => world.node(id) === undefined,
+    gone: (world, id) => world.nodes.get(id) === undefined,
   },
   rollout: {
     // One that has not taken up a change yet has not ended.
@@ -64,8 +51,8 @@ export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Con
   },
 };
 
-function endedRollout(world: WaitedWorld, name: string): ShownRollout | undefined {
-  const rollout = world.rollout(name);
+function endedRollout(world: World, name: string): ShownRollout | undefined {
+  const rollout = world.rollouts.get(name);
   return rollout === undefined || rollout.endedAt === null || rollout.isBehind ? undefined : rollout;
 }
 
@@ -78,15 +65,11 @@ function isOnline({ state }: InstanceInfo): boolean {
   return state === 'ONLINE';
 }
 
-function hasMinimum(world: WaitedWorld, name: string): boolean {
-  const minimum = world.configuration(name)?.configuration.minimumServiceCount;
+function hasMinimum(world: World, name: string): boolean {
+  const minimum = world.configurations.get(name)?.configuration.minimumServiceCount;
   return minimum !== undefined && instancesOf(world, name).filter(isOnline).length >= minimum;
 }
 
-function instanceOf(world: WaitedWorld, id: string): InstanceInfo | undefined {
-  return world.instances().find((instance) => instance.id === id);
-}
-
-function instancesOf(world: WaitedWorld, name: string): InstanceInfo[] {
-  return world.instances().filter(({ configurationName }) => configurationName === name);
+function instancesOf(world: World, name: string): InstanceInfo[] {
+  return world.instances.values().filter(({ configurationName }) => configurationName === name);
 }

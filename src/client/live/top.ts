@@ -2,25 +2,20 @@
 
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import { renderTable } from '../../command-tree/table.js';
-import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { countText, durationText } from '../../model/words.js';
-import { WatchedEntries } from '../../watch-client/watched-entries.js';
+import type { Topics } from '../../watch-client/topics.js';
 import type { ApiClient } from '../api-client.js';
 import { type Format, textOf } from '../print.js';
+import type { FollowedTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
-import { LiveScreen, type TerminalStream } from './live-screen.js';
-import { runView } from './live-view.js';
+import type { TerminalStream } from './live-screen.js';
+import { type LiveView, quietCall, runView } from './live-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 const EVERY_MS = 1000;
 const HEAD = ['ID', 'CONFIGURATION', 'NODE', 'CPU', 'MEMORY', 'PROCESSES', 'CPU TIME'];
 
-/** An entry of the topic `usage`. */
-export interface MeasuredUsage extends InstanceUsage {
-  readonly instance: string;
-  readonly configuration: string;
-  readonly node: string;
-}
+type MeasuredUsage = Topics['usage'];
 
 export interface TopOptions {
   /** Undefined: of all. */
@@ -35,37 +30,26 @@ export interface TopOptions {
 export async function top(api: ApiClient, options: TopOptions, output: LiveOutput): Promise<void> {
   const { configuration, sort, format, terminal } = options;
   // Refuses what the list of instances refuses: a configuration that is not known.
-  if (configuration !== undefined) {
-    const { signal } = output;
-    await commandRuns(api)['instance list'](
-      { configuration },
-      { signal, say: () => undefined, confirm: async () => undefined },
-    );
-  }
-  const usages = new WatchedEntries<MeasuredUsage>(({ instance }) => instance);
-  const screen = terminal === undefined ? undefined : new LiveScreen(output, terminal);
-  const filter = configuration === undefined ? {} : { filter: { configuration: [configuration] } };
-  await runView(api, {
-    topics: { usage: filter },
+  if (configuration !== undefined)
+    await commandRuns(api)['instance list']({ configuration }, quietCall(output.signal));
+  const sorted = ({ usage }: FollowedTopics): MeasuredUsage[] => sortUsages(usage.values(), sort);
+  const view: LiveView = {
+    topics: { usage: configuration === undefined ? {} : { filter: { configuration: [configuration] } } },
     everyMs: EVERY_MS,
-    signal: output.signal,
-    say: (line) => (screen === undefined ? output.say(line) : screen.setStatus(line)),
-    take: (message) => {
-      usages.take(message);
-      screen?.setStatus('');
-    },
-    show: async () => {
-      const sorted = sortUsages(usages.values(), sort);
-      if (screen !== undefined) return screen.draw(await usageTable(sorted));
+    terminal,
+    draw: (followed) => usageTable(sorted(followed)),
+    print: async (followed) => {
+      const usages = sorted(followed);
       const shown = {
-        json: () => sorted,
-        text: () => usageTable(sorted),
-        names: () => sorted.map(({ instance }) => instance),
+        json: () => usages,
+        text: () => usageTable(usages),
+        names: () => usages.map(({ instance }) => instance),
       };
       await output.write(await textOf(shown, format, { columns: undefined, now: api.now }));
       return false;
     },
-  });
+  };
+  await runView(api, view, output);
 }
 
 /** Most first; what was not measured yet last. */

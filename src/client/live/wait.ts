@@ -13,11 +13,8 @@ import {
   renderNodeExplanation,
 } from '../../explain/render.js';
 import { durationText } from '../../model/words.js';
-import { isEntryMessage } from '../../watch-client/messages.js';
-import { KEY_OF } from '../../watch-client/topics.js';
-import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
-import { WatchStream } from '../connection/watch-stream.js';
+import { followTopics, type WantedTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
 import { CONDITIONS, type Goal, type Kind } from './states.js';
 
@@ -31,8 +28,6 @@ export interface WaitQuestion {
   readonly timeoutMs: number;
 }
 
-type Topics = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-
 /** Resolves when all are as wanted, and prints a line for each. Throws a ClientError, with 6 when the time is over. */
 export async function wait(api: ApiClient, question: WaitQuestion, output: LiveOutput): Promise<void> {
   const { kind, goal, names, timeoutMs } = question;
@@ -44,7 +39,8 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
     );
   const waiting = new Set(names);
   const late = AbortSignal.timeout(timeoutMs);
-  for await (const world of worlds(api, question, late, output))
+  const following = { say: output.say, signal: AbortSignal.any([late, output.signal]) };
+  for await (const world of followTopics(api.connection, topicsOf(question), following))
     for (const name of [...waiting]) {
       if (!isSo(world, name)) continue;
       waiting.delete(name);
@@ -59,33 +55,7 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
   );
 }
 
-/** The world after each change, once all of it is known. Ends when the time is over. */
-async function* worlds(api: ApiClient, question: WaitQuestion, late: AbortSignal, output: LiveOutput) {
-  const watch = new WatchStream(api.connection, { say: output.say });
-  const topics = topicsOf(question);
-  for (const [topic, filter] of Object.entries(topics)) watch.subscribe(topic, () => filter);
-  const instances = new WatchedEntries(KEY_OF.instances);
-  const configurations = new WatchedEntries(KEY_OF.configurations);
-  const nodes = new WatchedEntries(KEY_OF.nodes);
-  const rollouts = new WatchedEntries(KEY_OF.rollouts);
-  const entries = { instances, configurations, nodes, rollouts };
-  const world = {
-    instances: () => instances.values(),
-    configuration: (name: string) => configurations.get(name),
-    node: (id: string) => nodes.get(id),
-    rollout: (name: string) => rollouts.get(name),
-  };
-  for await (const message of watch.messages(AbortSignal.any([late, output.signal]))) {
-    if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
-    if (!isEntryMessage(message)) continue;
-    for (const [topic, known] of Object.entries(entries)) if (topic === message.topic) known.take(message);
-    const areWhole = Object.entries(entries).every(([topic, { isWhole }]) => isWhole || !(topic in topics));
-    // In the middle of a snapshot something may be of before, and something of now.
-    if (areWhole && (message.type === 'changes' || message.isLast)) yield world;
-  }
-}
-
-function topicsOf({ kind, names }: WaitQuestion): Topics {
+function topicsOf({ kind, names }: WaitQuestion): WantedTopics {
   switch (kind) {
     case 'instance':
       return { instances: {} };

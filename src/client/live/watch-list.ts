@@ -8,13 +8,12 @@ import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
 import { isTransient } from '../../command-tree/runs/client-error.js';
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import type { InstanceInfo } from '../../model/instance.js';
-import { KEY_OF } from '../../watch-client/topics.js';
-import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
 import type { Format } from '../print.js';
+import type { WantedTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
-import { LiveScreen, type TerminalStream } from './live-screen.js';
-import { runView } from './live-view.js';
+import type { TerminalStream } from './live-screen.js';
+import { type LiveView, quietCall, runView } from './live-view.js';
 
 const EVERY_MS = 500;
 /** How often ages are drawn anew. */
@@ -25,7 +24,7 @@ const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
 /** How a list is taken apart. */
 interface ListForm<P extends CommandPath, Item> {
   /** Each with the rest of its message. */
-  readonly topics: (input: InputOf<P>) => Readonly<Record<string, object>>;
+  readonly topics: (input: InputOf<P>) => WantedTopics;
   /** Absent: it is asked for again. */
   readonly ofStream?: (instances: readonly InstanceInfo[]) => DataOf<P>;
   readonly items: (data: DataOf<P>) => readonly Item[];
@@ -50,9 +49,10 @@ export async function watchList(
   options: WatchListOptions,
   output: LiveOutput,
 ): Promise<void> {
-  const watch = <P extends CommandPath, Item>(known: P, form: ListForm<P, Item>): Watch => {
-    return (typed: InputOf<P>) => new ListWatch(api, known, typed, form, options, output).run();
-  };
+  const watch =
+    <P extends CommandPath, Item>(known: P, form: ListForm<P, Item>): Watch =>
+    (typed: InputOf<P>) =>
+      watchForm({ api, path: known, input: typed, form, options, output });
   const lists: Partial<Record<CommandPath, Watch>> = {
     'instance list': watch('instance list', {
       topics: ({ configuration }) => ({
@@ -87,104 +87,57 @@ export async function watchList(
   await lists[path]?.(input as never);
 }
 
-class ListWatch<P extends CommandPath, Item> {
-  readonly #api: ApiClient;
-  readonly #path: P;
-  readonly #input: InputOf<P>;
-  readonly #form: ListForm<P, Item>;
-  readonly #options: WatchListOptions;
-  readonly #output: LiveOutput;
-  readonly #instances = new WatchedEntries(KEY_OF.instances);
-  /** By name, what was printed. */
-  #printed = new Map<string, string>();
-  #hasHead = false;
-  #clockSkewMs = 0;
+interface Listing<P extends CommandPath, Item> {
+  readonly api: ApiClient;
+  readonly path: P;
+  readonly input: InputOf<P>;
+  readonly form: ListForm<P, Item>;
+  readonly options: WatchListOptions;
+  readonly output: LiveOutput;
+}
 
-  constructor(
-    api: ApiClient,
-    path: P,
-    input: InputOf<P>,
-    form: ListForm<P, Item>,
-    options: WatchListOptions,
-    output: LiveOutput,
-  ) {
-    this.#api = api;
-    this.#path = path;
-    this.#input = input;
-    this.#form = form;
-    this.#options = options;
-    this.#output = output;
-  }
+async function watchForm<P extends CommandPath, Item>(listing: Listing<P, Item>): Promise<void> {
+  const { api, path, input, form, output } = listing;
+  const { format, terminal } = listing.options;
+  const ask = async (): Promise<DataOf<P>> => commandRuns(api)[path](input, quietCall(output.signal));
+  // Refuses what the command without --watch refuses.
+  let data: DataOf<P> = await ask();
+  const clockSkewMs = api.now - Date.now();
+  const textOf = (shown: DataOf<P>, columns?: number): string | Promise<string> => {
+    const view = { columns: columns || undefined, now: Date.now() + clockSkewMs, isWide: format === 'wide' };
+    return descriptionOf(path).text(shown as never, view, input as never);
+  };
+  const rowsOf = rowPrinter(form, format, textOf);
+  const view: LiveView = {
+    topics: form.topics(input),
+    everyMs: EVERY_MS,
+    refreshMs: REFRESH_MS,
+    terminal,
+    update: async ({ instances }) => {
+      if (form.ofStream !== undefined) data = form.ofStream(instances.values());
+      // A master that does not answer now is asked again at its next change.
+      else data = (await unlessTransient(ask())) ?? data;
+    },
+    draw: () => textOf(data, terminal?.columns),
+    print: async () => output.write(await rowsOf(data)),
+  };
+  await runView(api, view, output);
+}
 
-  async run(): Promise<void> {
-    // Refuses what the command without --watch refuses.
-    let data = await this.#ask();
-    this.#clockSkewMs = this.#api.now - Date.now();
-    const { terminal } = this.#options;
-    const screen = terminal === undefined ? undefined : new LiveScreen(this.#output, terminal);
-    await runView(this.#api, {
-      topics: this.#form.topics(this.#input),
-      everyMs: EVERY_MS,
-      refreshMs: screen === undefined ? undefined : REFRESH_MS,
-      signal: this.#output.signal,
-      say: (line) => (screen === undefined ? this.#output.say(line) : screen.setStatus(line)),
-      take: (message) => {
-        screen?.setStatus('');
-        if (message.topic === 'instances') this.#instances.take(message);
-      },
-      show: async (isChanged) => {
-        if (isChanged) data = (await this.#fresh()) ?? data;
-        return screen === undefined
-          ? this.#printRows(data)
-          : screen.draw(await this.#text(data, terminal?.columns));
-      },
-    });
-  }
-
-  /** Undefined: the master does not answer now; it is asked again at its next change. */
-  async #fresh(): Promise<DataOf<P> | undefined> {
-    const { ofStream } = this.#form;
-    if (ofStream !== undefined) return ofStream(this.#instances.values());
-    try {
-      return await this.#ask();
-    } catch (error) {
-      if (isTransient(error)) return undefined;
-      throw error;
-    }
-  }
-
-  async #ask(): Promise<DataOf<P>> {
-    const { signal } = this.#output;
-    return commandRuns(this.#api)[this.#path](this.#input, {
-      signal,
-      say: () => undefined,
-      confirm: async () => undefined,
-    });
-  }
-
-  async #text(data: DataOf<P>, columns: number | undefined): Promise<string> {
-    const now = Date.now() + this.#clockSkewMs;
-    const view = { columns: columns || undefined, now, isWide: this.#options.format === 'wide' };
-    return descriptionOf(this.#path).text(data as never, view, this.#input as never);
-  }
-
-  async #printRows(data: DataOf<P>): Promise<boolean> {
-    const { items, nameOf, only } = this.#form;
+/** Returns a function that prints the rows of a list that are new, changed or gone since its last call. */
+function rowPrinter<P extends CommandPath, Item>(
+  { items, nameOf, only }: ListForm<P, Item>,
+  format: Format,
+  textOf: (data: DataOf<P>) => string | Promise<string>,
+): (data: DataOf<P>) => Promise<string> {
+  let printed = new Map<string, string>();
+  let hasHead = false;
+  return async (data) => {
     const now = new Map(items(data).map((item) => [nameOf(item), JSON.stringify(item, withoutVolatile)]));
-    const changed = items(data).filter((item) => now.get(nameOf(item)) !== this.#printed.get(nameOf(item)));
-    const gone = [...this.#printed.keys()].filter((name) => !now.has(name));
-    this.#printed = now;
-    return this.#output.write(
-      await this.#rows(changed.length === 0 ? undefined : only(changed), changed, gone),
-    );
-  }
-
-  async #rows(
-    list: DataOf<P> | undefined,
-    changed: readonly Item[],
-    gone: readonly string[],
-  ): Promise<string> {
-    switch (this.#options.format) {
+    const changed = items(data).filter((item) => now.get(nameOf(item)) !== printed.get(nameOf(item)));
+    const gone = [...printed.keys()].filter((name) => !now.has(name));
+    printed = now;
+    switch (format) {
       case 'json':
         return [
           ...changed.map((entry) => ({ type: 'put', entry })),
@@ -193,15 +146,22 @@ class ListWatch<P extends CommandPath, Item> {
           .map(jsonLine)
           .join('');
       case 'name':
-        return changed.map((item) => plainLines(this.#form.nameOf(item))).join('');
+        return changed.map((item) => plainLines(nameOf(item))).join('');
       default: {
-        const lines = list === undefined ? [] : tableLines(await this.#text(list, undefined));
-        const rows = this.#hasHead ? lines.slice(1) : lines;
-        this.#hasHead ||= lines.length > 0;
+        const lines = changed.length === 0 ? [] : tableLines(await textOf(only(changed)));
+        const rows = hasHead ? lines.slice(1) : lines;
+        hasHead ||= lines.length > 0;
         return [...rows, ...gone.map((name) => `${name}  gone`)].map(plainLines).join('');
       }
     }
-  }
+  };
+}
+
+async function unlessTransient<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error: unknown) => {
+    if (isTransient(error)) return undefined;
+    throw error;
+  });
 }
 
 function withoutVolatile(key: string, value: unknown): unknown {

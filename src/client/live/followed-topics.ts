@@ -1,0 +1,50 @@
+/** Follows topics of the change stream that have entries. */
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { isEntryMessage } from '../../watch-client/messages.js';
+import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
+import type { ApiConnection } from '../connection/connection.js';
+import { WatchStream } from '../connection/watch-stream.js';
+
+/** The topics to follow, each with the rest of its message. */
+export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
+
+/** The entries of each topic; none of a topic that is not followed. */
+export type FollowedTopics = { readonly [Name in TopicName]: WatchedEntries<Topics[Name]> };
+
+export interface Following {
+  /** Says what happens to the connection. */
+  readonly say: (line: string) => void;
+  /** Ends it. */
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Yields the same entries after each change, once all topics are known. Throws a ClientError when the master refuses a
+ * topic.
+ */
+export async function* followTopics(
+  connection: ApiConnection,
+  wanted: WantedTopics,
+  { say, signal }: Following,
+): AsyncGenerator<FollowedTopics, void> {
+  const watch = new WatchStream(connection, { say });
+  for (const [topic, rest] of Object.entries(wanted)) watch.subscribe(topic, () => rest);
+  const followed: FollowedTopics = {
+    instances: new WatchedEntries(KEY_OF.instances),
+    configurations: new WatchedEntries(KEY_OF.configurations),
+    nodes: new WatchedEntries(KEY_OF.nodes),
+    templates: new WatchedEntries(KEY_OF.templates),
+    rollouts: new WatchedEntries(KEY_OF.rollouts),
+    usage: new WatchedEntries(KEY_OF.usage),
+  };
+  for await (const message of watch.messages(signal)) {
+    if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
+    if (!isEntryMessage(message)) continue;
+    for (const [topic, entries] of Object.entries(followed))
+      if (topic === message.topic) entries.take(message);
+    const areWhole = Object.entries(followed).every(([topic, { isWhole }]) => isWhole || !(topic in wanted));
+    // In the middle of a snapshot some entries may be old and others new.
+    if (areWhole && (message.type === 'changes' || message.isLast)) yield followed;
+  }
+}
