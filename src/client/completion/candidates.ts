@@ -6,26 +6,26 @@ import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.
 /** Stands in the place of candidates: the shell completes paths of files. */
 export const FILES = ':files';
 
-/** Names that only a master or the file of contexts knows. None when they cannot be had. */
-export interface NameSource {
-  contexts(): Promise<readonly KnownWord[]>;
-  instances(): Promise<readonly KnownWord[]>;
-  configurations(): Promise<readonly KnownWord[]>;
-  nodes(): Promise<readonly KnownWord[]>;
-  keys(): Promise<readonly KnownWord[]>;
-  sessions(): Promise<readonly KnownWord[]>;
-  joinTokens(): Promise<readonly KnownWord[]>;
-  templates(): Promise<readonly KnownWord[]>;
-  filesOf(template: string): Promise<readonly KnownWord[]>;
-  extensionCommands(): Promise<readonly KnownWord[]>;
-}
+/** Names that only a master or the file of contexts knows. */
+export type NameKind =
+  | 'contexts'
+  | 'instances'
+  | 'configurations'
+  | 'nodes'
+  | 'keys'
+  | 'sessions'
+  | 'joinTokens'
+  | 'templates'
+  | 'files'
+  | 'extensionCommands';
 
-type Names = Exclude<keyof NameSource, 'filesOf'>;
+/** Finds the names of a kind; none when they cannot be had. `template`: the one whose files are asked for. */
+export type NameSource = (kind: NameKind, template?: string) => Promise<readonly KnownWord[]>;
 
 const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
 
 /** By the name of the argument. */
-const ARGUMENTS: Readonly<Record<string, readonly Names[]>> = {
+const ARGUMENTS: Readonly<Record<string, readonly NameKind[]>> = {
   id: ['instances'],
   instance: ['instances'],
   configuration: ['configurations'],
@@ -37,13 +37,13 @@ const ARGUMENTS: Readonly<Record<string, readonly Names[]>> = {
 };
 
 /** Arguments of a kind that another argument names: `wait node <name>`. */
-const KINDS: Readonly<Record<string, Names>> = {
+const KINDS: Readonly<Record<string, NameKind>> = {
   instance: 'instances',
   config: 'configurations',
   node: 'nodes',
 };
 
-/** The candidates that begin with the last word of the line, and maybe FILES. */
+/** The candidates that begin with the last word of the line; FILES comes last. */
 export async function candidatesFor(
   program: Command,
   line: string,
@@ -66,12 +66,12 @@ async function candidatesAt(
   switch (wanted.kind) {
     case 'known': {
       const isFirst = before.length === 0 && !typed.startsWith('-');
-      return isFirst ? [...wanted.words, ...(await names.extensionCommands())] : wanted.words;
+      return isFirst ? [...wanted.words, ...(await names('extensionCommands'))] : wanted.words;
     }
     case 'value':
-      if (wanted.option === '--context') return names.contexts();
-      if (wanted.option === '--configuration') return names.configurations();
-      if (wanted.option === '--node') return names.nodes();
+      if (wanted.option === '--context') return names('contexts');
+      if (wanted.option === '--configuration') return names('configurations');
+      if (wanted.option === '--node') return names('nodes');
       return PATH_OPTIONS.has(wanted.option) ? [{ word: FILES, about: '' }] : [];
     case 'argument':
       return argument(wanted.command, wanted.argument, { before, typed, names });
@@ -94,20 +94,23 @@ async function argument(
   { before, typed, names }: Typing,
 ): Promise<readonly KnownWord[]> {
   const path = pathOf(command);
-  if (path.startsWith('context ')) return path === 'context add' ? [] : names.contexts();
+  if (path.startsWith('context ')) return path === 'context add' ? [] : names('contexts');
   if (path === 'cp') return places(typed, names);
-  if (name === 'pattern') return patterns(await names.templates());
+  if (name === 'pattern') return patterns(await names('templates'));
   const kind = path === 'wait' ? KINDS[before[before.indexOf('wait') + 1] ?? ''] : undefined;
   const sources = kind === undefined ? name.split('|').flatMap((one) => ARGUMENTS[one] ?? []) : [kind];
-  return (await Promise.all(sources.map((source) => names[source]()))).flat();
+  return (await Promise.all(sources.map((source) => names(source)))).flat();
 }
 
 /** Files here, templates, and files of the template that is typed. */
 async function places(typed: string, names: NameSource): Promise<readonly KnownWord[]> {
   const [template = '', path] = typed.split(':', 2);
   if (path !== undefined)
-    return (await names.filesOf(template)).map(({ word, about }) => ({ word: `${template}:${word}`, about }));
-  const templates = (await names.templates()).map(({ word, about }) => ({ word: `${word}:`, about }));
+    return (await names('files', template)).map(({ word, about }) => ({
+      word: `${template}:${word}`,
+      about,
+    }));
+  const templates = (await names('templates')).map(({ word, about }) => ({ word: `${word}:`, about }));
   return [...templates, { word: FILES, about: '' }];
 }
 

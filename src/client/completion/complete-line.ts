@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { KnownWord } from '../../command-tree/help/wanted-word.js';
 import { candidatesFor, FILES } from './candidates.js';
-import { MasterNames } from './master-names.js';
+import { masterNames } from './master-names.js';
 
 /** Never throws, and says nothing. */
 export async function completeLine(
@@ -10,7 +10,7 @@ export async function completeLine(
   environment: NodeJS.ProcessEnv,
   line: string,
 ): Promise<readonly KnownWord[]> {
-  const names = new MasterNames({
+  const names = masterNames({
     environment,
     directory: process.cwd(),
     say: () => undefined,

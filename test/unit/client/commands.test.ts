@@ -39,7 +39,10 @@ async function run(
     request: async (method, path, sent) => {
       if (sent !== undefined) bodies.push(sent);
       asked.push(`${method} ${path}`);
-      const [status, body] = answers[`${method} ${path}`] ?? [404, { error: 'there is no such endpoint', code: 'DRV_ENDPOINT_UNKNOWN' }];
+      const [status, body] = answers[`${method} ${path}`] ?? [
+        404,
+        { error: 'there is no such endpoint', code: 'DRV_ENDPOINT_UNKNOWN' },
+      ];
       return { status, body, headers: { date: date.toUTCString() } };
     },
   };

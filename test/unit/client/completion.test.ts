@@ -4,29 +4,29 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildProgram } from '../../../src/cli/program.js';
-import { candidatesFor, type NameSource } from '../../../src/client/completion/candidates.js';
-import { MasterNames } from '../../../src/client/completion/master-names.js';
+import { candidatesFor, type NameKind, type NameSource } from '../../../src/client/completion/candidates.js';
+import { masterNames } from '../../../src/client/completion/master-names.js';
 import { scriptOf } from '../../../src/client/completion/scripts.js';
 import { TemporaryHome } from '../../support/client/temporary-home.js';
 import { listening } from '../../support/client/tls-servers.js';
 
 const program = buildProgram('0.1.0');
-const known = (...words: string[]) => Promise.resolve(words.map((word) => ({ word, about: '' })));
-const NAMES: NameSource = {
-  contexts: () => known('prod', 'test'),
-  instances: () => known('ab12cd', 'ax34ef'),
-  configurations: () => known('lobby', 'survival'),
-  nodes: () => known('node-a'),
-  keys: () => known('ci'),
-  sessions: () => known('s1'),
-  joinTokens: () => known('t1'),
-  templates: () => known('world/lobby', 'base/server'),
-  filesOf: (template) => known(`file of ${template}`),
-  extensionCommands: () => known('greet'),
+const KNOWN: Readonly<Record<Exclude<NameKind, 'files'>, readonly string[]>> = {
+  contexts: ['prod', 'test'],
+  instances: ['ab12cd', 'ax34ef'],
+  configurations: ['lobby', 'survival'],
+  nodes: ['node-a'],
+  keys: ['ci'],
+  sessions: ['s1'],
+  joinTokens: ['t1'],
+  templates: ['world/lobby', 'base/server'],
+  extensionCommands: ['greet'],
 };
+const names: NameSource = async (kind, template) =>
+  (kind === 'files' ? [`file of ${template}`] : KNOWN[kind]).map((word) => ({ word, about: '' }));
 
 async function wordsOf(line: string): Promise<string[]> {
-  return (await candidatesFor(program, line, NAMES)).map(({ word }) => word);
+  return (await candidatesFor(program, line, names)).map(({ word }) => word);
 }
 
 describe('a line is completed with', () => {
@@ -93,9 +93,9 @@ describe('names', () => {
   });
   afterEach(() => home.remove());
 
-  const namesFor = (context: object, limitMs?: number): MasterNames => {
+  const namesFor = (context: object, limitMs?: number): NameSource => {
     home.writeContexts({ current: 'prod', contexts: { prod: context } });
-    return new MasterNames({
+    return masterNames({
       ...home.surroundings(),
       version: '0.1.0',
       target: {},
@@ -110,7 +110,7 @@ describe('names', () => {
     });
     try {
       const url = `http://127.0.0.1:${await listening(server)}`;
-      expect(await namesFor({ url, key: 'drv_0123456789' }, 60_000).instances()).toEqual([
+      expect(await namesFor({ url, key: 'drv_0123456789' }, 60_000)('instances')).toEqual([
         { word: 'ab12cd', about: '/api/instances, ONLINE' },
       ]);
     } finally {
@@ -126,13 +126,13 @@ describe('names', () => {
     const url = `http://127.0.0.1:${await listening(silent)}`;
     try {
       const key = 'drv_0123456789';
-      expect(await namesFor({ url, key }).nodes()).toEqual([]);
+      expect(await namesFor({ url, key })('nodes')).toEqual([]);
       // Without a limit this one would never end.
-      expect(await namesFor({ url, key }).instances()).toEqual([]);
-      expect(await namesFor({ url, keyFile: '/nowhere/key' }).nodes()).toEqual([]);
-      expect(await namesFor({ url, keyCommand: ['touch', `${home.path}/asked`] }).nodes()).toEqual([]);
-      expect(await namesFor({ url: 'http://127.0.0.1:1', key }).nodes()).toEqual([]);
-      expect(await namesFor({}).nodes()).toEqual([]);
+      expect(await namesFor({ url, key })('instances')).toEqual([]);
+      expect(await namesFor({ url, keyFile: '/nowhere/key' })('nodes')).toEqual([]);
+      expect(await namesFor({ url, keyCommand: ['touch', `${home.path}/asked`] })('nodes')).toEqual([]);
+      expect(await namesFor({ url: 'http://127.0.0.1:1', key })('nodes')).toEqual([]);
+      expect(await namesFor({})('nodes')).toEqual([]);
       home.writeContexts({}, 0o644);
       expect(home.said).toEqual([]);
     } finally {
