@@ -5,13 +5,12 @@
 import { Command, Option } from 'commander';
 import { addClientCommands } from '../client/client-commands.js';
 import type { TargetOptions } from '../client/contexts/choose-target.js';
-import { contextCommand } from '../client/contexts/context-program.js';
 import { write } from '../client/print.js';
+import { declareToken, newTokenOf, type TokenOptions } from '../command-tree/groups/tokens.js';
 import type { StoreKind } from '../daemon/store-transfer.js';
 import { addImportCommands } from './import-program.js';
 import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
-import type { TokenOptions } from './token-command.js';
 
 /** Its commands throw, a CommanderError for what is typed wrong; they end no process. */
 export function buildProgram(version: string): Command {
@@ -48,18 +47,15 @@ export function buildProgram(version: string): Command {
       await start({ ...options, version });
     });
 
-  program
+  const token = program
     .command('token')
     .description('make a join token for other machines, on the master that runs in a directory')
-    .option('--root <directory>', "the master's directory", '.')
-    .option('--label <label>', 'what it is for')
-    .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)')
-    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)')
-    .option('--as-master', 'it makes masters of the cluster, which get its secrets')
-    .action(async ({ root, ...options }: TokenOptions & { root: string }) => {
-      const { makeToken } = await import('./token-command.js');
-      process.stdout.write(await makeToken(root, options, { version, sayWaits: say }));
-    });
+    .option('--root <directory>', "the master's directory", '.');
+  declareToken(token);
+  token.action(async ({ root, ...options }: TokenOptions & { root: string }) => {
+    const { makeToken } = await import('./token-command.js');
+    process.stdout.write(await makeToken(root, newTokenOf(options), { version, sayWaits: say }));
+  });
 
   program
     .command('join')
@@ -81,31 +77,18 @@ export function buildProgram(version: string): Command {
   addImportCommands(program);
   addStoreCommands(program);
 
-  const surroundings = {
+  addClientCommands(program, {
     environment: process.env,
-    print: (text: string) => process.stdout.write(text),
     connect: async (options: TargetOptions) => {
-      const { openConnection } = await import('../client/contexts/open-connection.js');
-      const { processTerminal } = await import('../client/contexts/terminal.js');
-      const { say } = processTerminal();
-      return openConnection(
-        options,
-        { environment: process.env, directory: process.cwd(), say },
-        { version, sayWaits: say },
-      );
+      const { chooseTarget } = await import('../client/contexts/choose-target.js');
+      const { HttpConnection } = await import('../client/connection/http-connection.js');
+      const surroundings = { environment: process.env, directory: process.cwd(), say };
+      return new HttpConnection(await chooseTarget(options, surroundings), { version, sayWaits: say });
     },
     terminal: async () => (await import('../client/contexts/terminal.js')).processTerminal(),
     readInput: async () => (await import('node:stream/consumers')).text(process.stdin),
     stdout: process.stdout,
-  };
-  const context = contextCommand({
-    ...surroundings,
-    version,
-    directory: () => process.cwd(),
   });
-  inherit(context, program);
-  program.addCommand(context);
-  addClientCommands(program, surroundings);
   return program;
 }
 
@@ -133,12 +116,6 @@ function addStoreCommands(program: Command): void {
     .action(async (file: string, { root }: { root: string }) =>
       print(await (await transfer()).restoreStore(root, file, say)),
     );
-}
-
-/** Gives a command that was built by itself, and those below it, what `parent.command()` would have given them. */
-function inherit(command: Command, parent: Command): void {
-  command.copyInheritedSettings(parent);
-  for (const child of command.commands) inherit(child, command);
 }
 
 function say(line: string): void {

@@ -21,9 +21,7 @@ export interface StartOptions {
 export async function start({ root, version, acceptOlder }: StartOptions): Promise<void> {
   const visible = hideEnvironment();
   const { stdout: output } = process;
-  const prompt = canPrompt(process.env.TERM)
-    ? new TerminalPrompt({ input: process.stdin, output })
-    : undefined;
+  const prompt = canPrompt(process.env.TERM) ? new TerminalPrompt(process.stdin, output) : undefined;
   const faults = new ExtensionFaults();
   const stop = (): void => void process.kill(process.pid, 'SIGTERM');
   const fenced = ({ message }: DroverError): void => {

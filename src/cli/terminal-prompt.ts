@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
 import { isatty, type ReadStream, type WriteStream } from 'node:tty';
+import type { CommandSession } from '../api/http/command-runner.js';
 import { durationText } from '../model/words.js';
 import { InterruptGuard, SECOND_PRESS_MS } from './interrupt-guard.js';
 
@@ -15,29 +16,12 @@ const MAX_WAITING = 100;
 const STAYING =
   'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C twice ends both; "help" shows all commands.\n';
 
-/** What the prompt asks of the commands. */
-export interface PromptCommands {
-  run(
-    line: string,
-    session: {
-      readonly access: null;
-      readonly address: null;
-      readonly signal: AbortSignal;
-      readonly columns: number | undefined;
-      write(text: string): void;
-    },
-  ): Promise<unknown>;
-  complete(line: string): [string[], string];
-}
-
-export interface PromptOptions {
-  readonly input: ReadStream;
-  readonly output: WriteStream;
-}
-
 /** What the prompt runs, once the node is up. */
 export interface PromptNode {
-  readonly commands: PromptCommands;
+  readonly commands: {
+    run(line: string, session: CommandSession & { readonly access: null }): Promise<unknown>;
+    complete(line: string): [string[], string];
+  };
   /** Describes what SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
   readonly describeInterrupt: () => string;
 }
@@ -54,7 +38,7 @@ export class TerminalPrompt {
   #readline: Interface | undefined;
   #isRunning = false;
 
-  constructor({ input, output }: PromptOptions) {
+  constructor(input: ReadStream, output: WriteStream) {
     this.#input = input;
     this.#output = output;
     // A terminal that went away (EPIPE, EIO) must not end the daemon.

@@ -30,12 +30,6 @@ export class ApiClient implements ApiCalls {
     return this.send('GET', path);
   }
 
-  async find<T>(path: string): Promise<T | undefined> {
-    const answer = await this.#ask('GET', path);
-    if (answer.status === 404 && !isEndpointMissing(answer.status, answer.body)) return undefined;
-    return this.#accept(answer);
-  }
-
   async send<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T> {
     return this.#accept(await this.#ask(method, path, body, options));
   }

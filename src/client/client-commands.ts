@@ -12,6 +12,7 @@ import { addExtensionCommands } from './commands/extension-command.js';
 import { addGlobalOptions } from './commands/global-options.js';
 import { addOwnCommands } from './commands/own-commands.js';
 import { addWatchOption, runWatched, type WatchOptions } from './commands/watch-option.js';
+import { addContextCommands } from './contexts/context-program.js';
 import { noNames } from './print.js';
 
 /** The help is for whoever has no master yet, too. */
@@ -24,6 +25,7 @@ const FOOTER = [
 export function addClientCommands(program: Command, surroundings: ClientSurroundings): void {
   const host = new ClientHost(surroundings);
   const treeHost = treeHostOf(host);
+  addContextCommands(program, surroundings);
   addGlobalOptions(program);
   addCommands(program, treeHost);
   addOwnCommands(program, host);

@@ -16,7 +16,7 @@ import { completionsOf } from './completion.js';
 import type { CommandDependencies } from './context.js';
 import { codeOf, describeFailure, isHelp, PartFailed } from './failure.js';
 import { CommandOutput } from './output.js';
-import { OwnCalls } from './own-calls.js';
+import { ownCalls } from './own-calls.js';
 import { splitLine } from './split-line.js';
 import { buildTree } from './tree.js';
 
@@ -111,7 +111,7 @@ export class Commands implements CommandRunner {
     signal: AbortSignal,
   ): Command {
     const { ask } = this.#dependencies;
-    const api = new OwnCalls({ ask, caller: access ?? this.#terminal, address, signal });
+    const api = ownCalls(ask, { access: access ?? this.#terminal, address, signal });
     return buildTree({ dependencies: this.#dependencies, api, output, signal, columns });
   }
 

@@ -6,6 +6,7 @@ import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
 import {
   apiFailureOf,
   ClientError,
+  EXIT,
   exitCodeOf,
   isEndpointMissing,
 } from '../command-tree/runs/client-error.js';
@@ -13,51 +14,29 @@ import {
 /** See `ApiServer.ask`. */
 export type Ask = (caller: Access, request: OwnRequest) => Promise<OwnAnswer>;
 
-export interface OwnCallsOptions {
-  readonly ask: Ask;
-  readonly caller: Access;
+interface Caller {
+  readonly access: Access;
   /** The address of the client; null: the node's own terminal. */
   readonly address: string | null;
   /** Once it aborts, nothing more is asked: its reason is thrown. */
   readonly signal: AbortSignal;
 }
 
-export class OwnCalls implements ApiCalls {
-  readonly #options: OwnCallsOptions;
-
-  constructor(options: OwnCallsOptions) {
-    this.#options = options;
-  }
-
-  get<T>(path: string): Promise<T> {
-    return this.send('GET', path);
-  }
-
-  async find<T>(path: string): Promise<T | undefined> {
-    const { status, body } = await this.#ask('GET', path);
-    if (status === 404 && !isEndpointMissing(status, body)) return undefined;
-    return accept<T>({ status, body });
-  }
-
-  async send<T>(method: Method, path: string, body?: object, options?: CallOptions): Promise<T> {
-    return accept<T>(await this.#ask(method, path, body, options));
-  }
-
-  #ask(method: Method, path: string, body?: object, { headers }: CallOptions = {}): Promise<OwnAnswer> {
-    const { ask, caller, address, signal } = this.#options;
+export function ownCalls(ask: Ask, { access, address, signal }: Caller): ApiCalls {
+  const send = async <T>(method: Method, path: string, body?: object, options?: CallOptions): Promise<T> => {
     signal.throwIfAborted();
-    return ask(caller, {
+    const { status, body: answer } = await ask(access, {
       method,
       path,
       address,
       ...(body !== undefined && { body }),
-      ...(headers !== undefined && { headers }),
+      ...(options?.headers !== undefined && { headers: options.headers }),
     });
-  }
-}
-
-function accept<T>({ status, body }: OwnAnswer): T {
-  if (status < 400) return body as T;
-  const { error = `the API answers with status ${status}`, code } = apiFailureOf(body) ?? {};
-  throw new ClientError(exitCodeOf(status), error, { code });
+    if (status < 400) return answer as T;
+    const { error = `the API answers with status ${status}`, code } = apiFailureOf(answer) ?? {};
+    throw new ClientError(isEndpointMissing(status, answer) ? EXIT.failed : exitCodeOf(status), error, {
+      code,
+    });
+  };
+  return { get: (path) => send('GET', path), send };
 }

@@ -4,6 +4,7 @@
  */
 import { type Command, Option } from 'commander';
 import type { Shown } from '../../command-tree/commands.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { Question } from '../../command-tree/selection/act.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
@@ -74,8 +75,14 @@ export class ClientHost {
   ): Promise<void> {
     if (yes === true) return;
     if (list.length > 0) list.forEach(await this.sayer());
-    const { confirm } = await import('../confirm.js');
-    await confirm(what, api, await this.surroundings.terminal());
+    const terminal = await this.surroundings.terminal();
+    if (!terminal.isInteractive)
+      throw new ClientError(EXIT.usage, `${what}: there is no terminal to ask on, so give --yes`);
+    // The question names the cluster: the wrong terminal is easily typed into.
+    const { clusterName } = await api.get<{ readonly clusterName: string }>('/ping');
+    const { name, url } = api.connection;
+    const answer = await terminal.ask(`Cluster ${clusterName} (${name}, ${url}): ${what}. Go on? [y/N] `);
+    if (!/^y(es)?$/i.test(answer.trim())) throw new ClientError(EXIT.failed, 'nothing was done');
   }
 
   /** Returns a function that prints a line for a person on stderr, as plain text. */

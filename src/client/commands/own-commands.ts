@@ -1,37 +1,203 @@
-/** The commands that only the client has, in the order of the help. Each file declares one, and loads what it does later. */
-import type { Command } from 'commander';
-import { addAttach } from './attach-command.js';
-import type { ClientHost } from './client-host.js';
-import { addCompletion } from './completion-commands.js';
-import { addCopyCommand } from './copy-command.js';
-import { addEdit } from './edit-command.js';
+/**
+ * The commands that only the client has, in the order of the help: their words. What a command does is loaded when it is
+ * called.
+ */
+import { tmpdir } from 'node:os';
+import { Argument, type Command, Option } from 'commander';
+import { GROUPS } from '../../command-tree/commands.js';
+import { plainLines } from '../../command-tree/printed-text.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
+import type { TargetOptions } from '../contexts/choose-target.js';
+import { write } from '../print.js';
+import type { ClientHost, ClientOptions } from './client-host.js';
 import { addApply, addDelete, addDiff, addPlan, addValidate } from './file-commands.js';
 import { addLogs } from './logs-command.js';
-import { addRolloutWatch } from './rollout-watch-command.js';
-import { addTop } from './top-command.js';
-import { addUi } from './ui-command.js';
 import { addWait } from './wait-command.js';
 
-/** Adds a command, or a few of one kind, to the program. */
-type AddCommand = (program: Command, host: ClientHost) => void;
-
-const OWN_COMMANDS: readonly AddCommand[] = [
-  addApply,
-  addDiff,
-  addPlan,
-  addValidate,
-  addDelete,
-  addEdit,
-  addLogs,
-  addAttach,
-  addWait,
-  addRolloutWatch,
-  addTop,
-  addCopyCommand,
-  addUi,
-  addCompletion,
-];
-
 export function addOwnCommands(program: Command, host: ClientHost): void {
-  for (const add of OWN_COMMANDS) add(program, host);
+  for (const add of [
+    addApply,
+    addDiff,
+    addPlan,
+    addValidate,
+    addDelete,
+    addEdit,
+    addLogs,
+    addAttach,
+    addWait,
+    addRolloutWatch,
+    addTop,
+    addCopy,
+    addUi,
+    addCompletion,
+  ])
+    add(program, host);
+}
+
+function addEdit(program: Command, host: ClientHost): void {
+  const edit = program
+    .command('edit')
+    .description('change something in your editor: $VISUAL, else $EDITOR, else vi')
+    .helpCommand('help', 'show this');
+  const command = edit
+    .command('config')
+    .aliases(['configs', 'configuration', 'configurations'])
+    .description('change a configuration in your editor; what others changed meanwhile is not overwritten')
+    .argument('<name>');
+  host.addOutput(command);
+  host.addTarget(command);
+  command.action(async (name: string) => {
+    const options = command.optsWithGlobals<ClientOptions>();
+    const [{ editConfiguration }, { editorOf }] = await Promise.all([
+      import('../configurations/edit.js'),
+      import('../configurations/editor.js'),
+    ]);
+    const { environment } = host.surroundings;
+    const openEditor = editorOf(environment);
+    const directory = environment.TMPDIR || tmpdir();
+    const api = await host.open(options);
+    const say = await host.sayer();
+    const edited = await editConfiguration({ api, name, openEditor, directory, say });
+    const shown = {
+      json: () => edited,
+      text: () => `${name} ${edited.result}`,
+      names: () => [name],
+    };
+    await host.print(shown, options.output, api.now);
+  });
+}
+
+function addAttach(program: Command, host: ClientHost): void {
+  const command = program
+    .command('attach <id>')
+    .description(
+      'the terminal of an instance in this one; Ctrl-P Ctrl-Q leaves it, and the instance goes on',
+    );
+  host.addTarget(command);
+  command.action(async (id: string, options: TargetOptions) => {
+    const [{ attach }, { processRawTerminal }] = await Promise.all([
+      import('../live/attach.js'),
+      import('../live/raw-terminal.js'),
+    ]);
+    const terminal = processRawTerminal();
+    if (terminal === undefined)
+      throw new ClientError(
+        EXIT.usage,
+        'attach needs a terminal: "drover exec" writes a line to an instance, "drover logs -f" follows its output',
+      );
+    const { connection } = await host.open(options);
+    const { say } = await host.liveOutput();
+    say(await attach(connection, id, terminal));
+  });
+}
+
+/** A command of the group that the console has, too. */
+function addRolloutWatch(program: Command, host: ClientHost): void {
+  const group =
+    program.commands.find((command) => command.name() === 'rollout') ??
+    program.command('rollout').description(GROUPS.rollout ?? '');
+  const command = group
+    .command('watch <name>')
+    .description('say each step of a rollout until it ends; exit code 1 unless it is complete then');
+  host.addOutput(command);
+  host.addTarget(command);
+  command.action(async (name: string, options: ClientOptions) => {
+    const { watchRollout } = await import('../live/rollout-watch.js');
+    const isJson = options.output === 'json';
+    await watchRollout(await host.open(options), { name, isJson }, await host.liveOutput());
+  });
+}
+
+interface TopOptions extends ClientOptions {
+  readonly sort: 'cpu' | 'memory';
+  readonly once?: true;
+}
+
+function addTop(program: Command, host: ClientHost): void {
+  const command = program
+    .command('top [configuration]')
+    .description('what instances use of CPU and memory; live on a terminal, else once')
+    .addOption(new Option('--sort <by>', 'what the most is of').choices(['cpu', 'memory']).default('cpu'))
+    .option('--once', 'also on a terminal');
+  host.addOutput(command);
+  host.addTarget(command);
+  command.action(async (configuration: string | undefined, options: TopOptions) => {
+    const { top } = await import('../live/top.js');
+    const { output: format, once = false, sort } = options;
+    const { stdout } = host.surroundings;
+    const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
+    const terminal = isLive ? stdout : undefined;
+    await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());
+  });
+}
+
+function addCopy(program: Command, host: ClientHost): void {
+  const command = program
+    .command('cp <from> <to>')
+    .description(
+      'copy files into a template or out of it: group/name:PATH is in a template, - is stdin or stdout',
+    );
+  host.addOutput(command, ['table', 'json', 'yaml']);
+  host.addTarget(command);
+  command.action(async (from: string, to: string) => {
+    const options = command.optsWithGlobals<ClientOptions>();
+    const { copyOf } = await import('../copy/copy-places.js');
+    const wanted = copyOf(from, to);
+    const api = await host.open(options);
+    const { copy } = await import('../copy/copy.js');
+    const { interruptible } = await import('../copy/interruptible.js');
+    const shown = await interruptible((signal) => copy(api, wanted, process, signal));
+    if (shown !== undefined) await host.print(shown, options.output, api.now);
+  });
+}
+
+interface UiOptions extends TargetOptions {
+  readonly print?: true;
+}
+
+function addUi(program: Command, host: ClientHost): void {
+  const command = program
+    .command('ui')
+    .description('open the dashboard in a browser, signed in; without a display it prints the link')
+    .option('--print', 'print the link in any case');
+  host.addTarget(command);
+  command.action(async (options: UiOptions) => {
+    const [{ makeLink }, { openBrowser }] = await Promise.all([
+      import('../ui/sign-in-link.js'),
+      import('../ui/open-browser.js'),
+    ]);
+    const { connection } = await host.open(options);
+    const { page, link } = await makeLink(connection);
+    const { environment, stdout } = host.surroundings;
+    const say = await host.sayer();
+    if (options.print !== true && (await openBrowser(link, environment))) {
+      say(`a browser opens ${page}; if none does: drover ui --print`);
+      return;
+    }
+    say('This link signs you in. It works once, for a minute:');
+    await write(stdout, plainLines(link));
+  });
+}
+
+function addCompletion(program: Command, host: ClientHost): void {
+  const { stdout } = host.surroundings;
+  program
+    .command('completion')
+    .description('print a script that completes commands and names: source <(drover completion bash)')
+    .addArgument(new Argument('<shell>', 'your shell').choices(SHELLS))
+    .action(async (shell: Shell) => {
+      await write(stdout, scriptOf(shell));
+    });
+  program
+    .command('__complete <line>', { hidden: true })
+    .description('what can complete a line, for the scripts of "completion"')
+    .helpOption(false)
+    .action(async (line: string) => {
+      const { completeLine } = await import('../completion/complete-line.js');
+      const found = await completeLine(program, host.surroundings.environment, line);
+      await write(stdout, found.map(({ word, about }) => plainLines(`${word}\t${about}`)).join(''));
+      // At once: nothing waits for a master that did not answer in time.
+      throw new ClientError(0, '');
+    });
 }

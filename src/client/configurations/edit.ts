@@ -15,12 +15,12 @@ import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
 import { warningText } from './compare.js';
 import { type Document, judgeText } from './documents.js';
-import type { Editor } from './editor.js';
+import type { OpenEditor } from './editor.js';
 
 export interface EditOptions {
   readonly api: ApiClient;
   readonly name: string;
-  readonly editor: Pick<Editor, 'open'>;
+  readonly openEditor: OpenEditor;
   /** Where the file is that is edited. */
   readonly directory: string;
   /** Prints a line for the person. */
@@ -67,7 +67,7 @@ interface Work {
 }
 
 async function editUntilDone(
-  { api, name, editor, say }: EditOptions,
+  { api, name, openEditor, say }: EditOptions,
   { content, revision }: ConfigurationContent,
   { path, original }: Work,
 ): Promise<Edited['result']> {
@@ -76,7 +76,7 @@ async function editUntilDone(
   for (;;) {
     const before = text;
     await writeFile(path, `${commentOf(name, complaint)}${text}`, { mode: 0o600 });
-    await editor.open(path);
+    await openEditor(path);
     text = withoutComment(await readFile(path, 'utf8'));
     if (text.trim() === '') return 'unchanged';
     if (complaint !== undefined && text === before) throw givenUp(name, complaint);

@@ -1,34 +1,25 @@
 /** `drover context`: its commands, options and what they print. What they do is loaded when one is called. */
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { jsonText } from '../../command-tree/printed-text.js';
+import type { ClientSurroundings } from '../commands/client-host.js';
+import { write } from '../print.js';
 import type { AddOptions } from './context-add.js';
 import type { ListedContext } from './context-list.js';
 import type { ContextReport } from './context-test.js';
-import type { Terminal } from './terminal.js';
-
-export interface ContextProgram {
-  readonly version: string;
-  readonly environment: NodeJS.ProcessEnv;
-  /** Where the command was typed. */
-  directory(): string;
-  print(text: string): void;
-  readInput(): Promise<string>;
-  /** Loaded when a command needs it. */
-  terminal(): Promise<Terminal>;
-}
 
 const NOBODY = 'none: choose one with "drover context use NAME"';
 
-export function contextCommand(program: ContextProgram): Command {
-  const command = new Command('context').description(
-    'name the masters that this user steers, and their keys',
-  );
-  for (const one of [addCommand, useCommand, listCommand, removeCommand, testCommand])
-    command.addCommand(one(program));
-  return command;
+export function addContextCommands(program: Command, surroundings: ClientSurroundings): void {
+  const group = program
+    .command('context')
+    .description('name the masters that this user steers, and their keys');
+  for (const add of [addAdd, addUse, addList, addRemove]) add(group, surroundings);
+  addTest(group, surroundings, program.version() ?? '');
 }
 
-function addCommand(program: ContextProgram): Command {
-  return new Command('add')
+function addAdd(group: Command, surroundings: ClientSurroundings): void {
+  group
+    .command('add')
     .description('add a context; the first one becomes the current one')
     .argument('<name>', 'how you call it')
     .requiredOption('--url <address>', 'of the API, such as https://master.example:7000')
@@ -41,55 +32,64 @@ function addCommand(program: ContextProgram): Command {
     )
     .action(async (name: string, options: AddOptions) => {
       const { addContext } = await import('./context-add.js');
-      const { environment, readInput, print } = program;
-      const surroundings = { environment, directory: program.directory(), readInput };
-      const terminal = await program.terminal();
-      const { url, isCurrent } = await addContext(name, options, { ...surroundings, terminal });
+      const { environment, readInput, stdout } = surroundings;
+      const terminal = await surroundings.terminal();
+      const place = { environment, directory: process.cwd(), readInput, terminal };
+      const { url, isCurrent } = await addContext(name, options, place);
       const more = isCurrent ? ', and is the current one' : '';
-      print(`context ${name} (${url}) was added${more}; try it: drover context test ${name}\n`);
+      await write(stdout, `context ${name} (${url}) was added${more}; try it: drover context test ${name}\n`);
     });
 }
 
-function useCommand(program: ContextProgram): Command {
-  return new Command('use')
+function addUse(group: Command, surroundings: ClientSurroundings): void {
+  group
+    .command('use')
     .description('make a context the current one')
     .argument('<name>')
     .action(async (name: string) => {
       const { useContext } = await import('./context-list.js');
-      await useContext(await openFile(program), name);
-      program.print(`context ${name} is the current one\n`);
+      await useContext(await openFile(surroundings), name);
+      await write(surroundings.stdout, `context ${name} is the current one\n`);
       const variable = ['DROVER_CONTEXT', 'DROVER_URL'].find(
-        (one) => (program.environment[one] ?? '') !== '',
+        (one) => (surroundings.environment[one] ?? '') !== '',
       );
       if (variable !== undefined)
-        (await program.terminal()).say(`${variable} is set, and chooses in the place of it in this shell`);
+        (await surroundings.terminal()).say(
+          `${variable} is set, and chooses in the place of it in this shell`,
+        );
     });
 }
 
-function listCommand(program: ContextProgram): Command {
-  return new Command('list')
+function addList(group: Command, surroundings: ClientSurroundings): void {
+  group
+    .command('list')
     .description('all contexts; * marks the current one')
     .addOption(outputOption('table'))
     .action(async ({ output }: { output: string }) => {
       const { listContexts } = await import('./context-list.js');
-      const contexts = await listContexts(await openFile(program));
-      program.print(output === 'json' ? json(contexts) : tableOf(contexts));
+      const contexts = await listContexts(await openFile(surroundings));
+      await write(surroundings.stdout, output === 'json' ? jsonText(contexts) : tableOf(contexts));
     });
 }
 
-function removeCommand(program: ContextProgram): Command {
-  return new Command('remove')
+function addRemove(group: Command, surroundings: ClientSurroundings): void {
+  group
+    .command('remove')
     .description('forget a context; a key file stays')
     .argument('<name>')
     .action(async (name: string) => {
       const { removeContext } = await import('./context-list.js');
-      const { wasCurrent } = await removeContext(await openFile(program), name);
-      program.print(`context ${name} was removed${wasCurrent ? `; the current one is ${NOBODY}` : ''}\n`);
+      const { wasCurrent } = await removeContext(await openFile(surroundings), name);
+      await write(
+        surroundings.stdout,
+        `context ${name} was removed${wasCurrent ? `; the current one is ${NOBODY}` : ''}\n`,
+      );
     });
 }
 
-function testCommand(program: ContextProgram): Command {
-  return new Command('test')
+function addTest(group: Command, surroundings: ClientSurroundings, version: string): void {
+  group
+    .command('test')
     .description('ask the master who it is, and what the key may do')
     .argument('[name]', 'default: the one that commands use here')
     .option('--root <directory>', 'of a master on this machine, in the place of a context')
@@ -102,16 +102,15 @@ function testCommand(program: ContextProgram): Command {
           import('./context-test.js'),
           import('../connection/master-url.js'),
         ]);
-      const { environment, version, print } = program;
-      const { say } = await program.terminal();
+      const { say } = await surroundings.terminal();
       const target = await chooseTarget(
         { context, root },
-        { environment, directory: program.directory(), say },
+        { environment: surroundings.environment, directory: process.cwd(), say },
       );
       // For DROVER_URL the choice has said it.
       if (isInClear(target.url) && target.kind !== 'environment') say(clearText(target.url));
       const report = await testConnection(new HttpConnection(target, { version }), version);
-      print(output === 'json' ? json(report) : await reportText(report));
+      await write(surroundings.stdout, output === 'json' ? jsonText(report) : await reportText(report));
     });
 }
 
@@ -119,13 +118,9 @@ function outputOption(usual: 'table' | 'text'): Option {
   return new Option('-o, --output <format>', 'how it is printed').choices([usual, 'json']).default(usual);
 }
 
-async function openFile({ environment }: ContextProgram) {
+async function openFile({ environment }: ClientSurroundings) {
   const { ContextFile } = await import('./context-file.js');
   return new ContextFile(environment);
-}
-
-function json(value: unknown): string {
-  return `${JSON.stringify(value, null, 2)}\n`;
 }
 
 function tableOf(contexts: readonly ListedContext[]): string {

@@ -5,7 +5,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { find, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { isMissing } from '../../files/system-error.js';
 import { packContent, packZip } from '../../templates/library/pack-zip.js';
@@ -101,7 +101,7 @@ function pack(place: TreePlace, entries: readonly TreeEntry[], nameIn: (path: st
 }
 
 async function isDirectoryThere(api: ApiClient, to: TemplatePlace): Promise<boolean> {
-  const found = await api.find<{ readonly files: readonly string[] }>(`${templatePath(to)}/files`);
+  const found = await find<{ readonly files: readonly string[] }>(api, `${templatePath(to)}/files`);
   return found?.files.some((file) => file.startsWith(`${to.path}/`)) === true;
 }
 

@@ -6,25 +6,20 @@ import { countText, durationText } from '../../model/words.js';
 import type { CreatedJoinToken, JoinToken } from '../../operations/join-tokens.js';
 import { describe, messageText, noInput, tableOf } from '../command.js';
 
-interface CreateOptions {
+export interface TokenOptions {
   readonly label?: string;
   /** Seconds. Commander makes an empty text of a parsed null, so the words stay words. */
-  readonly expires: number | 'never';
-  readonly uses: number | 'any';
+  readonly expires?: number | 'never';
+  readonly uses?: number | 'any';
   readonly asMaster?: boolean;
 }
 
 export const TOKEN_COMMANDS = {
   'cluster token create': describe({
     about: 'make a join token; it is shown this once',
-    declare: declareCreate,
-    input: ({ label, expires, uses, asMaster = false }: CreateOptions) => ({
-      label: label ?? null,
-      expiresInSeconds: expires === 'never' ? null : expires,
-      maxUses: uses === 'any' ? null : uses,
-      asMaster,
-    }),
-    text: (created: CreatedJoinToken) => describeCreated(created),
+    declare: declareToken,
+    input: newTokenOf,
+    text: (created: CreatedJoinToken) => createdTokenText(created),
     names: ({ id }) => [id],
   }),
   'cluster token list': describe({
@@ -55,15 +50,36 @@ export const TOKEN_COMMANDS = {
   }),
 };
 
-function declareCreate(command: Command): void {
+export function declareToken(command: Command): void {
   command
     .option('--label <label>', 'what it is for')
-    .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)', expiryOf, JOIN_TOKEN_SECONDS)
-    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)', usesOf, 1)
+    .option('--expires <time>', 'when it ends: 1h, 7d, never (default: 24h)', expiryOf)
+    .option('--uses <count>', 'how many nodes may join with it: a number, or any (default: 1)', usesOf)
     .option('--as-master', 'it makes masters of the cluster, which get its secrets');
 }
 
-function describeCreated({ id, token, expiresAt, maxUses, master, asMaster }: CreatedJoinToken): string {
+export function newTokenOf({
+  label,
+  expires = JOIN_TOKEN_SECONDS,
+  uses = 1,
+  asMaster = false,
+}: TokenOptions) {
+  return {
+    label: label ?? null,
+    expiresInSeconds: expires === 'never' ? null : expires,
+    maxUses: uses === 'any' ? null : uses,
+    asMaster,
+  };
+}
+
+export function createdTokenText({
+  id,
+  token,
+  expiresAt,
+  maxUses,
+  master,
+  asMaster,
+}: CreatedJoinToken): string {
   const uses = `, for ${maxUses === null ? 'any number of nodes' : countText(maxUses, 'node')}`;
   const until = expiresAt === null ? 'never expires' : `is good until ${new Date(expiresAt).toISOString()}`;
   const address = master.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1');
@@ -86,7 +102,7 @@ function describeExpiry({ expiresAt }: Pick<JoinToken, 'expiresAt'>, now: number
 }
 
 /** Parses a time into seconds. */
-function expiryOf(text: string): CreateOptions['expires'] {
+function expiryOf(text: string): number | 'never' {
   if (text === 'never') return text;
   const ms = parseDuration(text);
   if (ms === undefined || ms === 0)
@@ -94,7 +110,7 @@ function expiryOf(text: string): CreateOptions['expires'] {
   return ms / 1000;
 }
 
-function usesOf(text: string): CreateOptions['uses'] {
+function usesOf(text: string): number | 'any' {
   if (text === 'any') return text;
   const count = Number(text);
   if (!/^\d+$/.test(text) || count < 1 || count > MAX_JOIN_TOKEN_USES)

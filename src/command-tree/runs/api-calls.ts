@@ -1,5 +1,6 @@
 /** How a command reaches a master. The client sends the calls over the network, the console into its own process. */
 import type { Method } from '../../api/http/route.js';
+import { ClientError, EXIT } from './client-error.js';
 
 export interface CallOptions {
   /** Time for the whole answer. Default: 60 s. */
@@ -13,12 +14,18 @@ export interface CallOptions {
 /** Every call takes a path below `/api`, with its query, and throws a ClientError when it is refused. */
 export interface ApiCalls {
   get<T>(path: string): Promise<T>;
-  /** The answer to a GET; undefined where there is no such thing. */
-  find<T>(path: string): Promise<T | undefined>;
   send<T>(method: Method, path: string, body?: object, options?: CallOptions): Promise<T>;
 }
 
 /** A part of a path, such as a name that was typed. */
 export function pathPart(text: string): string {
   return encodeURIComponent(text);
+}
+
+/** The answer to a GET; undefined where there is no such thing. Throws a ClientError. */
+export async function find<T>(api: ApiCalls, path: string): Promise<T | undefined> {
+  return api.get<T>(path).catch((error: unknown) => {
+    if (error instanceof ClientError && error.exitCode === EXIT.notFound) return undefined;
+    throw error;
+  });
 }

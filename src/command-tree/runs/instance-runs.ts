@@ -8,11 +8,11 @@ import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { byConfiguration } from '../groups/instance-text.js';
 import type { INSTANCE_COMMANDS } from '../groups/instances.js';
 import { leftOf } from '../groups/left-text.js';
-import { actOnInstances, type InstanceMessage, type Refusal } from '../selection/act.js';
+import { actOnInstances, type InstanceMessage } from '../selection/act.js';
 import type { InstanceAction, KnownInstances } from '../selection/choose.js';
 import type { Selecting } from '../selection/selection.js';
 import { type ApiCalls, pathPart } from './api-calls.js';
-import { ClientError, EXIT, isTransient } from './client-error.js';
+import { ClientError } from './client-error.js';
 
 type InstanceRuns = Pick<CommandRuns, keyof typeof INSTANCE_COMMANDS>;
 
@@ -22,11 +22,11 @@ export function instanceRuns(api: ApiCalls): InstanceRuns {
       action: InstanceAction,
       perform: (id: string, input: Input) => Promise<Done>,
     ) =>
-    (input: Input, { signal, confirm }: RunCall) => {
-      const known = (): Promise<KnownInstances> => knownTo(api, input);
-      const host = { known, perform: (id: string) => perform(id, input), refusalOf };
-      return actOnInstances(host, { action, input, signal, confirm });
-    };
+    (input: Input, call: RunCall) =>
+      actOnInstances(
+        { action, input, known: () => knownTo(api, input), perform: (id) => perform(id, input) },
+        call,
+      );
   const lifecycle = (target: 'start' | 'stop' | 'restart') =>
     act(target, async (id): Promise<InstanceMessage & { readonly target: string }> => {
       // The route that changes it calls an unknown id a bad request.
@@ -72,12 +72,6 @@ async function knownTo(api: ApiCalls, { selection }: Selecting): Promise<KnownIn
   const configurations = isByGroup ? await api.get<Configuration[]>('/configurations') : [];
   const groups = configurations.map(({ name, instanceGroups }) => [name, instanceGroups] as const);
   return { instances, groups: new Map(groups) };
-}
-
-function refusalOf(error: unknown): Refusal | undefined {
-  if (!(error instanceof ClientError)) return undefined;
-  const { message, exitCode } = error;
-  return { message, exitCode, isFinal: isTransient(error) || exitCode === EXIT.denied };
 }
 
 async function create(

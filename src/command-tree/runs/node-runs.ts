@@ -6,10 +6,9 @@ import type { ForgottenNode } from '../../operations/node-operations.js';
 import type { NodeStats } from '../../operations/node-stats.js';
 import type { CommandRuns, DataOf } from '../commands.js';
 import type { CLUSTER_COMMANDS } from '../groups/cluster.js';
-import type { NODE_COMMANDS, STOP_COMMANDS } from '../groups/node.js';
+import type { NODE_COMMANDS, NodeInfo, STOP_COMMANDS } from '../groups/node.js';
 import type { NODE_OPERATION_COMMANDS } from '../groups/node-operations.js';
-import type { NodeInfo } from '../groups/node.js';
-import { type ApiCalls, pathPart } from './api-calls.js';
+import { type ApiCalls, find, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
 
 type NodeRuns = Pick<
@@ -64,7 +63,7 @@ async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
   const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
   const { apiCertificate = null } =
     await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
-  const known = await api.find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(nodePath(nodeId));
+  const known = await find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(api, nodePath(nodeId));
   const { eventLoopDelayMs: _, ...stats } = systemStats;
   return {
     nodeId,

@@ -13,7 +13,7 @@ import {
   type TemplateSync,
 } from '../groups/templates.js';
 import { suggest } from '../help/suggest.js';
-import { type ApiCalls, pathPart } from './api-calls.js';
+import { type ApiCalls, find, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
 
 /** How long the nodes are waited for: less than the time limit of a line of the console. */
@@ -42,7 +42,7 @@ export function templateRuns(api: ApiCalls): TemplateRuns {
       }));
     },
     'template sync': (input, call) => sync(api, input, call),
-    'template progress': async () => (await api.find<ClusterSyncReport>('/templates/sync')) ?? null,
+    'template progress': async () => (await find<ClusterSyncReport>(api, '/templates/sync')) ?? null,
   };
 }
 
