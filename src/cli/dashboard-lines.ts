@@ -1,7 +1,8 @@
 /** What a start says of the dashboard: on a terminal a link that signs in, elsewhere only where it is. */
+import { ApiClient } from '../client/api-client.js';
 import { HttpConnection } from '../client/connection/http-connection.js';
 import { targetOfRoot } from '../client/contexts/own-root.js';
-import { makeCode } from '../client/ui/sign-in-link.js';
+import { makeSignInCode } from '../client/ui/sign-in-code.js';
 import type { Daemon } from '../daemon/daemon.js';
 import { shellWord } from '../model/words.js';
 
@@ -29,5 +30,5 @@ export async function dashboardLines(
 }
 
 async function codeFor(root: string, version: string): Promise<string> {
-  return makeCode(new HttpConnection(await targetOfRoot(root), { version }));
+  return makeSignInCode(new ApiClient(new HttpConnection(await targetOfRoot(root), { version })));
 }

@@ -35,7 +35,8 @@ export class ApiClient implements ApiCalls {
   }
 
   /**
-   * The body of an answer, as it comes. Whoever does not read it to its end destroys it. Throws a ClientError for a refusal.
+   * The body of an answer, as it comes. A caller that does not read it to its end destroys it. Throws a ClientError for
+   * a refusal.
    */
   async stream(method: string, path: string, options?: StreamOptions): Promise<Readable> {
     const { status, headers, body } = await this.connection.stream(method, path, options);

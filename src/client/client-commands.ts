@@ -4,23 +4,35 @@
  */
 import type { Command } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';
-import { descriptionOf, runCommand } from '../command-tree/commands.js';
-import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
+import { type CommandPath, descriptionOf, runCommand } from '../command-tree/commands.js';
+import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
 import { addAliases } from './aliases.js';
+import type { ApiClient } from './api-client.js';
 import { ClientHost, type ClientOptions, type ClientSurroundings } from './commands/client-host.js';
 import { addExtensionCommands } from './commands/extension-command.js';
 import { addGlobalOptions } from './commands/global-options.js';
 import { addOwnCommands } from './commands/own-commands.js';
-import { addWatchOption, runWatched, type WatchOptions } from './commands/watch-option.js';
 import { addContextCommands } from './contexts/context-program.js';
 import { noNames } from './print.js';
 
-/** The help is for whoever has no master yet, too. */
+/** The help also works without a master. */
 const HELP_PATIENCE_MS = 300;
 const FOOTER = [
   'Every command has --help; those that show something print for programs with -o json.',
   'start, token, join, import and store work on a directory of this machine; all others on a master anywhere.',
 ];
+
+/** The commands with `--watch` (`live/watch-list.ts`). */
+const WATCHED: ReadonlySet<CommandPath> = new Set([
+  'instance list',
+  'config list',
+  'cluster nodes',
+  'template list',
+]);
+
+interface WatchOptions extends ClientOptions {
+  readonly watch?: true;
+}
 
 export function addClientCommands(program: Command, surroundings: ClientSurroundings): void {
   const host = new ClientHost(surroundings);
@@ -75,4 +87,25 @@ function treeHostOf(host: ClientHost): TreeHost {
     },
     footer: FOOTER,
   };
+}
+
+function addWatchOption(command: Command, path: CommandPath): void {
+  if (WATCHED.has(path))
+    command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
+}
+
+/** Throws a ClientError. */
+async function runWatched(
+  host: ClientHost,
+  api: ApiClient,
+  path: CommandPath,
+  input: unknown,
+  { output: format }: WatchOptions,
+): Promise<void> {
+  if (format === 'yaml') throw usageError('--watch prints no YAML: use -o json');
+  const { watchList } = await import('./live/watch-list.js');
+  const { stdout } = host.surroundings;
+  const isDrawn = stdout.isTTY === true && (format === 'table' || format === 'wide');
+  const options = { format, terminal: isDrawn ? stdout : undefined };
+  await watchList(api, path, input, options, await host.liveOutput());
 }

@@ -1,22 +1,16 @@
 /** Prints what a command found on stdout, in the format that was asked for, and nothing else there. */
+import type { View } from '../command-tree/command.js';
 import type { Shown } from '../command-tree/commands.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
-import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
 import { messageOf } from '../model/errors.js';
 
 export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 /** `markdown`: only where a command names it. */
 export type Format = (typeof FORMATS)[number] | 'markdown';
 
-export interface Screen {
-  /** Undefined: it is no terminal. */
-  readonly columns: number | undefined;
-  /** Unix milliseconds. */
-  readonly now: number;
-}
-
 /** The text of what was found: whole lines, or nothing. Throws a ClientError for names of what has none. */
-export async function textOf(shown: Shown, format: Format, screen: Screen): Promise<string> {
+export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'isWide'>): Promise<string> {
   switch (format) {
     case 'table':
     case 'wide': {
@@ -31,7 +25,8 @@ export async function textOf(shown: Shown, format: Format, screen: Screen): Prom
         .join('');
     }
     case 'markdown':
-      return plainLines(markdownOf(shown));
+      if (shown.markdown === undefined) throw usageError('this command does not print Markdown');
+      return plainLines(shown.markdown());
     case 'json':
       return jsonText(shown.json());
     case 'yaml': {
@@ -42,13 +37,8 @@ export async function textOf(shown: Shown, format: Format, screen: Screen): Prom
   }
 }
 
-function markdownOf({ markdown }: Shown): string {
-  if (markdown === undefined) throw new ClientError(EXIT.usage, 'this command does not print Markdown');
-  return markdown();
-}
-
 export function noNames(): ClientError {
-  return new ClientError(EXIT.usage, 'what this command shows has no names: use another format than -o name');
+  return usageError('what this command shows has no names: use another format than -o name');
 }
 
 /**

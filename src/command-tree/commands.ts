@@ -1,5 +1,5 @@
 /** All commands of Drover, in the order of the help. Those of extensions exist on the master only. */
-import type { CommandDescription, CommandFailure } from './command.js';
+import type { CommandDescription, CommandFailure, View } from './command.js';
 import { CLUSTER_COMMANDS } from './groups/cluster.js';
 import { CONFIGURATION_COMMANDS } from './groups/configurations.js';
 import { EXTENSION_COMMANDS } from './groups/extensions.js';
@@ -67,11 +67,7 @@ export type CommandRuns = {
 /** The result of a command in the forms that it can be printed in. */
 export interface Shown {
   json(): unknown;
-  text(view: {
-    readonly columns: number | undefined;
-    readonly now: number;
-    readonly isWide: boolean;
-  }): string | Promise<string>;
+  text(view: View): string | Promise<string>;
   /** Undefined: what was found has no names. */
   readonly names: (() => readonly string[]) | undefined;
   /** Undefined: all was done. */

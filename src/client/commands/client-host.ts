@@ -4,7 +4,7 @@
  */
 import { type Command, Option } from 'commander';
 import type { Shown } from '../../command-tree/commands.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import type { Question } from '../../command-tree/selection/act.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
@@ -76,8 +76,7 @@ export class ClientHost {
     if (yes === true) return;
     if (list.length > 0) list.forEach(await this.sayer());
     const terminal = await this.surroundings.terminal();
-    if (!terminal.isInteractive)
-      throw new ClientError(EXIT.usage, `${what}: there is no terminal to ask on, so give --yes`);
+    if (!terminal.isInteractive) throw usageError(`${what}: there is no terminal to ask on, so give --yes`);
     // The question names the cluster: the wrong terminal is easily typed into.
     const { clusterName } = await api.get<{ readonly clusterName: string }>('/ping');
     const { name, url } = api.connection;

@@ -4,7 +4,6 @@ import { type CallOptions, pathPart } from '../../command-tree/runs/api-calls.js
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
-
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { write } from '../print.js';
 import { within } from '../within.js';
@@ -49,18 +48,14 @@ export async function runExtensionCommand(
   const known = await (api && listCommands(api, { timeoutMs: PATIENCE_MS }).catch(() => undefined));
   if (api === undefined || known?.some((one) => one.name === name) !== true) return false;
   const path = `/extensions/commands/${pathPart(name)}`;
-  const { output, isOk } = await api.send<ExtensionOutput>('POST', path, { words });
+  type Answer = { readonly output: string; readonly isOk: boolean };
+  const { output, isOk } = await api.send<Answer>('POST', path, { words });
   const failure = isOk ? undefined : /(?<=^|\n)error: ([^\n]*)\n$/.exec(output);
   const text = output.slice(0, failure?.index ?? output.length);
   // A master makes it plain. What answers in its place may not.
   await write(host.surroundings.stdout, text === '' ? '' : plainLines(text));
   if (isOk) return true;
   throw new ClientError(EXIT.failed, toPlainText(failure?.[1] ?? `${name} failed`));
-}
-
-interface ExtensionOutput {
-  readonly output: string;
-  readonly isOk: boolean;
 }
 
 function listCommands(api: ApiClient, options: CallOptions): Promise<readonly ExtensionCommand[]> {

@@ -4,31 +4,15 @@ import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 
+/** Each command has some of these. */
 export interface FileOptions extends ClientOptions {
   readonly filename: readonly string[];
-}
-
-interface ValueOptions extends FileOptions {
   readonly showValues?: true;
-}
-
-export interface ApplyOptions extends ValueOptions {
-  readonly dryRun?: boolean;
-  readonly prune?: boolean;
+  readonly dryRun?: true;
+  readonly prune?: true;
   readonly fingerprint?: string;
-}
-
-export interface DiffOptions extends ValueOptions {
-  readonly detailedExitcode?: boolean;
-}
-
-export interface PlanCommandOptions extends DiffOptions {
-  readonly prune?: boolean;
-}
-
-export interface DeleteOptions extends ClientOptions {
-  readonly filename?: readonly string[];
-  readonly ignoreNotFound?: boolean;
+  readonly detailedExitcode?: true;
+  readonly ignoreNotFound?: true;
 }
 
 const FILES = '-f, --filename <files...>';
@@ -51,7 +35,7 @@ export function addApply(program: Command, host: ClientHost): void {
   host.addOutput(command);
   host.addTarget(command);
   host.addYes(command);
-  command.action(async () => (await runs()).apply(host, command.optsWithGlobals<ApplyOptions>()));
+  command.action(async () => (await runs()).apply(host, command.optsWithGlobals<FileOptions>()));
 }
 
 export function addDiff(program: Command, host: ClientHost): void {
@@ -63,7 +47,7 @@ export function addDiff(program: Command, host: ClientHost): void {
     .option(SHOW_VALUES, VALUES);
   host.addOutput(command);
   host.addTarget(command);
-  command.action(async () => (await runs()).diff(host, command.optsWithGlobals<DiffOptions>()));
+  command.action(async () => (await runs()).diff(host, command.optsWithGlobals<FileOptions>()));
 }
 
 export function addPlan(program: Command, host: ClientHost): void {
@@ -76,7 +60,7 @@ export function addPlan(program: Command, host: ClientHost): void {
     .option(SHOW_VALUES, VALUES);
   host.addOutput(command, ['table', 'markdown', 'json', 'yaml']);
   host.addTarget(command);
-  command.action(async () => (await runs()).plan(host, command.optsWithGlobals<PlanCommandOptions>()));
+  command.action(async () => (await runs()).plan(host, command.optsWithGlobals<FileOptions>()));
 }
 
 export function addValidate(program: Command, host: ClientHost): void {
@@ -101,7 +85,7 @@ export function addDelete(program: Command, host: ClientHost): void {
   host.addTarget(command);
   host.addYes(command);
   command.action(async () => {
-    const { filename, ...options } = command.optsWithGlobals<DeleteOptions>();
+    const { filename, ...options } = command.optsWithGlobals<Partial<FileOptions> & ClientOptions>();
     const [word] = command.args;
     if (word !== undefined) {
       const kinds = command.commands.map((known) => known.name()).join(', ');

@@ -8,22 +8,23 @@ import { appliedText, comparedText } from '../configurations/change-text.js';
 import { type Compared, compareAll, requireValid, warningText } from '../configurations/compare.js';
 import { deleteAll, deletedText } from '../configurations/delete.js';
 import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
-import { askPlan, changedIn } from '../configurations/plan.js';
-import { planMarkdown, planText } from '../configurations/plan-text.js';
+import { changedIn, planMarkdown, planText } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
-import type {
-  ApplyOptions,
-  DeleteOptions,
-  DiffOptions,
-  FileOptions,
-  PlanCommandOptions,
-} from './file-commands.js';
+import type { FileOptions } from './file-commands.js';
 
 /** The most names in a question. */
 const MOST_NAMED = 10;
 
+interface PlanOptions {
+  /** All others go. */
+  readonly prune: boolean;
+  readonly showValues: boolean;
+  /** The master refuses another plan than this one, with a conflict. */
+  readonly fingerprint?: string | undefined;
+}
+
 /** Throws a ClientError. */
-export async function apply(host: ClientHost, options: ApplyOptions): Promise<void> {
+export async function apply(host: ClientHost, options: FileOptions): Promise<void> {
   const say = await host.sayer();
   const { valid, api } = await open(host, options, 'nothing was written');
   const { showValues, prune = false, fingerprint } = options;
@@ -33,8 +34,9 @@ export async function apply(host: ClientHost, options: ApplyOptions): Promise<vo
       : undefined;
   const compared = asPlanned(await compareAll(api, valid, { say, showValues }), plan);
   const removed = plan?.configurations.filter(({ action }) => action === 'delete') ?? [];
+  const names = removed.map(({ name }) => name);
   const isDry = options.dryRun === true;
-  if (removed.length > 0 && !isDry) await confirmRemoval(host, { api, names: removed.map(nameOf), options });
+  if (names.length > 0 && !isDry) await confirmRemoval(host, api, names, options);
   const { applied, exitCode } = isDry ? planAll(compared, removed) : await applyAll(api, compared, removed);
   const suffix = isDry ? ' (dry run)' : '';
   const shown = {
@@ -59,7 +61,7 @@ function asPlanned(compared: readonly Compared[], plan: ChangePlan | undefined):
 }
 
 /** Throws a ClientError, with exit code 2 for changes when that was asked for. */
-export async function plan(host: ClientHost, options: PlanCommandOptions): Promise<void> {
+export async function plan(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was planned');
   const { prune = false, showValues = false } = options;
   const planned = await askPlan(api, valid, { prune, showValues });
@@ -75,7 +77,7 @@ export async function plan(host: ClientHost, options: PlanCommandOptions): Promi
 }
 
 /** Throws a ClientError, with exit code 2 for changes when that was asked for. */
-export async function diff(host: ClientHost, options: DiffOptions): Promise<void> {
+export async function diff(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was compared');
   const { showValues } = options;
   const compared = await compareAll(api, valid, { say: await host.sayer(), showValues });
@@ -121,13 +123,10 @@ export async function validate(host: ClientHost, { filename, output }: FileOptio
 }
 
 /** Throws a ClientError. */
-export async function remove(
-  host: ClientHost,
-  options: DeleteOptions & Pick<FileOptions, 'filename'>,
-): Promise<void> {
+export async function remove(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was deleted');
   const names = valid.map(({ name }) => name);
-  await confirmRemoval(host, { api, names, options });
+  await confirmRemoval(host, api, names, options);
   const { deleted, exitCode } = await deleteAll(api, names, options.ignoreNotFound === true);
   const shown = {
     json: () => deleted,
@@ -140,23 +139,14 @@ export async function remove(
     throw new ClientError(exitCode, `${missing} of ${names.length} configurations were not deleted`);
 }
 
-async function confirmRemoval(
+function confirmRemoval(
   host: ClientHost,
-  {
-    api,
-    names,
-    options,
-  }: { readonly api: ApiClient; readonly names: readonly string[]; readonly options: ClientOptions },
+  api: ApiClient,
+  names: readonly string[],
+  options: ClientOptions,
 ): Promise<void> {
-  await host.confirm(
-    { what: `${which(names)} deleted; instances stay, unless their onDelete is "stop"`, list: [] },
-    api,
-    options,
-  );
-}
-
-function nameOf({ name }: { readonly name: string }): string {
-  return name;
+  const what = `${which(names)} deleted; instances stay, unless their onDelete is "stop"`;
+  return host.confirm({ what, list: [] }, api, options);
 }
 
 function which(names: readonly string[]): string {
@@ -173,4 +163,10 @@ async function open(host: ClientHost, options: FileOptions, undone: string) {
   if (others !== undefined) say(others);
   const valid: readonly Document[] = requireValid(read, undone, say);
   return { valid, api: await host.open(options) };
+}
+
+/** Asks the master what all contents together would make of the configurations and their instances. */
+function askPlan(api: ApiClient, documents: readonly Document[], options: PlanOptions): Promise<ChangePlan> {
+  const configurations = documents.map(({ name, content }) => ({ ...content, name }));
+  return api.send<ChangePlan>('POST', '/plan', { configurations, ...options });
 }

@@ -1,7 +1,7 @@
 /** The options that may stand before the command too: `drover --context prod instance list`. */
 import type { Command, Option } from 'commander';
 import { pathOf } from '../../command-tree/help/usage.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { usageError } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
 
 /** Adds them to the program. Call it before commands are added. */
@@ -30,17 +30,15 @@ function settle(command: Command, group: Command): void {
 
 /** Gives the option to the command, as if it had been typed there. Throws a ClientError. */
 function handDown(command: Command, own: Option | undefined, { long }: Option, value: unknown): void {
-  if (own === undefined)
-    throw new ClientError(EXIT.usage, `the option ${long} has no effect on "${pathOf(command)}"`);
+  if (own === undefined) throw usageError(`the option ${long} has no effect on "${pathOf(command)}"`);
   const name = own.attributeName();
   if (command.getOptionValueSource(name) === 'cli') {
     if (command.getOptionValue(name) === value) return;
-    throw new ClientError(EXIT.usage, `the option ${long} is given twice`);
+    throw usageError(`the option ${long} is given twice`);
   }
   const { argChoices } = own;
   if (argChoices !== undefined && !argChoices.includes(String(value)))
-    throw new ClientError(
-      EXIT.usage,
+    throw usageError(
       `option '${own.flags}' argument ${quoteText(String(value))} is invalid. Allowed choices are ${argChoices.join(', ')}`,
     );
   command.setOptionValueWithSource(name, value, 'cli');

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { Argument, type Command, Option } from 'commander';
 import { GROUPS } from '../../command-tree/commands.js';
 import { plainLines } from '../../command-tree/printed-text.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { write } from '../print.js';
@@ -82,8 +82,7 @@ function addAttach(program: Command, host: ClientHost): void {
     ]);
     const terminal = processRawTerminal();
     if (terminal === undefined)
-      throw new ClientError(
-        EXIT.usage,
+      throw usageError(
         'attach needs a terminal: "drover exec" writes a line to an instance, "drover logs -f" follows its output',
       );
     const { connection } = await host.open(options);
@@ -145,8 +144,7 @@ function addCopy(program: Command, host: ClientHost): void {
     const { copyOf } = await import('../copy/copy-places.js');
     const wanted = copyOf(from, to);
     const api = await host.open(options);
-    const { copy } = await import('../copy/copy.js');
-    const { interruptible } = await import('../copy/interruptible.js');
+    const { copy, interruptible } = await import('../copy/copy.js');
     const shown = await interruptible((signal) => copy(api, wanted, process, signal));
     if (shown !== undefined) await host.print(shown, options.output, api.now);
   });
@@ -163,12 +161,13 @@ function addUi(program: Command, host: ClientHost): void {
     .option('--print', 'print the link in any case');
   host.addTarget(command);
   command.action(async (options: UiOptions) => {
-    const [{ makeLink }, { openBrowser }] = await Promise.all([
-      import('../ui/sign-in-link.js'),
+    const [{ makeSignInCode }, { openBrowser }] = await Promise.all([
+      import('../ui/sign-in-code.js'),
       import('../ui/open-browser.js'),
     ]);
-    const { connection } = await host.open(options);
-    const { page, link } = await makeLink(connection);
+    const api = await host.open(options);
+    const page = `${api.connection.url}/ui/`;
+    const link = `${page}#code=${await makeSignInCode(api)}`;
     const { environment, stdout } = host.surroundings;
     const say = await host.sayer();
     if (options.print !== true && (await openBrowser(link, environment))) {
@@ -194,7 +193,7 @@ function addCompletion(program: Command, host: ClientHost): void {
     .description('what can complete a line, for the scripts of "completion"')
     .helpOption(false)
     .action(async (line: string) => {
-      const { completeLine } = await import('../completion/complete-line.js');
+      const { completeLine } = await import('../completion/candidates.js');
       const found = await completeLine(program, host.surroundings.environment, line);
       await write(stdout, found.map(({ word, about }) => plainLines(`${word}\t${about}`)).join(''));
       // At once: nothing waits for a master that did not answer in time.

@@ -2,25 +2,10 @@
 import type { Command } from 'commander';
 import { pathOf } from '../../command-tree/help/usage.js';
 import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.js';
+import { masterNames, type NameKind, type NameSource } from './master-names.js';
 
 /** Stands in the place of candidates: the shell completes paths of files. */
 export const FILES = ':files';
-
-/** Names that only a master or the file of contexts knows. */
-export type NameKind =
-  | 'contexts'
-  | 'instances'
-  | 'configurations'
-  | 'nodes'
-  | 'keys'
-  | 'sessions'
-  | 'joinTokens'
-  | 'templates'
-  | 'files'
-  | 'extensionCommands';
-
-/** Finds the names of a kind; none when they cannot be had. `template`: the one whose files are asked for. */
-export type NameSource = (kind: NameKind, template?: string) => Promise<readonly KnownWord[]>;
 
 const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
 
@@ -42,6 +27,23 @@ const KINDS: Readonly<Record<string, NameKind>> = {
   config: 'configurations',
   node: 'nodes',
 };
+
+/** Never throws, and says nothing. */
+export async function completeLine(
+  program: Command,
+  environment: NodeJS.ProcessEnv,
+  line: string,
+): Promise<readonly KnownWord[]> {
+  const names = masterNames({
+    environment,
+    directory: process.cwd(),
+    say: () => undefined,
+    version: program.version() ?? '',
+    target: { context: valueIn(line, '--context'), root: valueIn(line, '--root') },
+  });
+  const found = await candidatesFor(program, line, names);
+  return found.toSorted((a, b) => Number(a.word === FILES) - Number(b.word === FILES));
+}
 
 /** The candidates that begin with the last word of the line; FILES comes last. */
 export async function candidatesFor(
@@ -117,4 +119,8 @@ async function places(typed: string, names: NameSource): Promise<readonly KnownW
 function patterns(templates: readonly KnownWord[]): KnownWord[] {
   const groups = new Set(templates.map(({ word }) => `${word.split('/', 1)[0]}/*`));
   return [...[...groups].map((word) => ({ word, about: '' })), ...templates];
+}
+
+function valueIn(line: string, option: string): string | undefined {
+  return new RegExp(`\\s${option}[\\s=]+(\\S+)\\s`).exec(line)?.[1];
 }

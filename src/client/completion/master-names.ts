@@ -1,4 +1,4 @@
-/** Asks the master for names to complete. What cannot be had in time is no name, without a word of why. */
+/** Asks the master for names to complete. Names that do not come in time are left out, and no reason is said. */
 import type { KnownWord } from '../../command-tree/help/wanted-word.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import type { InstanceInfo } from '../../model/instance.js';
@@ -6,9 +6,24 @@ import type { ApiClient } from '../api-client.js';
 import { chooseTarget, type Surroundings, type TargetOptions } from '../contexts/choose-target.js';
 import { ContextFile } from '../contexts/context-file.js';
 import { within } from '../within.js';
-import type { NameKind, NameSource } from './candidates.js';
 
-/** Whoever presses Tab waits for it. */
+/** Names that only a master or the file of contexts knows. */
+export type NameKind =
+  | 'contexts'
+  | 'instances'
+  | 'configurations'
+  | 'nodes'
+  | 'keys'
+  | 'sessions'
+  | 'joinTokens'
+  | 'templates'
+  | 'files'
+  | 'extensionCommands';
+
+/** Finds the names of a kind; none when they cannot be had. `template`: the one whose files are asked for. */
+export type NameSource = (kind: NameKind, template?: string) => Promise<readonly KnownWord[]>;
+
+/** The person who pressed Tab waits for them. */
 const LIMIT_MS = 300;
 
 export interface MasterNamesOptions extends Surroundings {

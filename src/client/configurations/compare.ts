@@ -30,7 +30,7 @@ export function requireValid(
   const total = countText(valid.length + faults.length, 'configuration');
   throw new ClientError(
     EXIT.failed,
-    `${undone}: ${faults.length} of ${total} ${are(faults.length)} not valid`,
+    `${undone}: ${faults.length} of ${total} ${faults.length === 1 ? 'is' : 'are'} not valid`,
   );
 }
 
@@ -73,15 +73,7 @@ async function compare(api: ApiClient, document: Document, showValues: boolean):
 }
 
 /** The line is known here only: the master gets the content without it. */
-export function warningText(document: Document, warning: ConfigurationWarning): string {
-  const placed = document.warnings.find(({ field }) => field === warning.field);
-  return describeFileError({ line: null, column: null, ...placed, ...textOf(warning), file: document.file });
-}
-
-function textOf({ field, message }: ConfigurationWarning): Pick<ConfigurationWarning, 'field' | 'message'> {
-  return { field, message };
-}
-
-function are(count: number): string {
-  return count === 1 ? 'is' : 'are';
+export function warningText(document: Document, { field, message }: ConfigurationWarning): string {
+  const placed = document.warnings.find((warning) => warning.field === field);
+  return describeFileError({ line: null, column: null, ...placed, field, message, file: document.file });
 }

@@ -2,8 +2,10 @@
  * Reads the configurations that `-f` names: files, directories and standard input. A file is read and judged as the daemon
  * does; standard input, or a pipe, may hold several, one after another or as a list.
  */
+import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import {
   DirectoryReader,
@@ -133,18 +135,14 @@ function withOwnName(path: string, judged: Judged): Judged {
 }
 
 async function readStream(path: string): Promise<string> {
-  const [{ createReadStream }, { text }] = await Promise.all([
-    import('node:fs'),
-    import('node:stream/consumers'),
-  ]);
   return text(createReadStream(path)).catch((error: unknown) => {
     throw unreadable(path, error);
   });
 }
 
-function split(file: string, text: string): Source[] {
+function split(file: string, texts: string): Source[] {
   try {
-    return splitJsonTexts(text).map((one) => [file, parseConfigurationFile(file, one, null)]);
+    return splitJsonTexts(texts).map((one) => [file, parseConfigurationFile(file, one, null)]);
   } catch (error) {
     if (!(error instanceof JsonTextError)) throw error;
     const { line, column, message } = error;

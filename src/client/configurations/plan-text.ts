@@ -2,7 +2,6 @@
 import type { ChangedField } from '../../model/field-class.js';
 import { countText, cutText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
-import { changedIn } from './plan.js';
 
 /** Finds the comment that is to be updated. GitHub and GitLab do not show it. */
 const MARKER = '<!-- drover-plan -->';
@@ -127,4 +126,9 @@ function markdownText(text: string): string {
   return text
     .replaceAll(/[\\`*_{}[\]<>#|~]/g, (character) => `\\${character}`)
     .replaceAll('@', `@${WORD_JOINER}`);
+}
+
+/** The contents that would be written. */
+export function changedIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
+  return configurations.filter(({ action }) => action !== 'unchanged');
 }

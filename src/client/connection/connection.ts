@@ -14,7 +14,7 @@ export interface Answer {
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Fails with a ClientError when the connection is cut. Whoever does not read it to its end destroys it. */
+  /** Fails with a ClientError when the connection is cut. A caller that does not read it to its end destroys it. */
   readonly body: Readable;
 }
 

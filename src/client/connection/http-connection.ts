@@ -37,7 +37,7 @@ interface Call {
   readonly method: string;
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
-  readonly body?: string | Readable;
+  readonly body: string | Readable | undefined;
   /** Until the head of the answer; 0: without end. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -93,15 +93,7 @@ export class HttpConnection implements ApiConnection {
       }),
     };
     try {
-      const call = {
-        method,
-        path,
-        headers,
-        timeoutMs: 0,
-        signal: ends,
-        ...(json !== undefined && { body: json }),
-      };
-      const response = await this.#send(call);
+      const response = await this.#send({ method, path, headers, body: json, timeoutMs: 0, signal: ends });
       return await readAnswer(this.#target, response).catch((error: unknown) => {
         throw ends.aborted ? ends.reason : error;
       });
@@ -129,8 +121,7 @@ export class HttpConnection implements ApiConnection {
     try {
       // While a body is on its way the answer may take as long as that does.
       const timeoutMs = body === undefined ? ANSWER_MS : 0;
-      const call = { method, path, headers, timeoutMs, signal, ...(body !== undefined && { body }) };
-      const response = await this.#send(call);
+      const response = await this.#send({ method, path, headers, body, timeoutMs, signal });
       const { statusCode: status = 0, headers: answered } = response;
       return { status, headers: answered, body: this.#readable(response, signal) };
     } catch (error) {
@@ -148,15 +139,8 @@ export class HttpConnection implements ApiConnection {
       signal?.throwIfAborted();
       const [{ tls }, key] = await Promise.all([this.#prepare(), this.#readKey()]);
       const { connectMs = CONNECT_MS, answerMs = ANSWER_MS } = this.#options;
-      const call = {
-        target: this.#target,
-        path,
-        tls,
-        headers: this.#headers(key),
-        connectMs,
-        answerMs,
-        signal,
-      };
+      const [target, headers] = [this.#target, this.#headers(key)];
+      const call = { target, path, tls, headers, connectMs, answerMs, signal };
       const patience = new ElectionPatience(this.#options.sayWaits && sayWaits);
       for (;;) {
         const opened = await openApiSocket(call).catch((error: unknown) => {

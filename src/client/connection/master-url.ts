@@ -1,6 +1,6 @@
 /** The address of a master, as people type it. */
 import { isIP } from 'node:net';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { usageError } from '../../command-tree/runs/client-error.js';
 
 /**
  * The URL without a slash at its end, and without `/api`. It may have a path: that of a proxy. `from` begins messages,
@@ -12,15 +12,15 @@ export function parseMasterUrl(text: string, from: string): string {
   try {
     url = new URL(text);
   } catch {
-    throw new ClientError(EXIT.usage, `${from} must be an address ${example}`);
+    throw usageError(`${from} must be an address ${example}`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw new ClientError(EXIT.usage, `${from} must begin with https:// or http://, ${example}`);
+    throw usageError(`${from} must begin with https:// or http://, ${example}`);
   // The text is not repeated: it may hold a password.
   if (url.username !== '' || url.password !== '')
-    throw new ClientError(EXIT.usage, `${from} must be without user and password: ${example}`);
+    throw usageError(`${from} must be without user and password: ${example}`);
   if (url.search !== '' || url.hash !== '')
-    throw new ClientError(EXIT.usage, `${from} must end with a host, a port or a path, ${example}`);
+    throw usageError(`${from} must end with a host, a port or a path, ${example}`);
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api$/, '')}`;
 }
 

@@ -17,7 +17,7 @@ export async function readPrivateText(what: string, path: string): Promise<strin
   const named = `${what} ${path}`;
   const file = await open(path, 'r').catch((error: unknown) => {
     if (isMissing(error)) return undefined;
-    throw unusable(`${named} cannot be read: ${reasonOf(error)}`, error);
+    throw systemFailure(`${named} cannot be read`, error);
   });
   if (file === undefined) return undefined;
   try {
@@ -54,6 +54,11 @@ export function reasonOf(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-function unusable(message: string, cause?: unknown): ClientError {
-  return new ClientError(EXIT.failed, message, { cause });
+/** The error to throw for something that failed: `what`, such as `a.json cannot be read`, and the reason. */
+export function systemFailure(what: string, cause: unknown): ClientError {
+  return new ClientError(EXIT.failed, `${what}: ${reasonOf(cause)}`, { cause });
+}
+
+function unusable(message: string): ClientError {
+  return new ClientError(EXIT.failed, message);
 }

@@ -3,7 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { reasonOf } from './private-text.js';
+import { systemFailure } from './private-text.js';
 
 export type Trust =
   /** The authorities that Node.js comes with, and those of NODE_EXTRA_CA_CERTS. */
@@ -43,7 +43,7 @@ export async function readCertificates({
 }): Promise<string[]> {
   const named = from === path ? path : `${from} (${path})`;
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
-    throw new ClientError(EXIT.failed, `${named} cannot be read: ${reasonOf(cause)}`, { cause });
+    throw systemFailure(`${named} cannot be read`, cause);
   });
   const certificates = text.match(CERTIFICATE) ?? [];
   if (certificates.length === 0 || !certificates.every(isCertificate))

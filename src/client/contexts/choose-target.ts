@@ -11,7 +11,7 @@
  * current context inside a root.
  */
 import { resolve } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import type { KeySource } from '../connection/key-source.js';
 import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
 import type { Target } from '../connection/target.js';
@@ -40,8 +40,7 @@ export async function chooseTarget(
 ): Promise<Target> {
   const { environment, directory, say } = surroundings;
   const file = new ContextFile(environment);
-  if (context !== undefined && root !== undefined)
-    throw new ClientError(EXIT.usage, 'give --context or --root, not both');
+  if (context !== undefined && root !== undefined) throw usageError('give --context or --root, not both');
   if (root !== undefined) return targetOfRoot(resolve(directory, root));
   if (context !== undefined) return namedContext(await readAll(file), context);
 
@@ -132,7 +131,7 @@ function environmentKey(
   directory: string,
 ): KeySource {
   if ((key === '') === (file === ''))
-    throw new ClientError(EXIT.usage, 'DROVER_URL needs one of DROVER_KEY and DROVER_KEY_FILE');
+    throw usageError('DROVER_URL needs one of DROVER_KEY and DROVER_KEY_FILE');
   return key === ''
     ? { kind: 'file', path: resolve(directory, file) }
     : { kind: 'text', key, from: 'DROVER_KEY' };
@@ -148,8 +147,7 @@ function noTarget({ contexts }: StoredContexts, file: ContextFile, keyless: stri
     keyless === undefined
       ? 'no master is chosen'
       : `the node in ${keyless} has no data/admin.key, which a master makes at its first start`;
-  return new ClientError(
-    EXIT.usage,
+  return usageError(
     `${why}; ${choose}${home}, set DROVER_URL and DROVER_KEY_FILE, or give the root of a master with --root`,
   );
 }

@@ -1,7 +1,7 @@
 /** `drover context add`: checks what is given, asks for what is not, and keeps it. */
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { checkKey, type KeySource, readKey } from '../connection/key-source.js';
 import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
 import { readCertificates, type Trust } from '../connection/trust.js';
@@ -75,11 +75,10 @@ async function trustOf(
   { ca, fingerprint }: AddOptions,
   { directory, terminal }: AddSurroundings,
 ): Promise<Trust> {
-  if (ca !== undefined && fingerprint !== undefined)
-    throw new ClientError(EXIT.usage, 'give --ca or --fingerprint, not both');
+  if (ca !== undefined && fingerprint !== undefined) throw usageError('give --ca or --fingerprint, not both');
   if (!url.startsWith('https:')) {
     if (ca === undefined && fingerprint === undefined) return { kind: 'system' };
-    throw new ClientError(EXIT.usage, '--ca and --fingerprint are for an address with https://');
+    throw usageError('--ca and --fingerprint are for an address with https://');
   }
   if (ca === undefined) return trustServer({ name, url }, fingerprint, terminal);
   const path = resolve(directory, ca);
@@ -92,7 +91,7 @@ async function keyOf(
   { directory, terminal, readInput }: AddSurroundings,
 ): Promise<KeySource> {
   if (keyFile !== undefined && keyCommand !== undefined)
-    throw new ClientError(EXIT.usage, 'give --key-file or --key-command, not both');
+    throw usageError('give --key-file or --key-command, not both');
   if (keyCommand !== undefined) return commandOf(keyCommand, directory);
   if (keyFile === '-') return given(await readInput(), 'the key on standard input');
   if (keyFile !== undefined) {
@@ -102,8 +101,7 @@ async function keyOf(
     return source;
   }
   if (!terminal.isInteractive)
-    throw new ClientError(
-      EXIT.usage,
+    throw usageError(
       'give the key: --key-file FILE, --key-file - for standard input, or --key-command COMMAND',
     );
   return given(await terminal.ask('Key (it is not shown): ', { isSecret: true }), 'what was typed');
@@ -116,7 +114,7 @@ function given(text: string, from: string): KeySource {
 /** A program given by a path is found from every directory. */
 function commandOf(text: string, directory: string): KeySource {
   const [program = '', ...parameters] = parseArgsStringToArgv(text);
-  if (program === '') throw new ClientError(EXIT.usage, '--key-command must name a program');
+  if (program === '') throw usageError('--key-command must name a program');
   const isPath = program.includes('/') && !isAbsolute(program);
   return { kind: 'command', words: [isPath ? resolve(directory, program) : program, ...parameters] };
 }

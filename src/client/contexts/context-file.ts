@@ -6,12 +6,12 @@
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
 import { isMissing } from '../../files/system-error.js';
-import { readPrivateText, reasonOf } from '../connection/private-text.js';
+import { readPrivateText, systemFailure } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
@@ -73,7 +73,7 @@ export class ContextFile {
       await replaceFile(path, `${JSON.stringify(changed, null, 2)}\n`);
     } catch (error) {
       if (error instanceof ClientError) throw error;
-      throw new ClientError(EXIT.failed, `${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+      throw systemFailure(`${path} cannot be written`, error);
     } finally {
       closeSync(lock);
     }
@@ -92,7 +92,7 @@ export class ContextFile {
       });
     } catch (error) {
       if (error instanceof ClientError) throw error;
-      throw new ClientError(EXIT.failed, `${directory} cannot be used: ${reasonOf(error)}`, { cause: error });
+      throw systemFailure(`${directory} cannot be used`, error);
     }
   }
 }
@@ -113,8 +113,7 @@ async function refuseOthers(path: string): Promise<void> {
 
 /** The error to throw where a place for contexts is needed and there is none. */
 export function homeless(): ClientError {
-  return new ClientError(
-    EXIT.usage,
+  return usageError(
     'there is no place for contexts: set HOME or XDG_CONFIG_HOME, or name the master by DROVER_URL and DROVER_KEY_FILE',
   );
 }
@@ -169,6 +168,6 @@ function openLock(path: string): number {
   try {
     return openSync(path, 'a', 0o600);
   } catch (error) {
-    throw new ClientError(EXIT.failed, `${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+    throw systemFailure(`${path} cannot be written`, error);
   }
 }

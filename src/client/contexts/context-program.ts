@@ -68,7 +68,7 @@ function addList(group: Command, surroundings: ClientSurroundings): void {
     .action(async ({ output }: { output: string }) => {
       const { listContexts } = await import('./context-list.js');
       const contexts = await listContexts(await openFile(surroundings));
-      await write(surroundings.stdout, output === 'json' ? jsonText(contexts) : tableOf(contexts));
+      await write(surroundings.stdout, output === 'json' ? jsonText(contexts) : await tableOf(contexts));
     });
 }
 
@@ -123,23 +123,17 @@ async function openFile({ environment }: ClientSurroundings) {
   return new ContextFile(environment);
 }
 
-function tableOf(contexts: readonly ListedContext[]): string {
+async function tableOf(contexts: readonly ListedContext[]): Promise<string> {
   if (contexts.length === 0) return 'no contexts; add one: drover context add NAME --url https://...\n';
-  const rows = contexts.map(({ name, isCurrent, url, key, trust, problem }) =>
-    problem === null
-      ? [isCurrent ? '*' : '', name, url ?? '', key ?? '', trust ?? 'no TLS']
-      : [isCurrent ? '*' : '', name, problem],
-  );
-  const all = [['', 'NAME', 'URL', 'KEY', 'TRUST'], ...rows];
-  const widthOf = (column: number): number =>
-    Math.max(...all.map((row) => (column < row.length - 1 ? (row[column]?.length ?? 0) : 0)));
-  const lines = all.map((row) =>
-    row
-      .map((cell, column) => (column === row.length - 1 ? cell : cell.padEnd(widthOf(column))))
-      .join('  ')
-      .trimEnd(),
-  );
-  return `${lines.join('\n')}\n`;
+  const { renderTable } = await import('../../command-tree/table.js');
+  const rows = contexts.map(({ name, isCurrent, url, key, trust, problem }) => [
+    isCurrent ? '*' : '',
+    name,
+    url,
+    key,
+    problem ?? trust ?? 'no TLS',
+  ]);
+  return `${await renderTable(['', 'NAME', 'URL', 'KEY', 'TRUST'], rows)}\n`;
 }
 
 async function reportText(report: ContextReport): Promise<string> {

@@ -1,6 +1,6 @@
 /** One context: what its entry in the file means, and the entry of a new one. */
 import { isAbsolute } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
 import type { KeySource } from '../connection/key-source.js';
 import { parseMasterUrl } from '../connection/master-url.js';
@@ -14,8 +14,7 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 /** Throws a ClientError for usage. */
 export function checkContextName(name: string): void {
   if (NAME.test(name)) return;
-  throw new ClientError(
-    EXIT.usage,
+  throw usageError(
     `a context cannot be named ${quoteText(name)}: begin with a letter or digit, and use only letters, digits, ".", "_" and "-" (64 characters at most)`,
   );
 }

@@ -2,7 +2,7 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord } from '../../model/words.js';
@@ -45,8 +45,7 @@ export async function targetOfRoot(directory: string): Promise<Target> {
   const root = resolve(directory);
   const fields = await readConfiguration(root);
   if (fields.isMasterNode === false)
-    throw new ClientError(
-      EXIT.usage,
+    throw usageError(
       `the node in ${root} is not the master: its commands run on ${String(fields.masterAddress)}`,
     );
   const { apiPort = DEFAULT_API_PORT, apiTls } = fields;
@@ -65,7 +64,7 @@ async function readConfiguration(root: string): Promise<Fields> {
   const file = join(root, 'config.json');
   const text = await readFile(file, 'utf8').catch((error: unknown) => {
     if (isMissing(error))
-      throw new ClientError(EXIT.usage, `there is no node in ${root} (no config.json): give another --root`);
+      throw usageError(`there is no node in ${root} (no config.json): give another --root`);
     throw new ClientError(EXIT.failed, `${file} cannot be read: ${reasonOf(error)}`);
   });
   try {

@@ -1,6 +1,6 @@
 /** Decides what a new context trusts. A certificate of an own authority is pinned after somebody has confirmed it. */
 
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { certificateFailure, failureOf, isUntrusted } from '../connection/failures.js';
 import { lookAtServer, type ShownCertificate } from '../connection/server-certificate.js';
@@ -65,8 +65,7 @@ async function confirm(
   terminal.say(`  ${toPlainText(title)}`);
   terminal.say(`  SHA-256 ${fingerprint}`);
   if (!terminal.isInteractive)
-    throw new ClientError(
-      EXIT.usage,
+    throw usageError(
       'nobody is here to confirm it: compare the fingerprint with the one that the master prints at its start and in "cluster status", then give it with --fingerprint; or give the authority with --ca FILE',
     );
   terminal.say('Compare it with what the master prints at its start, and in "cluster status".');
@@ -79,8 +78,7 @@ async function confirm(
 function readFingerprint(text: string): string {
   const fingerprint = parseFingerprint(text);
   if (fingerprint !== undefined) return fingerprint;
-  throw new ClientError(
-    EXIT.usage,
+  throw usageError(
     '--fingerprint must be the SHA-256 of a certificate: 64 hexadecimal digits, with or without colons',
   );
 }

@@ -1,11 +1,17 @@
 /** Reads what stands in `drover cp FROM TO`: which side is in a template, and what the other one is. */
-
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import type { Readable, Writable } from 'node:stream';
+import { usageError } from '../../command-tree/runs/client-error.js';
 import { NAME } from '../../model/plain/name.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
 
 /** `-` is standard input or output. */
 export type LocalPlace = { readonly kind: 'stream' } | { readonly kind: 'path'; readonly path: string };
+
+export interface CopyStreams {
+  readonly stdin: Readable;
+  readonly stdout: Writable;
+  readonly stderr: NodeJS.WritableStream;
+}
 
 export interface TemplatePlace {
   readonly group: string;
@@ -30,10 +36,7 @@ export function copyOf(from: string, to: string): Copy {
   if (source !== undefined && target === undefined)
     return { to: 'local', local: localPlaceOf(to), place: source };
   const problem = source === undefined ? 'neither side is in a template' : 'both sides are in a template';
-  throw new ClientError(
-    EXIT.usage,
-    `${problem}: one must be group/name:PATH, the other one a path here, or -`,
-  );
+  throw usageError(`${problem}: one must be group/name:PATH, the other one a path here, or -`);
 }
 
 /** `config/a.txt of template games/lobby`, for messages. */
@@ -44,7 +47,7 @@ export function placeText({ group, name, path }: Pick<TemplatePlace, 'group' | '
 /** Throws a ClientError for a path that no file in a template can have, such as one that leaves it. */
 export function checkPath(path: string, label = `the path ${path}`): void {
   const objection = objectionTo(path);
-  if (objection !== undefined) throw new ClientError(EXIT.usage, `${label} ${objection}`);
+  if (objection !== undefined) throw usageError(`${label} ${objection}`);
 }
 
 /** A path here that looks like one in a template is written with `./` before it. */

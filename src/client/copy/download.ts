@@ -7,23 +7,20 @@ import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { MAX_TREE_ENTRIES, walkFile, walkTree } from '../../templates/tree/tree.js';
 import type { ApiClient } from '../api-client.js';
-import { reasonOf } from '../connection/private-text.js';
+import { systemFailure } from '../connection/private-text.js';
 import { isGone } from '../print.js';
-import { placeText, type TemplatePlace } from './copy-places.js';
+import { type CopyStreams, placeText, type TemplatePlace } from './copy-places.js';
 import { withProgress } from './progress.js';
 import { kindOfTarget, putDirectory, putFile } from './put-in-place.js';
 import { type Copied, templatePath } from './upload.js';
 
-export interface DownloadOptions {
-  readonly stderr: NodeJS.WritableStream;
-  readonly signal: AbortSignal;
-}
+type DownloadOptions = Pick<CopyStreams, 'stderr'> & { readonly signal: AbortSignal };
 
 /** The kinds of entries that a template may hold. */
 const LIMITS = {
@@ -43,7 +40,7 @@ export async function download(
   const isInto = (await kindOfTarget(target)) === 'directory';
   const staging = await mkdtemp(join(isInto ? target : dirname(target), '.drover-cp-')).catch(
     (error: unknown) => {
-      throw new ClientError(EXIT.failed, `${typed} cannot be written: ${reasonOf(error)}`, { cause: error });
+      throw systemFailure(`${typed} cannot be written`, error);
     },
   );
   try {
@@ -64,7 +61,7 @@ export async function downloadTo(
   signal: AbortSignal,
 ): Promise<void> {
   if (from.isDirectory)
-    throw new ClientError(EXIT.usage, `only one file can be written to standard output: name it after the :`);
+    throw usageError(`only one file can be written to standard output: name it after the :`);
   const path = from.path.split('/').map(encodeURIComponent).join('/');
   const content = await api.stream('GET', `${templatePath(from)}/files/${path}`, { signal });
   try {
@@ -73,7 +70,7 @@ export async function downloadTo(
     if (error instanceof ClientError) throw error;
     // Whoever read it has enough.
     if (error instanceof Error && isGone(error)) return;
-    throw new ClientError(EXIT.failed, `stdout cannot be written: ${reasonOf(error)}`, { cause: error });
+    throw systemFailure(`stdout cannot be written`, error);
   }
 }
 
@@ -97,8 +94,7 @@ async function put(from: TemplatePlace, tree: string, typed: string): Promise<Co
   if (status === undefined) throw new ClientError(EXIT.notFound, `there is no ${placeText(from)}`);
   const { signal } = new AbortController();
   if (status.isFile()) {
-    if (from.isDirectory)
-      throw new ClientError(EXIT.usage, `${placeText(from)} is a file: leave out the / at its end`);
+    if (from.isDirectory) throw usageError(`${placeText(from)} is a file: leave out the / at its end`);
     const { size } = await walkFile(
       { root: dirname(source), label: typed },
       source.slice(dirname(source).length + 1),

@@ -4,10 +4,10 @@
  */
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
-import { reasonOf } from '../connection/private-text.js';
+import { systemFailure } from '../connection/private-text.js';
 
 export type TargetKind = 'absent' | 'file' | 'directory' | 'other';
 
@@ -27,8 +27,7 @@ export async function putFile(source: string, typed: string): Promise<void> {
   const isInto = (await kindOfTarget(resolve(typed))) === 'directory';
   const target = isInto ? join(resolve(typed), basename(source)) : resolve(typed);
   const kind = await kindOfTarget(target);
-  if (!isInto && kind === 'absent' && typed.endsWith('/'))
-    throw new ClientError(EXIT.usage, `there is no directory ${typed}`);
+  if (!isInto && kind === 'absent' && typed.endsWith('/')) throw usageError(`there is no directory ${typed}`);
   if (kind === 'directory' || kind === 'other')
     throw new ClientError(EXIT.conflict, `${target} is no file, and is not replaced`);
   // A link stays, and leads to the new file.
@@ -88,5 +87,5 @@ async function missingDirectories(
 }
 
 function unwritable(path: string, error: unknown): ClientError {
-  return new ClientError(EXIT.failed, `${path} cannot be written: ${reasonOf(error)}`, { cause: error });
+  return systemFailure(`${path} cannot be written`, error);
 }

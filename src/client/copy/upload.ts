@@ -6,7 +6,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { find, pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { isMissing } from '../../files/system-error.js';
 import { packContent, packZip } from '../../templates/library/pack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
@@ -18,15 +18,17 @@ import {
   walkTree,
 } from '../../templates/tree/tree.js';
 import type { ApiClient } from '../api-client.js';
-import { reasonOf } from '../connection/private-text.js';
-import { checkPath, type LocalPlace, placeText, type TemplatePlace } from './copy-places.js';
+import { systemFailure } from '../connection/private-text.js';
+import {
+  type CopyStreams,
+  checkPath,
+  type LocalPlace,
+  placeText,
+  type TemplatePlace,
+} from './copy-places.js';
 import { withProgress } from './progress.js';
 
-export interface UploadOptions {
-  readonly stdin: Readable;
-  readonly stderr: NodeJS.WritableStream;
-  readonly signal: AbortSignal;
-}
+type UploadOptions = Omit<CopyStreams, 'stdout'> & { readonly signal: AbortSignal };
 
 export interface Copied {
   readonly files: number;
@@ -66,8 +68,7 @@ export function templatePath({ group, name }: Pick<TemplatePlace, 'group' | 'nam
 }
 
 function packStream(to: TemplatePlace, stdin: Readable): Readable {
-  if (to.isDirectory)
-    throw new ClientError(EXIT.usage, `say which file standard input becomes: ${to.group}/${to.name}:PATH`);
+  if (to.isDirectory) throw usageError(`say which file standard input becomes: ${to.group}/${to.name}:PATH`);
   return packContent(stdin, to.path);
 }
 
@@ -82,12 +83,10 @@ async function packPath(
   if (status.isDirectory()) {
     const place = { root: path, label: typed };
     const entries = await walkTree(place, signal).catch(unreadable(typed));
-    if (entries.length === 0)
-      throw new ClientError(EXIT.usage, `${typed} is empty: there is nothing to copy`);
+    if (entries.length === 0) throw usageError(`${typed} is empty: there is nothing to copy`);
     return pack(place, entries, (name) => (to.path === '' ? name : `${to.path}/${name}`));
   }
-  if (!status.isFile())
-    throw new ClientError(EXIT.usage, `${typed} is no file and no directory; a pipe is copied from -`);
+  if (!status.isFile()) throw usageError(`${typed} is no file and no directory; a pipe is copied from -`);
   const place = { root: dirname(path), label: typed };
   const entry = await walkFile(place, basename(path)).catch(unreadable(typed));
   const isInto = to.isDirectory || (await isDirectoryThere(api, to));
@@ -111,6 +110,6 @@ function unreadable(path: string): (error: unknown) => never {
     // A DroverError says itself what a template cannot hold.
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     if (isMissing(error)) throw new ClientError(EXIT.notFound, `there is no ${path}`);
-    throw new ClientError(EXIT.failed, `${path} cannot be read: ${reasonOf(error)}`, { cause: error });
+    throw systemFailure(`${path} cannot be read`, error);
   };
 }

@@ -1,7 +1,7 @@
 /** `drover wait`: waits over the change stream until something is as it is wanted, also for what is not there yet. */
 
 import { pathPart } from '../../command-tree/runs/api-calls.js';
-import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
@@ -33,8 +33,7 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
   const { kind, goal, names, timeoutMs } = question;
   const isSo = CONDITIONS[kind][goal];
   if (isSo === undefined)
-    throw new ClientError(
-      EXIT.usage,
+    throw usageError(
       `--for ${goal} is not for ${kind}: there are ${Object.keys(CONDITIONS[kind]).join(', ')}`,
     );
   const waiting = new Set(names);

@@ -132,9 +132,8 @@ function describeCondition({ condition, cordoned, drain }: ListedNode): string {
 
 /** How many nodes are out of service: ` (1 cordoned, 1 draining)`, or nothing. */
 function describeMarks(listed: readonly ListedNode[]): string {
-  const marked = listed.filter(({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) !== undefined);
-  const counts = countBy(marked, ({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) ?? '');
-  return marked.length === 0 ? '' : ` (${describeCounts(counts)})`;
+  const marks = listed.flatMap(({ cordoned, drain }) => markOf(cordoned, drain ?? undefined) ?? []);
+  return marks.length === 0 ? '' : ` (${describeCounts(countBy(marks, (mark) => mark))})`;
 }
 
 function describeCounts(counts: Readonly<Record<string, number>>): string {

@@ -8,21 +8,11 @@ import type { InstanceLog } from '../../operations/instance-log.js';
 import { logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
 import { wholeNumber } from '../parsers.js';
 
-interface LogsOptions {
-  readonly lines?: number;
+export interface LogPartOptions {
   readonly since?: LogPoint;
   readonly until?: LogPoint;
-  readonly timestamps?: true;
-  readonly previous?: true;
-}
-
-export interface LogQuestion {
-  readonly id: string;
-  readonly lines: number;
-  readonly since: LogPoint | undefined;
-  readonly until: LogPoint | undefined;
-  readonly timestamps: boolean;
-  readonly previous: boolean;
+  readonly timestamps?: boolean;
+  readonly previous?: boolean;
 }
 
 export function declareLogs(command: Command): void {
@@ -47,13 +37,17 @@ export function declareLogParts(command: Command): void {
     .option('--previous', 'only what the run before the present one wrote');
 }
 
-export function logQuestionOf(id: string, options: LogsOptions): LogQuestion {
-  const { since, until, timestamps = false, previous = false } = options;
+/** Throws DRV_COMMAND_INVALID. `isAll`: without a number of lines it is the whole part, and not the newest lines. */
+export function logPartOf({ since, until, timestamps = false, previous = false }: LogPartOptions) {
   const problem = logPointsProblem(since, until);
   if (problem !== undefined) throw new DroverError('DRV_COMMAND_INVALID', `--until ${problem}`);
-  const isPart = since !== undefined || until !== undefined || previous;
-  const lines = options.lines ?? (isPart ? MAX_LOG_LINES : DEFAULT_LOG_LINES);
-  return { id, lines, since, until, timestamps, previous };
+  const isAll = since !== undefined || until !== undefined || previous;
+  return { part: { since, until, timestamps, previous }, isAll };
+}
+
+export function logQuestionOf(id: string, options: LogPartOptions & { readonly lines?: number }) {
+  const { part, isAll } = logPartOf(options);
+  return { id, lines: options.lines ?? (isAll ? MAX_LOG_LINES : DEFAULT_LOG_LINES), ...part };
 }
 
 /** The lines, after what their reader should know of those that are missing. */

@@ -55,15 +55,8 @@ function addressOf({ hostAddress, allocatedPort }: InstanceInfo): string | undef
   return allocatedPort === undefined ? undefined : `${hostAddress}:${allocatedPort}`;
 }
 
-export function sentenceOfCreation(instance: InstanceInfo): string {
-  return sentenceOf('created', instance);
-}
-
-export function sentenceOfAdoption(instance: InstanceInfo): string {
-  return sentenceOf('adopted', instance);
-}
-
-function sentenceOf(done: string, instance: InstanceInfo): string {
+/** `created ab12cd (lobby) on node n1, 10.0.0.1:25565`. */
+export function sentenceOf(done: 'created' | 'adopted', instance: InstanceInfo): string {
   const { id, configurationName, wrapperNodeId, message } = instance;
   const made = `${done} ${id} (${configurationName})`;
   if (wrapperNodeId === undefined) return `${made}, waiting: ${message ?? 'not placed yet'}`;

@@ -32,8 +32,7 @@ import {
   describeInstance,
   INSTANCE_HEAD,
   instanceRow,
-  sentenceOfAdoption,
-  sentenceOfCreation,
+  sentenceOf,
   WIDE_INSTANCE_HEAD,
   wideInstanceCells,
 } from './instance-text.js';
@@ -115,7 +114,7 @@ export const INSTANCE_COMMANDS = {
       command.argument('<configuration>').argument('[count]', 'default 1', wholeNumber(MAX_CREATED), 1);
     },
     input: (configuration: string, count: number) => ({ configuration, count }),
-    text: (created: readonly InstanceInfo[]) => created.map(sentenceOfCreation).join('\n'),
+    text: (created: readonly InstanceInfo[]) => created.map((one) => sentenceOf('created', one)).join('\n'),
     names: (created) => created.map(({ id }) => id),
   }),
   'instance adopt': describe({
@@ -127,7 +126,7 @@ export const INSTANCE_COMMANDS = {
       directory,
       configuration,
     }),
-    text: (adopted: InstanceInfo) => sentenceOfAdoption(adopted),
+    text: (adopted: InstanceInfo) => sentenceOf('adopted', adopted),
     names: ({ id }) => [id],
   }),
   'instance stop': lifecycle('end processes and keep their instances'),

@@ -51,6 +51,11 @@ export class ClientError extends Error {
   }
 }
 
+/** The error to throw for what was typed wrong. */
+export function usageError(message: string): ClientError {
+  return new ClientError(EXIT.usage, message);
+}
+
 /** True when the same may succeed later: the master could not be reached, or did not answer in time. */
 export function isTransient(error: unknown): error is ClientError {
   return (

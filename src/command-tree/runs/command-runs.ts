@@ -5,18 +5,23 @@ import { type ApiCalls, pathPart } from './api-calls.js';
 import { configurationRuns } from './configuration-runs.js';
 import { instanceRuns } from './instance-runs.js';
 import { nodeRuns } from './node-runs.js';
-import { rolloutRuns } from './rollout-runs.js';
 import { templateRuns } from './template-runs.js';
 
 export function commandRuns(api: ApiCalls): CommandRuns {
   const removeKey = ({ label }: { readonly label: string }) =>
     api.send<DataOf<'key delete'>>('DELETE', `/keys/${pathPart(label)}`);
+  const rollout = (name: string): string => `/rollouts/${pathPart(name)}`;
   return {
     ...instanceRuns(api),
     ...configurationRuns(api),
-    ...rolloutRuns(api),
     ...templateRuns(api),
     ...nodeRuns(api),
+    'rollout list': () => api.get('/rollouts'),
+    'rollout status': ({ name }) => api.get(rollout(name)),
+    'rollout pause': ({ name }) => api.send('POST', `${rollout(name)}/pause`),
+    'rollout resume': ({ name }) => api.send('POST', `${rollout(name)}/resume`),
+    'rollout promote': ({ name }) => api.send('POST', `${rollout(name)}/promote`),
+    'rollout retry': ({ name }) => api.send('POST', `${rollout(name)}/retry`),
     'cluster token create': (token) => api.send('POST', '/cluster/tokens', token),
     'cluster token list': () => api.get('/cluster/tokens'),
     'cluster token revoke': ({ id }) => api.send('DELETE', `/cluster/tokens/${pathPart(id)}`),

@@ -2,14 +2,13 @@
 
 import { withMinimum } from '../../model/plain/scaled-content.js';
 import type { CommandRuns, DataOf } from '../commands.js';
-import { type CONFIGURATION_COMMANDS, deletedText } from '../groups/configurations.js';
+import { deletedText } from '../groups/configurations.js';
 import { type ApiCalls, pathPart } from './api-calls.js';
 import { ifMatch, readContent } from './configuration-content.js';
 
-type ConfigurationRuns = Pick<CommandRuns, keyof typeof CONFIGURATION_COMMANDS>;
 type Listed = DataOf<'config list'>;
 
-export function configurationRuns(api: ApiCalls): ConfigurationRuns {
+export function configurationRuns(api: ApiCalls) {
   return {
     'config list': async () => {
       const [configurations, removed, brokenFiles] = await Promise.all([
@@ -45,5 +44,5 @@ export function configurationRuns(api: ApiCalls): ConfigurationRuns {
       await api.send('DELETE', `/configurations/${pathPart(name)}`);
       return { message: deletedText(name), name };
     },
-  };
+  } satisfies Partial<CommandRuns>;
 }

@@ -6,7 +6,6 @@ import type { UpdateBody, UpdatedInstance } from '../../operations/instance-upda
 import { logPointText } from '../../operations/log-point.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { byConfiguration } from '../groups/instance-text.js';
-import type { INSTANCE_COMMANDS } from '../groups/instances.js';
 import { leftOf } from '../groups/left-text.js';
 import { actOnInstances, type InstanceMessage } from '../selection/act.js';
 import type { InstanceAction, KnownInstances } from '../selection/choose.js';
@@ -14,9 +13,7 @@ import type { Selecting } from '../selection/selection.js';
 import { type ApiCalls, pathPart } from './api-calls.js';
 import { ClientError } from './client-error.js';
 
-type InstanceRuns = Pick<CommandRuns, keyof typeof INSTANCE_COMMANDS>;
-
-export function instanceRuns(api: ApiCalls): InstanceRuns {
+export function instanceRuns(api: ApiCalls) {
   const act =
     <Input extends Selecting, Done extends InstanceMessage>(
       action: InstanceAction,
@@ -62,7 +59,7 @@ export function instanceRuns(api: ApiCalls): InstanceRuns {
     ),
     'instance delete': act('delete', (id): Promise<InstanceMessage> => api.send('DELETE', instancePath(id))),
     'instance execute': ({ id, command }) => api.send('POST', `${instancePath(id)}/execute`, { command }),
-  };
+  } satisfies Partial<CommandRuns>;
 }
 
 /** Groups are asked for only where they choose. */

@@ -5,21 +5,11 @@ import type { ListedNode } from '../../operations/cluster-status.js';
 import type { ForgottenNode } from '../../operations/node-operations.js';
 import type { NodeStats } from '../../operations/node-stats.js';
 import type { CommandRuns, DataOf } from '../commands.js';
-import type { CLUSTER_COMMANDS } from '../groups/cluster.js';
-import type { NODE_COMMANDS, NodeInfo, STOP_COMMANDS } from '../groups/node.js';
-import type { NODE_OPERATION_COMMANDS } from '../groups/node-operations.js';
+import type { NodeInfo } from '../groups/node.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
 
-type NodeRuns = Pick<
-  CommandRuns,
-  | keyof typeof CLUSTER_COMMANDS
-  | keyof typeof NODE_OPERATION_COMMANDS
-  | keyof typeof NODE_COMMANDS
-  | keyof typeof STOP_COMMANDS
->;
-
-export function nodeRuns(api: ApiCalls): NodeRuns {
+export function nodeRuns(api: ApiCalls) {
   return {
     'cluster status': async () => {
       const [status, nodes] = await Promise.all([
@@ -42,7 +32,7 @@ export function nodeRuns(api: ApiCalls): NodeRuns {
     },
     'node info': () => nodeInfo(api),
     stop: () => api.send('POST', '/node/stop'),
-  };
+  } satisfies Partial<CommandRuns>;
 }
 
 async function listNodes(api: ApiCalls): Promise<ListedNode[]> {

@@ -6,12 +6,7 @@ import type { ClusterSyncReport } from '../../model/template.js';
 import { quoteText } from '../../model/words.js';
 import { matcherOf, type TemplateName } from '../../templates/sync/pattern.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
-import {
-  type DownloadedTemplate,
-  describeDispatch,
-  type TEMPLATE_COMMANDS,
-  type TemplateSync,
-} from '../groups/templates.js';
+import { type DownloadedTemplate, describeDispatch, type TemplateSync } from '../groups/templates.js';
 import { suggest } from '../help/suggest.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
 import { ClientError, EXIT } from './client-error.js';
@@ -24,9 +19,7 @@ const LOOK_EVERY_MS = 500;
 /** A storage may be slow, and the route has no limit of its own. */
 const DOWNLOAD_MS = 3_600_000;
 
-type TemplateRuns = Pick<CommandRuns, keyof typeof TEMPLATE_COMMANDS>;
-
-export function templateRuns(api: ApiCalls): TemplateRuns {
+export function templateRuns(api: ApiCalls) {
   return {
     'template list': async () => {
       const [templates, configurations] = await Promise.all([
@@ -43,7 +36,7 @@ export function templateRuns(api: ApiCalls): TemplateRuns {
     },
     'template sync': (input, call) => sync(api, input, call),
     'template progress': async () => (await find<ClusterSyncReport>(api, '/templates/sync')) ?? null,
-  };
+  } satisfies Partial<CommandRuns>;
 }
 
 async function listTemplates(api: ApiCalls): Promise<TemplateName[]> {
