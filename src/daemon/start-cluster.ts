@@ -6,6 +6,7 @@ import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
 import { bindAddressOf } from '../api/http/bind-address.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
+import type { Transport } from '../channel/protocol/transport.js';
 import { Admission } from '../channel/trust/admission.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { Authority } from '../channel/trust/authority.js';
@@ -52,7 +53,7 @@ export interface ClusterServerNeeds {
   /** Takes another master's connection to the API. */
   readonly takeTunnel: (connection: TLSSocket) => void;
   /** Takes another master's connection to the desk. Absent: there is no other master. */
-  readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
+  readonly takeDesk?: (connection: Transport, nodeId: string) => void;
   /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
 }

@@ -9,9 +9,8 @@ import { creationOfKept, InstanceTokens } from '../access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
-import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
+import { openLeaderTunnel, openMasterDesk } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
-import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { Commands } from '../commands/command-runner.js';
 import type { CommandDependencies } from '../commands/context.js';
@@ -118,7 +117,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     master: () => master,
     leadership: candidate,
     takeTunnel: (connection) => api.takeTunnel(connection),
-    ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
+    ...(several !== undefined && { takeDesk: (transport, nodeId) => several.desk.take(transport, nodeId) }),
     apiCertificate,
   });
   // Runs before the cluster port closes, because that ends the tunnels of other masters.
@@ -205,11 +204,7 @@ async function lay(
           logger,
         }),
         dial: (peer, signal) =>
-          openLeaderTunnel(
-            { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },
-            peer,
-            signal,
-          ),
+          openMasterDesk({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer, signal),
         templates,
         audit,
         shared,
