@@ -50,9 +50,9 @@ export interface MasterControllers extends Part {
   readonly minimumService: MinimumService;
   readonly drains: Drains;
   readonly rollouts: Rollouts;
-  /** What the controllers know now, for `why`. */
+  /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
-  /** What they would do of changed contents, for plans. */
+  /** Foretells what the controllers would do of changed contents, for plans. */
   readonly forecaster: Forecaster;
   readonly creations: InstanceCreations;
   readonly updates: InstanceUpdates;
@@ -102,7 +102,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
       leavingOf: (name) => {
-        const { now, waiting } = leavingIn(minimumService.leavers.observe(name) ?? { name, leaving: [] });
+        const { now, waiting } = leavingIn(minimumService.leavers.factsOf(name) ?? { name, leaving: [] });
         return { going: now.length, waiting: waiting.length };
       },
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),

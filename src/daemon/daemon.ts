@@ -1,6 +1,6 @@
 /**
- * A running node with a master. The executable and end-to-end tests ask it for its state and end it in one of two
- * ways. start-daemon.ts puts it together.
+ * A running node with a master. The executable and end-to-end tests ask it for its state, and stop it with or without
+ * its instances. start-daemon.ts puts it together.
  */
 import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiServer } from '../api/server.js';

@@ -1,6 +1,6 @@
 /**
  * Every error that Drover shows to a client or an operator, with its HTTP status, in one table.
- * Parts throw `DroverError` with a code from here; the API turns it into `{error}` and the status.
+ * Parts throw `DroverError` with a code from here; the API turns it into an answer with the status.
  */
 
 const STATUS_BY_CODE = {
@@ -76,12 +76,12 @@ const STATUS_BY_CODE = {
   DRV_CHANNEL_CALL_FAILED: 502,
 } as const;
 
-/** A stable code, `DRV_<AREA>_<WHAT>`. Codes never change their meaning; new meanings get new codes. */
+/** A stable code, `DRV_<AREA>_<WHAT>`. A code never changes its meaning; a new meaning gets a new code. */
 export type ErrorCode = keyof typeof STATUS_BY_CODE;
 
 /**
- * The one error class that may cross a part's border. `message` is for a person: it names the field or thing, what
- * is wrong and what would be right. It holds no secret, and no server path that a client may not see.
+ * The only error class that may leave a part. `message` is for a person: it names the field or thing, what is wrong and
+ * what would be right. It holds no secret, and no server path that a client may not see.
  */
 export class DroverError extends Error {
   readonly code: ErrorCode;
@@ -103,17 +103,17 @@ export class DroverError extends Error {
   }
 }
 
-/** The HTTP status that an error with this code is answered with. */
+/** The HTTP status of answers with this code. */
 export function statusOfCode(code: ErrorCode): number {
   return STATUS_BY_CODE[code];
 }
 
-/** True when `text` is a known code. Used on codes that came over the channel. */
+/** True when `text` is a known code. Used for codes that came over the channel. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(STATUS_BY_CODE, text);
 }
 
-/** The message of anything thrown, for a log line or a status message; never throws itself. */
+/** The message of any thrown value, for a log line or a status message; never throws itself. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,6 +1,6 @@
 /**
- * The errors of names and ids that nothing has. The store, the explanations and the API throw them; the commands say
- * "did you mean" instead. Only a well-formed name is repeated: the rest may be anything that a client typed.
+ * The errors for unknown names and ids. The store, the explanations and the API throw them. A message repeats only a
+ * well-formed name, because a client may have typed anything.
  */
 import { DroverError } from './errors.js';
 import { isInstanceId, nameSchema } from './names.js';
@@ -18,7 +18,7 @@ export function unknownInstance(id: string): DroverError {
   return new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
 }
 
-/** The record of the instance is there, but set aside. `problem`: what is wrong with it. */
+/** The record of the instance exists, but is set aside because it cannot be read. `problem`: what is wrong with it. */
 export function unreadableInstance(id: string, problem: string): DroverError {
   return new DroverError(
     'DRV_INSTANCE_UNKNOWN',

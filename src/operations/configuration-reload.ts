@@ -16,11 +16,11 @@ export const configurationReloadSchema = z.object({
   changed: names,
   removed: names,
   waiting: names.describe(
-    'configurations without a file that stay in force: so many go only when that is confirmed',
+    'configurations that have lost their file but stay in force, because the removal of so many must be confirmed',
   ),
   brokenFiles: z.array(configurationFileErrorSchema),
   warnings: z.array(configurationFileWarningSchema),
-  configurations: z.int().describe('how many are in force now'),
+  configurations: z.int().describe('how many configurations are in force now'),
 });
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 

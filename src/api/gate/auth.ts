@@ -28,6 +28,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     scope?: Scope;
     reach?: Reach;
+    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
+    socket?: true;
   }
   interface FastifyRequest {
     /** Null on requests that the gate has refused, and on open routes when no valid key was sent. */

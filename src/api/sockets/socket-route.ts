@@ -15,13 +15,6 @@ import { OpenSocket } from './open-socket.js';
 import type { ApiSocket, SocketCall, SocketDescription, SocketSpec } from './socket.js';
 import type { SocketBook } from './socket-book.js';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
-    socket?: true;
-  }
-}
-
 const VERSION = '13';
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;

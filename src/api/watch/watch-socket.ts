@@ -27,7 +27,9 @@ const watchQuery = z.object({
   subscribe: z
     .string()
     .optional()
-    .describe('topics with commas between them; `TOPIC@EPOCH:REVISION` goes on where the last message ended'),
+    .describe(
+      'topics separated by commas; `TOPIC@EPOCH:REVISION` goes on after the last message of that topic',
+    ),
   configuration: listed.describe('only of these configurations; `*` stands for any characters'),
   node: listed.describe('only of these nodes'),
   state: listed.describe('only in these states'),

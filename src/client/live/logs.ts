@@ -5,8 +5,8 @@ import type { InstanceInfo } from '../../model/instance.js';
 import { quoteText } from '../../model/words.js';
 import { type ApiClient, pathPart } from '../api-client.js';
 import { ClientError, EXIT } from '../client-error.js';
+import { FollowedLogs, type LogStart } from './followed-logs.js';
 import type { LiveOutput } from './live-output.js';
-import { type LogStart, RemoteLogFollower } from './log-follower.js';
 import { firstLineOf, type LogPart, readLogPart } from './log-part.js';
 import { LogPrinter } from './log-printer.js';
 
@@ -46,7 +46,7 @@ export async function followLogs(
   for (const id of ids) starts.set(id, await startOf(api, id, part));
   const printer = new LogPrinter(output, instance === undefined);
   const { timestamps } = part;
-  await new RemoteLogFollower({ api, output, printer, configuration, instance, timestamps, starts }).run();
+  await new FollowedLogs({ api, output, printer, configuration, instance, timestamps, starts }).run();
 }
 
 async function find(api: ApiClient, name: string): Promise<LogsOf> {

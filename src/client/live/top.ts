@@ -2,13 +2,13 @@
 import { renderTable } from '../../command-tree/table.js';
 import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { countText, durationText } from '../../model/words.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
 import { type Format, textOf } from '../print.js';
 import { clientRuns } from '../runs/client-runs.js';
 import type { LiveOutput } from './live-output.js';
 import { LiveScreen, type TerminalStream } from './live-screen.js';
 import { runView } from './live-view.js';
-import { WatchedEntries } from './watched-entries.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 const EVERY_MS = 1000;

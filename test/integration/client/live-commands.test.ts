@@ -12,7 +12,7 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { LiveRun } from '../../support/client/live-run.js';
-import { rolloutRecord } from '../../support/control-plane/records.js';
+import { rolloutRecord, withStatus } from '../../support/control-plane/records.js';
 import { until } from '../../support/until.js';
 
 let world: ApiWorld;
@@ -57,7 +57,7 @@ async function settled(promise: Promise<void>): Promise<void> {
 
 function put(id: string, status: Partial<InstanceRecord['status']> = {}): Promise<InstanceRecord> {
   const record = instanceRecord({ id });
-  return world.putInstance({ ...record, status: { ...record.status, ...status } });
+  return world.putInstance({ ...record, status: withStatus(record.status, status) });
 }
 
 const ofHello = (fields: Partial<RolloutRecord> = {}): RolloutRecord =>

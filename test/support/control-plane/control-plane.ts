@@ -112,9 +112,17 @@ export class ControlPlane {
 
   /** Stops the master and starts another one on its store. */
   async replaceMaster(): Promise<void> {
+    await this.takeOver(async () => undefined);
+  }
+
+  /** As `replaceMaster`, with something that happens before the new master decides anything. */
+  async takeOver(before: () => Promise<void>): Promise<void> {
     await this.master.stop();
     this.master = this.#buildMaster();
-    await this.start();
+    await this.master.start();
+    this.master.beginTerm({ epoch: 0 });
+    await before();
+    await this.master.startControllers();
   }
 
   async stop(): Promise<void> {

@@ -4,15 +4,16 @@
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { InstanceInfo } from '../../model/instance.js';
+import type { EntryMessage, LogMessage, WatchMessage } from '../../watch-client/messages.js';
+import { KEY_OF } from '../../watch-client/topics.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
 import { ClientError, EXIT, isTransient } from '../client-error.js';
-import { WatchConnection } from '../connection/watch-connection.js';
-import type { EntryMessage, WatchMessage } from '../connection/watch-messages.js';
+import { type StreamMessage, WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
 import { type LogPart, readLogPart } from './log-part.js';
 import type { LogPrinter } from './log-printer.js';
 import { isAtRest } from './states.js';
-import { WatchedEntries } from './watched-entries.js';
 
 /** How many logs a master sends over one connection. */
 const MOST_LOGS = 16;
@@ -23,7 +24,7 @@ const NOTE = /^\[drover\] /;
 /** Where a log begins: its last lines, or a line. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
 
-export interface RemoteLogFollowerOptions {
+export interface FollowedLogsOptions {
   readonly api: ApiClient;
   readonly output: LiveOutput;
   readonly printer: LogPrinter;
@@ -36,7 +37,8 @@ export interface RemoteLogFollowerOptions {
 }
 
 interface Followed {
-  readonly watch: WatchConnection;
+  readonly watch: WatchStream;
+  unsubscribe: () => void;
   readonly start: LogStart;
   /** Number of the next line to print; undefined: the master has not said yet where the log begins. */
   next: number | undefined;
@@ -47,16 +49,16 @@ interface Followed {
   isOver: boolean;
 }
 
-export class RemoteLogFollower {
-  readonly #options: RemoteLogFollowerOptions;
-  readonly #instances = new WatchedEntries<InstanceInfo>(({ id }) => id);
-  readonly #configurations = new WatchedEntries<{ readonly name: string }>(({ name }) => name);
+export class FollowedLogs {
+  readonly #options: FollowedLogsOptions;
+  readonly #instances = new WatchedEntries(KEY_OF.instances);
+  readonly #configurations = new WatchedEntries(KEY_OF.configurations);
   readonly #followed = new Map<string, Followed>();
-  readonly #watches: WatchConnection[] = [];
+  readonly #watches: WatchStream[] = [];
   readonly #ending = new AbortController();
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: RemoteLogFollowerOptions) {
+  constructor(options: FollowedLogsOptions) {
     this.#options = options;
   }
 
@@ -72,14 +74,14 @@ export class RemoteLogFollower {
     if (this.#failure !== undefined) throw this.#failure.error;
   }
 
-  #addWatch(say: (line: string) => void): WatchConnection {
-    const watch = new WatchConnection(this.#options.api.connection, { say });
+  #addWatch(say: (line: string) => void): WatchStream {
+    const watch = new WatchStream(this.#options.api.connection, { say });
     this.#watches.push(watch);
     return watch;
   }
 
   /** Never rejects: a failure ends all. */
-  async #read(watch: WatchConnection): Promise<void> {
+  async #read(watch: WatchStream): Promise<void> {
     try {
       for await (const message of watch.messages(this.#ending.signal)) {
         await this.#take(watch, message);
@@ -91,7 +93,7 @@ export class RemoteLogFollower {
     }
   }
 
-  async #take(watch: WatchConnection, message: WatchMessage): Promise<void> {
+  async #take(watch: WatchStream, message: StreamMessage): Promise<void> {
     switch (message.type) {
       case 'open':
         for (const followed of this.#followed.values())
@@ -140,6 +142,7 @@ export class RemoteLogFollower {
     const watch = this.#watchWithRoom();
     const followed: Followed = {
       watch,
+      unsubscribe: () => undefined,
       start: start ?? { since: 1 },
       next: undefined,
       node: undefined,
@@ -147,7 +150,7 @@ export class RemoteLogFollower {
       isOver: false,
     };
     this.#followed.set(id, followed);
-    watch.subscribe(`${LOG}${id}`, () => {
+    followed.unsubscribe = watch.subscribe(`${LOG}${id}`, () => {
       const { next, node } = followed;
       const place = next === undefined ? followed.start : { since: next, node };
       return { log: { ...place, timestamps } };
@@ -155,8 +158,8 @@ export class RemoteLogFollower {
     return followed;
   }
 
-  #watchWithRoom(): WatchConnection {
-    const logsOf = (watch: WatchConnection): number =>
+  #watchWithRoom(): WatchStream {
+    const logsOf = (watch: WatchStream): number =>
       [...this.#followed.values()].filter((one) => one.watch === watch && !one.isOver).length;
     const known = this.#watches.find((watch) => logsOf(watch) < MOST_LOGS);
     if (known !== undefined) return known;
@@ -166,11 +169,7 @@ export class RemoteLogFollower {
     return more;
   }
 
-  async #takeLog(
-    id: string,
-    followed: Followed,
-    message: Extract<WatchMessage, { type: 'log' | 'lines' | 'gap' | 'note' | 'end' }>,
-  ): Promise<void> {
+  async #takeLog(id: string, followed: Followed, message: LogMessage): Promise<void> {
     const { output } = this.#options;
     switch (message.type) {
       case 'log':
@@ -188,7 +187,7 @@ export class RemoteLogFollower {
       case 'note':
         return output.say(`instance ${id}: ${message.text.replace(NOTE, '')}`);
       case 'end':
-        return this.#end(id, followed, message.reason);
+        return this.#end(followed, message.reason);
     }
   }
 
@@ -199,7 +198,6 @@ export class RemoteLogFollower {
     if (id === undefined || followed === undefined || !error.startsWith('there is no instance'))
       throw new ClientError(EXIT.failed, error);
     this.#end(
-      id,
       followed,
       `instance ${id} was removed; what it wrote after line ${(followed.next ?? 1) - 1} is not known`,
     );
@@ -207,7 +205,7 @@ export class RemoteLogFollower {
 
   /** Prints what the log of an instance at rest still has: it gets no more. */
   async #finish(id: string, followed: Followed): Promise<void> {
-    followed.watch.unsubscribe(`${LOG}${id}`);
+    followed.unsubscribe();
     const { output, timestamps } = this.#options;
     for (let said = ''; !this.#ending.signal.aborted; ) {
       try {
@@ -216,7 +214,7 @@ export class RemoteLogFollower {
           await this.#print(id, piece);
           if (this.#ending.signal.aborted) return;
         }
-        return this.#end(id, followed, `instance ${id} is stopped: its log ends`);
+        return this.#end(followed, `instance ${id} is stopped: its log ends`);
       } catch (error) {
         if (!isTransient(error)) throw error;
         if (said !== error.message) output.say(error.message);
@@ -230,9 +228,9 @@ export class RemoteLogFollower {
     if (!(await this.#options.printer.print(id, piece))) this.#ending.abort();
   }
 
-  #end(id: string, followed: Followed, reason: string): void {
+  #end(followed: Followed, reason: string): void {
     followed.isOver = true;
-    followed.watch.unsubscribe(`${LOG}${id}`);
+    followed.unsubscribe();
     this.#options.output.say(reason);
     this.#endIfOver();
   }

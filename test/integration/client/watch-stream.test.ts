@@ -5,8 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 import { EXIT } from '../../../src/client/client-error.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
-import { WatchConnection } from '../../../src/client/connection/watch-connection.js';
-import type { WatchMessage } from '../../../src/client/connection/watch-messages.js';
+import { type StreamMessage, WatchStream } from '../../../src/client/connection/watch-stream.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { until } from '../../support/until.js';
 
@@ -43,17 +42,17 @@ afterEach(async () => {
 });
 
 function open(silenceMs?: number): {
-  readonly watch: WatchConnection;
-  readonly messages: AsyncGenerator<WatchMessage>;
+  readonly watch: WatchStream;
+  readonly messages: AsyncGenerator<StreamMessage>;
 } {
-  const watch = new WatchConnection(connection, {
+  const watch = new WatchStream(connection, {
     say: (line) => said.push(line),
     ...(silenceMs !== undefined && { silenceMs }),
   });
   return { watch, messages: watch.messages(ending.signal) };
 }
 
-const types = async (messages: AsyncGenerator<WatchMessage>, count: number): Promise<string[]> => {
+const types = async (messages: AsyncGenerator<StreamMessage>, count: number): Promise<string[]> => {
   const found: string[] = [];
   while (found.length < count) {
     const { value } = await messages.next();

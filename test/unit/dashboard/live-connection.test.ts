@@ -1,10 +1,7 @@
 /** The dashboard's one watch socket: lost and found again, at rest while nobody looks, and never silent about either. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import {
-  type SocketEvents,
-  type Subscriber,
-  WatchConnection,
-} from '../../../src/dashboard/live/watch-connection.js';
+import { LiveConnection, type SocketEvents } from '../../../src/dashboard/live/live-connection.js';
+import type { Subscriber } from '../../../src/watch-client/subscriptions.js';
 
 const REVOKED = 1008;
 const GONE = 1006;
@@ -28,7 +25,7 @@ function makeConnection({ random = 1 }: { readonly random?: number } = {}) {
   const sockets: FakeSocket[] = [];
   const session = { isOver: false };
   const checkSession = vi.fn(() => Promise.resolve());
-  const connection = new WatchConnection({
+  const connection = new LiveConnection({
     open: (events) => {
       if (session.isOver) return null;
       const socket: FakeSocket = { events, sent: [], isClosed: false };
@@ -77,9 +74,10 @@ describe('a connection', () => {
     answer();
     expect(phase()).toBe('live');
     expect(newest().sent).toEqual([{ subscribe: 'pets', resume: { epoch: 'e', revision: 0 } }]);
-    const message = { type: 'changes', topic: 'pets', epoch: 'e', revision: 1, put: [], gone: [] };
-    newest().events.onText(JSON.stringify([{ ...message, topic: 'cats' }, message]));
-    expect(received).toEqual([message]);
+    const changes = { type: 'changes', topic: 'pets', epoch: 'e', revision: 1, put: [], gone: [] };
+    newest().events.onText(JSON.stringify([{ ...changes, topic: 'cats' }, { type: 'novelty' }, changes]));
+    const position = { epoch: 'e', revision: 1 };
+    expect(received).toEqual([{ type: 'changes', topic: 'pets', position, put: [], gone: [] }]);
   });
 
   it('subscribes and unsubscribes on an open socket, and of a topic that was taken over it ends nothing', () => {
@@ -155,7 +153,7 @@ describe('a lost connection', () => {
     expect(phase()).toBe('lost');
   });
 
-  it('is tried again later and later, up to 8 s, and at once when the operator asks', () => {
+  it('is tried again later and later, up to 5 s, and at once when the operator asks', () => {
     const { connection, sockets, newest, answer } = makeConnection();
     connection.start();
     const delays: number[] = [];
@@ -165,12 +163,12 @@ describe('a lost connection', () => {
       while (sockets.length === opened) vi.advanceTimersByTime(250);
       delays.push(Date.now() - lostAt);
     }
-    expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 8_000, 8_000]);
+    expect(delays).toEqual([250, 500, 1_000, 2_000, 4_000, 5_000, 5_000]);
     newest().events.onClosed(GONE);
     const opened = sockets.length;
     connection.wake();
     expect(sockets).toHaveLength(opened + 1);
-    vi.advanceTimersByTime(8_000);
+    vi.advanceTimersByTime(5_000);
     expect(sockets).toHaveLength(opened + 1);
     answer();
     newest().events.onClosed(GONE);
@@ -186,6 +184,14 @@ describe('a lost connection', () => {
     expect(sockets).toHaveLength(1);
     vi.advanceTimersByTime(1);
     expect(sockets).toHaveLength(2);
+  });
+
+  it('is what a socket is that carries no change stream', () => {
+    const { connection, newest, answer, phase } = makeConnection();
+    connection.start();
+    answer();
+    newest().events.onText('<html>');
+    expect([phase(), newest().isClosed]).toEqual(['lost', true]);
   });
 
   it('asks whether the session stands when the server refuses it, and not when it was only cut', () => {

@@ -5,67 +5,60 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
-import { backoffMs } from '../../loop/backoff.js';
 import { durationText } from '../../model/words.js';
+import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
+import {
+  connectBackoff,
+  SILENCE_MS,
+  Subscriptions,
+  TopicReader,
+  type Wanted,
+} from '../../watch-client/subscriptions.js';
 import { ClientError, EXIT, isTransient } from '../client-error.js';
 import type { ApiConnection } from './connection.js';
-import { type Position, parseFrame, type WatchMessage } from './watch-messages.js';
 
-/** The master says something every 10 s. */
-const SILENCE_MS = 20_000;
-const RETRY = { baseMs: 250, maxMs: 5000 };
+const RANDOM_STEPS = 2 ** 32;
 const OLDER =
   'does not have the change stream, which this command needs: its Drover is older than this client';
 
-export interface WatchOptions {
-  /** Told in one line each when the connection is lost, why it does not come back, and when it is there again. */
+interface WatchStreamOptions {
+  /** Gets a line when the connection is lost, when a try fails for a new reason, and when the connection is back. */
   readonly say: (line: string) => void;
   /** How long the master may say nothing. Default: 20 s. */
   readonly silenceMs?: number;
 }
 
-/** How a topic is asked for: the fields of the message beside its name, made anew for each connection. */
-type Request = () => object;
-
-interface Subscription {
-  readonly request: Request;
-  /** Undefined: the reader has not got all that is there yet. */
-  position: Position | undefined;
-}
+/** The first message of each connection is `open`. The stream itself makes it. */
+export type StreamMessage = WatchMessage | { readonly type: 'open'; readonly isAgain: boolean };
 
 /** Why a connection ended, for people. */
 interface Loss {
   readonly problem: string;
 }
 
-export class WatchConnection {
+export class WatchStream {
   readonly #connection: ApiConnection;
-  readonly #options: WatchOptions;
-  readonly #subscriptions = new Map<string, Subscription>();
-  #socket: WebSocket | undefined;
+  readonly #options: WatchStreamOptions;
+  readonly #subscriptions = new Subscriptions();
 
-  constructor(connection: ApiConnection, options: WatchOptions) {
+  constructor(connection: ApiConnection, options: WatchStreamOptions) {
     this.#connection = connection;
     this.#options = options;
   }
 
-  /** Follows a topic from now on, and after each new connection. Takes the place of an earlier subscription of it. */
-  subscribe(topic: string, request: Request = () => ({})): void {
-    const subscription = { request, position: undefined };
-    this.#subscriptions.set(topic, subscription);
-    this.#ask(topic, subscription);
-  }
-
-  /** Messages that are on their way still come. */
-  unsubscribe(topic: string): void {
-    if (this.#subscriptions.delete(topic)) this.#socket?.send(JSON.stringify({ unsubscribe: topic }));
+  /**
+   * Follows a topic from now on, and after each new connection. Takes the place of an earlier subscription of the topic.
+   * Returns the function that ends it; messages that are on their way still come.
+   */
+  subscribe(topic: string, wanted?: () => Wanted): () => void {
+    return this.#subscriptions.add(new TopicReader(topic, wanted));
   }
 
   /**
-   * All messages, `open` first; called once. It ends when `signal` aborts. A reader that does not ask for the next one
-   * stops the stream. Throws a ClientError when the first connection fails, and when the master refuses a later one.
+   * Yields all messages until `signal` aborts. Call once. While the caller does not ask for the next message, nothing is
+   * read from the socket. Throws a ClientError when the first connection fails, and when the master refuses a later one.
    */
-  async *messages(signal: AbortSignal): AsyncGenerator<WatchMessage, void> {
+  async *messages(signal: AbortSignal): AsyncGenerator<StreamMessage, void> {
     let lostAt: number | undefined;
     while (!signal.aborted) {
       const socket = await this.#open(signal, lostAt !== undefined);
@@ -84,9 +77,10 @@ export class WatchConnection {
   /** Tries until it succeeds, once it had succeeded before. Undefined: `signal` aborted. */
   async #open(signal: AbortSignal, isAgain: boolean): Promise<WebSocket | undefined> {
     let said = '';
-    // What draws over the terminal says it there, once it has drawn.
+    const backoff = connectBackoff(() => randomInt(RANDOM_STEPS) / RANDOM_STEPS);
+    // A command that draws over the terminal shows these lines itself, once it has drawn.
     const sayWaits = isAgain ? this.#options.say : undefined;
-    for (let failures = 0; !signal.aborted; failures++) {
+    while (!signal.aborted) {
       try {
         return await this.#connection.openSocket('/watch', signal, sayWaits);
       } catch (error) {
@@ -98,47 +92,33 @@ export class WatchConnection {
         if (said !== error.message) this.#options.say(error.message);
         said = error.message;
       }
-      const waitMs = backoffMs(failures, RETRY);
-      // Not all clients of a master at once.
-      await pause(randomInt(waitMs / 2, waitMs), undefined, { signal }).catch(() => undefined);
+      await pause(backoff.next(), undefined, { signal }).catch(() => undefined);
     }
     return undefined;
   }
 
-  async *#read(socket: WebSocket, signal: AbortSignal, isAgain: boolean): AsyncGenerator<WatchMessage, Loss> {
+  async *#read(
+    socket: WebSocket,
+    signal: AbortSignal,
+    isAgain: boolean,
+  ): AsyncGenerator<StreamMessage, Loss> {
     const inbox = new Inbox(socket, this.#options.silenceMs ?? SILENCE_MS);
     const onAbort = (): void => socket.terminate();
     signal.addEventListener('abort', onAbort);
     try {
       yield { type: 'open', isAgain };
-      this.#socket = socket;
-      for (const [topic, subscription] of this.#subscriptions) this.#ask(topic, subscription);
+      this.#subscriptions.connected((text) => socket.send(text));
       for (;;) {
         const message = await inbox.next();
         if ('problem' in message) return message;
-        this.#note(message);
+        if (message.type !== 'error') this.#subscriptions.deliver(message);
         yield message;
       }
     } finally {
-      this.#socket = undefined;
+      this.#subscriptions.disconnected();
       signal.removeEventListener('abort', onAbort);
       inbox.close();
     }
-  }
-
-  #ask(topic: string, { request, position }: Subscription): void {
-    if (this.#socket === undefined) return;
-    const resume = position === undefined ? {} : { resume: position };
-    this.#socket.send(JSON.stringify({ subscribe: topic, ...request(), ...resume }));
-  }
-
-  /** Notes how far the reader is. With half a snapshot it cannot go on. */
-  #note(message: WatchMessage): void {
-    if (message.type !== 'snapshot' && message.type !== 'changes') return;
-    const subscription = this.#subscriptions.get(message.topic);
-    if (subscription === undefined) return;
-    const isWhole = message.type === 'changes' || message.isLast;
-    subscription.position = isWhole ? message.position : undefined;
   }
 }
 
@@ -147,7 +127,7 @@ class Inbox {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
   #messages: WatchMessage[] = [];
-  #loss: Loss | Error | undefined;
+  #loss: Loss | ClientError | undefined;
   #wake: (() => void) | undefined;
   #heardAt = performance.now();
 
@@ -185,17 +165,15 @@ class Inbox {
 
   #take(data: RawData): void {
     this.#heardAt = performance.now();
-    try {
-      this.#messages = this.#messages.concat(parseFrame(data.toString()));
-    } catch (error) {
-      this.#end(error instanceof Error ? error : new Error(String(error)));
-    }
+    const messages = parseFrame(data.toString());
+    if (messages !== undefined) this.#messages = this.#messages.concat(messages);
+    else this.#end(new ClientError(EXIT.failed, 'the master sends what is no message of the change stream'));
     if (this.#messages.length === 0) return;
     this.#socket.pause();
     this.#wake?.();
   }
 
-  #end(loss: Loss | Error): void {
+  #end(loss: Loss | ClientError): void {
     this.#loss ??= loss;
     this.#wake?.();
   }

@@ -1,32 +1,32 @@
 /**
- * The one watch socket of this tab. It subscribes what is asked for, finds out when the connection is lost, connects again,
- * and rests while nobody looks at the tab. What the messages mean is the subscriber's matter.
+ * The one watch socket of this tab. It subscribes to topics, notices when the connection is lost, connects again, and
+ * rests while the tab is hidden. The subscribers read the messages.
  *
  *     idle --(start)--> connecting --(first message)--> live --(closed, offline, 20 s of silence)--> lost --> connecting ...
  *     any  --(stop, or 30 s hidden)--> idle
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { SubscribeRequest, TopicMessage, WatchMessage } from './messages.js';
+import type { Backoff } from '../../loop/backoff.js';
+import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
+import {
+  connectBackoff,
+  SILENCE_MS,
+  type Subscriber,
+  Subscriptions,
+} from '../../watch-client/subscriptions.js';
 
 export type ConnectionState =
   | { readonly phase: 'idle' }
   | { readonly phase: 'live' }
-  /** `since`: what is shown is as old as that; null: nothing was shown yet. */
+  /** `since`: the page's data is as old as that; null: the page has no data yet. */
   | { readonly phase: 'connecting'; readonly since: number | null }
   | { readonly phase: 'lost'; readonly since: number | null };
 
-export interface Subscriber {
-  readonly topic: string;
-  /** Asked at each connect, so that it can say where it stopped. */
-  request(): SubscribeRequest;
-  receive(message: TopicMessage): void;
-}
-
-/** What happens to a socket. */
+/** The events of a socket, as its opener reports them. */
 export interface SocketEvents {
   onOpen(): void;
   onText(text: string): void;
-  /** It is closed, or could not be opened. */
+  /** Called when the socket is closed, or could not be opened. */
   onClosed(code: number): void;
 }
 
@@ -36,36 +36,31 @@ export interface WatchSocket {
   close(): void;
 }
 
-/** What the connection needs of the browser; tests hand in others. */
-export interface WatchPlatform {
-  /** Null: nobody is signed in any more. */
+/** The parts of the browser that the connection uses; tests hand in others. */
+interface WatchPlatform {
+  /** Opens a socket; null: nobody is signed in any more. */
   open(events: SocketEvents): WatchSocket | null;
   now(): number;
-  /** The server has closed the socket for good reasons, or refused it: is the session still good? */
+  /** Asks the server whether the session still stands. Called after the server closed or refused the socket. */
   checkSession(): Promise<void>;
-  /** Between 0 and 1: tabs that lost the same server do not all come back at once. */
+  /** A number in [0, 1). It spreads the tabs that lost the same server, so that they do not all return at once. */
   random(): number;
 }
 
-/** The server beats every 10 s. */
-const SILENCE_MS = 20_000;
 const HIDDEN_MS = 30_000;
-const FIRST_DELAY_MS = 250;
-const LONGEST_DELAY_MS = 8_000;
-/** Close code: the key or session is no good any more. */
+/** The close code for a key or session that was revoked or has ended. */
 const REVOKED = 1008;
 
-export class WatchConnection {
+export class LiveConnection {
   readonly #platform: WatchPlatform;
-  readonly #subscribers = new Map<string, Subscriber>();
+  readonly #subscriptions = new Subscriptions();
+  readonly #backoff: Backoff;
   readonly #state = signal<ConnectionState>({ phase: 'idle' });
   readonly #problem = signal<string | null>(null);
   #socket: WatchSocket | null = null;
-  #isOpen = false;
   #isStopped = true;
   #isResting = false;
-  #failures = 0;
-  /** When the server was last heard; null: never, or nothing has been shown since. */
+  /** When a message last came; null: none has come since the session began. */
   #heardAt: number | null = null;
   #retry: ReturnType<typeof setTimeout> | undefined;
   #silence: ReturnType<typeof setTimeout> | undefined;
@@ -73,13 +68,14 @@ export class WatchConnection {
 
   constructor(platform: WatchPlatform) {
     this.#platform = platform;
+    this.#backoff = connectBackoff(platform.random);
   }
 
   get state(): ReadonlySignal<ConnectionState> {
     return this.#state;
   }
 
-  /** The last thing that the server refused, such as a topic that it does not have. */
+  /** The last refusal of the server, such as that of a topic that it does not have. */
   get problem(): ReadonlySignal<string | null> {
     return this.#problem;
   }
@@ -89,7 +85,7 @@ export class WatchConnection {
     this.wake();
   }
 
-  /** Closes the socket and forgets how old everything is: the session is over. */
+  /** Closes the socket and forgets the age of the data, because the session is over. */
   stop(): void {
     this.#isStopped = true;
     clearTimeout(this.#rest);
@@ -98,18 +94,12 @@ export class WatchConnection {
     this.#state.value = { phase: 'idle' };
   }
 
-  /** Begins a topic. Returns what ends it. A topic has one subscriber at a time. */
+  /** Begins a topic, which has one subscriber at a time. Returns the function that ends it. */
   subscribe(subscriber: Subscriber): () => void {
-    this.#subscribers.set(subscriber.topic, subscriber);
-    if (this.#isOpen) this.#send(subscriber.request());
-    return () => {
-      if (this.#subscribers.get(subscriber.topic) !== subscriber) return;
-      this.#subscribers.delete(subscriber.topic);
-      if (this.#isOpen) this.#send({ unsubscribe: subscriber.topic });
-    };
+    return this.#subscriptions.add(subscriber);
   }
 
-  /** The tab was hidden or is seen again. */
+  /** Call when the tab was hidden or is seen again. */
   setHidden(isHidden: boolean): void {
     clearTimeout(this.#rest);
     if (isHidden) this.#rest = setTimeout(() => this.#goToRest(), HIDDEN_MS);
@@ -119,11 +109,14 @@ export class WatchConnection {
   /** Connects now instead of after the delay: the operator asks for it, the network is back, or the tab is seen. */
   wake(): void {
     this.#isResting = false;
-    this.#failures = 0;
+    this.#backoff.clear();
     if (this.#state.value.phase !== 'live') this.#connectIfNeeded();
   }
 
-  /** The browser says that it is offline. A socket would learn that much later. */
+  /**
+   * Takes the connection for lost, because the browser says that it is offline. The socket would notice that much
+   * later.
+   */
   lose(): void {
     if (this.#socket !== null) this.#onLost(0);
   }
@@ -139,35 +132,39 @@ export class WatchConnection {
     clearTimeout(this.#retry);
     this.#state.value = { phase: 'connecting', since: this.#heardAt };
     this.#listenForSilence();
-    // An event of a socket that is not held any more says nothing.
+    // Events of a socket that this connection has dropped are ignored.
     const ifHeld = (act: () => void): void => {
       if (this.#socket === socket) act();
     };
     const socket = this.#platform.open({
       onOpen: () => ifHeld(() => this.#onOpened()),
-      onText: (text) => ifHeld(() => this.#receive(JSON.parse(text))),
+      onText: (text) => ifHeld(() => this.#receive(parseFrame(text))),
       onClosed: (code) => ifHeld(() => this.#onLost(code)),
     });
     this.#socket = socket;
-    // `stop` follows when the page has heard of it.
+    // Nobody is signed in any more; the page calls `stop` when it learns that.
     if (socket === null) this.#goToRest();
   }
 
   #onOpened(): void {
-    this.#isOpen = true;
-    for (const subscriber of this.#subscribers.values()) this.#send(subscriber.request());
-    // Without a subscriber nothing old is shown, and the first beat comes late.
-    if (this.#subscribers.size === 0) this.#state.value = { phase: 'live' };
+    this.#subscriptions.connected((text) => this.#socket?.send(text));
+    // While no topic is subscribed to, no data is old, and the first beat would come late.
+    if (this.#subscriptions.size === 0) this.#state.value = { phase: 'live' };
   }
 
-  #receive(messages: readonly WatchMessage[]): void {
-    this.#failures = 0;
+  /** `messages` undefined: the server sends something else than the change stream, so the connection is of no use. */
+  #receive(messages: readonly WatchMessage[] | undefined): void {
+    if (messages === undefined) {
+      this.#onLost(0);
+      return;
+    }
+    this.#backoff.clear();
     this.#heardAt = this.#platform.now();
     this.#listenForSilence();
     if (this.#state.value.phase !== 'live') this.#state.value = { phase: 'live' };
     for (const message of messages) {
       if (message.type === 'error') this.#problem.value = message.error;
-      else if (message.type !== 'beat') this.#subscribers.get(message.topic)?.receive(message);
+      else this.#subscriptions.deliver(message);
     }
   }
 
@@ -175,10 +172,9 @@ export class WatchConnection {
     const wasOpened = this.#state.value.phase === 'live';
     this.#disconnect();
     this.#state.value = { phase: 'lost', since: this.#heardAt };
-    // A browser does not tell a refused socket from a dead server: the API says which it was.
+    // A browser does not tell a refused socket from a dead server. The API knows which it was.
     if (code === REVOKED || !wasOpened) void this.#platform.checkSession();
-    const delay = Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 2 ** this.#failures++);
-    this.#retry = setTimeout(() => this.#connectIfNeeded(), delay * (0.5 + this.#platform.random() / 2));
+    this.#retry = setTimeout(() => this.#connectIfNeeded(), this.#backoff.next());
   }
 
   #listenForSilence(): void {
@@ -191,11 +187,7 @@ export class WatchConnection {
     clearTimeout(this.#silence);
     const socket = this.#socket;
     this.#socket = null;
-    this.#isOpen = false;
+    this.#subscriptions.disconnected();
     socket?.close();
-  }
-
-  #send(message: SubscribeRequest | { readonly unsubscribe: string }): void {
-    this.#socket?.send(JSON.stringify(message));
   }
 }

@@ -1,20 +1,21 @@
-/** The messages of the change stream as a client reads them. The master may be newer: what is not known is passed over. */
-import { ClientError, EXIT } from '../client-error.js';
+/**
+ * The messages of the change stream (docs/api.md#watch) as the client and the dashboard read them. The master may be
+ * newer than the reader, so unknown messages and fields are passed over.
+ */
 
-/** Where a reader stands in a topic: it has everything up to that revision. */
+/** The place of a reader in a topic: the reader has everything up to this revision. */
 export interface Position {
   readonly epoch: string;
   readonly revision: number;
 }
 
-export type WatchMessage =
-  /** Made by the client: the connection is open, and each topic begins or goes on. */
-  | { readonly type: 'open'; readonly isAgain: boolean }
+/** A message with entries of a topic. */
+export type EntryMessage =
   | {
       readonly type: 'snapshot';
       readonly topic: string;
       readonly position: Position;
-      /** Forget what is known of the topic. */
+      /** True: a new snapshot begins, and what was known of the topic is to be replaced. */
       readonly isFirst: boolean;
       readonly isLast: boolean;
       readonly put: readonly unknown[];
@@ -25,37 +26,66 @@ export type WatchMessage =
       readonly position: Position;
       readonly put: readonly unknown[];
       readonly gone: readonly string[];
-    }
-  /** The lines that follow are of the log on that node. */
+    };
+
+/** A message of a topic `log:<id>`. */
+export type LogMessage =
+  /** The lines that follow are of the log on `node`; `next` is the number of the first of them. */
   | { readonly type: 'log'; readonly topic: string; readonly node: string; readonly next: number }
   | {
       readonly type: 'lines';
       readonly topic: string;
+      /** The number of the first line. */
       readonly first: number;
       readonly lines: readonly string[];
-      /** Undefined: not asked for. Null: not known. */
+      /** When each line was written; null: not known. Undefined: the reader did not ask for times. */
       readonly times: readonly (string | null)[] | undefined;
     }
   | { readonly type: 'gap'; readonly topic: string; readonly first: number; readonly last: number }
   | { readonly type: 'note'; readonly topic: string; readonly text: string }
-  | { readonly type: 'end'; readonly topic: string; readonly reason: string }
+  | { readonly type: 'end'; readonly topic: string; readonly reason: string };
+
+export type TopicMessage = EntryMessage | LogMessage;
+export type WatchMessage =
+  | TopicMessage
   | { readonly type: 'error'; readonly topic: string | undefined; readonly error: string };
 
-export type EntryMessage = Extract<WatchMessage, { type: 'snapshot' | 'changes' }>;
+/** The message that begins a topic. */
+export interface SubscribeRequest {
+  /** The topic. */
+  readonly subscribe: string;
+  readonly filter?: {
+    readonly configuration?: readonly string[];
+    readonly node?: readonly string[];
+    readonly state?: readonly string[];
+  };
+  readonly resume?: Position;
+  readonly log?: {
+    readonly tail?: number;
+    readonly since?: number;
+    /** The node whose log `since` counts in. */
+    readonly node?: string | undefined;
+    readonly timestamps?: boolean;
+    readonly ansi?: boolean;
+  };
+}
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The messages of one frame. Throws a ClientError when it is none of the change stream. */
-export function parseFrame(text: string): WatchMessage[] {
+/** The messages of one frame, without those that say only that the master lives. Undefined: this is no frame of the change stream. */
+export function parseFrame(text: string): WatchMessage[] | undefined {
   let frame: unknown;
   try {
     frame = JSON.parse(text);
   } catch {
-    // Said below.
+    return undefined;
   }
-  if (!Array.isArray(frame))
-    throw new ClientError(EXIT.failed, 'the master sends what is no message of the change stream');
+  if (!Array.isArray(frame)) return undefined;
   return frame.filter(isFields).flatMap((message) => messageOf(message) ?? []);
+}
+
+export function isEntryMessage(message: { readonly type: string }): message is EntryMessage {
+  return message.type === 'snapshot' || message.type === 'changes';
 }
 
 function messageOf(message: Fields): WatchMessage | undefined {
