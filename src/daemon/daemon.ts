@@ -5,8 +5,8 @@
 import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
-import type { Commands } from '../commands/command-runner.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { Commands } from '../console/commands.js';
 import type { Candidate } from '../leadership/candidate.js';
 import type { RunningParts } from '../loop/lifecycle.js';
 import type { Master } from '../master.js';

@@ -42,21 +42,11 @@ export async function reloadConfigurations(
       .filter((name) => before.has(name) && before.get(name) !== after.get(name))
       .sort(),
     removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
-    waiting: [...new Set([...waitingIn(configurations.entries()), ...configurationFiles.waiting()])].sort(),
+    waiting: [...configurationFiles.waiting()].sort(),
     brokenFiles: [...configurationFiles.errors()],
     warnings: [...configurationFiles.warnings()],
     configurations: after.size,
   };
-}
-
-/** The names of configurations whose removal must be confirmed, in order. */
-function waitingIn(
-  entries: Iterable<[string, { readonly value: Pick<ConfigurationRecord, 'removalWaits'> }]>,
-): string[] {
-  return [...entries]
-    .filter(([, { value }]) => value.removalWaits === true)
-    .map(([name]) => name)
-    .sort();
 }
 
 function hashesOf(entries: Iterable<[string, { readonly value: ConfigurationRecord }]>): Map<string, string> {

@@ -29,7 +29,6 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const BYTES_PER_MB = 1024 * 1024;
@@ -164,11 +163,10 @@ export const clusterRoutes: readonly Route[] = [
     params: nodeParams,
     body: commandBody,
     answers: {},
-    handle: ({ params: { id } }, { configuration, nodes }, reply) => {
+    handle: ({ params: { id } }, { configuration, nodes }) => {
       if (id === configuration.nodeId)
-        return sendError(
-          reply,
-          400,
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
           'cannot execute command on local node via API: use POST /api/commands/execute',
         );
       if (nodes.get(id) === undefined) throw unknownNode(id);

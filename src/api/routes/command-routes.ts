@@ -5,7 +5,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { actorLabel } from '../gate/auth.js';
+import { accessOf } from '../gate/auth.js';
 import type { CommandSession } from '../http/command-runner.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -82,11 +82,12 @@ export const commandRoutes: readonly Route[] = [
 
 /** The session of a command: its output is gathered in `parts`. It ends when the caller goes away. */
 export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
-  const { actor } = request;
+  const access = accessOf(request);
+  if (access === undefined) throw new Error('the gate lets in only callers with a key');
   const leaving = new AbortController();
   reply.raw.once('close', () => leaving.abort());
   return {
-    actor: actor === null ? '' : actorLabel(actor),
+    access,
     address: request.ip,
     signal: leaving.signal,
     write: (text) => parts.push(text),

@@ -130,7 +130,7 @@ export const nodeRoutes: readonly Route[] = [
     handle: (_call, _needs, reply) =>
       sendError(
         reply,
-        501,
+        'DRV_NOT_IMPLEMENTED',
         'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
   }),

@@ -53,7 +53,7 @@ describe('the desk of a master', () => {
       code: 'DRV_INTERNAL',
     });
     await expect(calls.ask(b.peer, { name: 'unknown', content: {} }, signal())).rejects.toMatchObject({
-      code: 'DRV_CHANNEL_CALL_FAILED',
+      code: 'DRV_SERVICE_UNKNOWN',
     });
     await expect(
       calls.ask(b.peer, { name: 'no', content: 'x'.repeat(5_000_000) }, signal()),
