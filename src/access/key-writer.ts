@@ -102,8 +102,8 @@ export class KeyWriter {
   }
 
   /**
-   * The removal of an ALL key without restrictions checks that another one stays. So two removals at once cannot take
-   * the last two. One that expires, or is restricted, is not enough to do everything with.
+   * The removal of an unrestricted ALL key checks that another such key stays, so two removals at once cannot take the
+   * last two. A key that expires or is restricted cannot do everything, and does not count.
    */
   #removal({ value, revision }: Mirrored<ApiKeyRecord>): Operation[] {
     const { label } = value;
