@@ -1,12 +1,12 @@
 /** A screen that lists all things of one kind by name, with a search field and a button that makes one more. */
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
 import { Button } from '../button.js';
+import { DialogButton } from '../dialog.js';
 import { Empty } from '../empty.js';
 import { Failure } from '../failure.js';
-import { SearchInput } from '../forms/search-input.js';
 import { Page } from '../page.js';
+import { SearchInput } from '../search-input.js';
 import { type Column, Grid } from './grid.js';
 import { listRows } from './list-rows.js';
 
@@ -41,18 +41,12 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
   const { text, rows, keyOf, hrefOf, isFound, columns, isLoaded, emptyHint, createDialog } = props;
   const { error = null, onRetry } = props;
   const { router, session } = useServices();
-  const isCreating = useSignal(false);
   const { find = '' } = router.place.value.query;
   const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
   const create = session.can('ALL') && (
-    <Button
-      kind="main"
-      onPress={() => {
-        isCreating.value = true;
-      }}
-    >
+    <DialogButton kind="main" dialog={createDialog}>
       {text.create}
-    </Button>
+    </DialogButton>
   );
   const search = (word: string): void => router.set({ find: word || undefined });
   const empty = !isLoaded ? (
@@ -86,10 +80,6 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
         hrefOf={hrefOf}
         empty={empty}
       />
-      {isCreating.value &&
-        createDialog(() => {
-          isCreating.value = false;
-        })}
     </Page>
   );
 }

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { Select } from '../../parts/form.js';
-import { SearchInput } from '../../parts/forms/search-input.js';
 import { Menu } from '../../parts/menu.js';
+import { SearchInput } from '../../parts/search-input.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';

@@ -3,6 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { Button, ButtonLink } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/empty.js';
 import { Grid } from '../../parts/grid/grid.js';
 import { Page } from '../../parts/page.js';
@@ -12,7 +13,7 @@ import { useServices } from '../../services/services.js';
 import { useOrderedList, useTopic } from '../../services/use-live.js';
 import { Bulk } from './bulk.js';
 import { instanceColumns, isColumn, NAME_COLUMN } from './columns.js';
-import { CreateButton } from './create.js';
+import { CreateDialog } from './create.js';
 import { FilterBar } from './filter-bar.js';
 import './instances.css';
 import { PendingActions } from '../../parts/pending-actions.js';
@@ -44,7 +45,13 @@ export function Screen() {
     <Page
       title={text.title}
       about={text.counted(list.count, store.entries.size)}
-      actions={canAct && <CreateButton />}
+      actions={
+        canAct && (
+          <DialogButton kind="main" dialog={(onClose) => <CreateDialog onClose={onClose} />}>
+            {text.create}
+          </DialogButton>
+        )
+      }
       fill
     >
       <FilterBar view={view} onChange={(changes) => router.set(changes)} />

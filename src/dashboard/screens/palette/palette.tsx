@@ -2,7 +2,7 @@
 import { Button, Submit } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Form } from '../../parts/form.js';
+import { PlainForm } from '../../parts/form.js';
 import { text as parts } from '../../parts/text.js';
 import { ChoiceList } from './choice-list.js';
 import { CommandOutput } from './command-output.js';
@@ -37,7 +37,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
   };
   return (
     <Dialog title={text.title[kind]} size="wide" onClose={onClose}>
-      <Form
+      <PlainForm
         problem={palette.problem}
         onSubmit={palette.enter}
         foot={
@@ -61,7 +61,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
         <ChoiceList choices={shown} active={active} onTake={palette.take} />
         {line !== '' && choices.length === 0 && !palette.canCommand && <p class="quiet">{text.noneFound}</p>}
         <p class="palette-keys quiet">{palette.canCommand ? text.keys : text.keysPlaces}</p>
-      </Form>
+      </PlainForm>
       {palette.ran !== null && <CommandOutput ran={palette.ran} />}
       {palette.asksFirst && (
         <Confirm

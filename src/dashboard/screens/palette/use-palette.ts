@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { ListedCommand } from '../../../api/http/command-runner.js';
 import type { Candidates, CommandOutput } from '../../../api/routes/command-routes.js';
-import { useSubmit } from '../../parts/forms/use-submit.js';
+import { useSubmit } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useTopic } from '../../services/use-live.js';
 import {

@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
 import { Menu } from '../../parts/menu.js';
@@ -119,7 +120,6 @@ interface FileActionsProps {
 
 function FileActions({ template, files, onChosen }: FileActionsProps) {
   const { session, toasts } = useServices();
-  const isNaming = useSignal(false);
   const isPacking = useSignal(false);
   const inputs = { files: useRef<HTMLInputElement>(null), folder: useRef<HTMLInputElement>(null) };
   const take = (input: HTMLInputElement): void => {
@@ -147,13 +147,9 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
               { label: text.uploadFolder, onPress: () => inputs.folder.current?.click() },
             ]}
           />
-          <Button
-            onPress={() => {
-              isNaming.value = true;
-            }}
-          >
+          <DialogButton dialog={(onClose) => <NewFileDialog template={template} onClose={onClose} />}>
             {text.newFile}
-          </Button>
+          </DialogButton>
           <input
             ref={inputs.files}
             class="hidden-text"
@@ -180,14 +176,6 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
         {isPacking.value ? text.downloading : text.download}
       </Button>
       {canWrite && <span class="quiet template-drop-hint">{text.dropHint}</span>}
-      {isNaming.value && (
-        <NewFileDialog
-          template={template}
-          onClose={() => {
-            isNaming.value = false;
-          }}
-        />
-      )}
     </div>
   );
 }

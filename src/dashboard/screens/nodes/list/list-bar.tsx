@@ -1,6 +1,6 @@
 /** Search, order, and the configuration that is shown on all nodes. */
 import { Select } from '../../../parts/form.js';
-import { SearchInput } from '../../../parts/forms/search-input.js';
+import { SearchInput } from '../../../parts/search-input.js';
 import { Badge, toneOf } from '../../../parts/state-badge.js';
 import { text as parts } from '../../../parts/text.js';
 import { useServices } from '../../../services/services.js';

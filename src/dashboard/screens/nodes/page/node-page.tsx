@@ -1,8 +1,8 @@
 /** One node: its state and the reason, its reserved and used resources, its runtimes, and its instances. */
-import { useSignal } from '@preact/signals';
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import { apiPath } from '../../../api/api-client.js';
-import { Button, ButtonLink } from '../../../parts/button.js';
+import { ButtonLink } from '../../../parts/button.js';
+import { DialogButton } from '../../../parts/dialog.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
 import { Page, Panel } from '../../../parts/page.js';
@@ -80,27 +80,18 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
 
 function Actions({ node, asked }: { readonly node: NodeEntry; readonly asked: AskedOfNodes }) {
   const { router } = useServices();
-  const isForgetting = useSignal(false);
+  const { nodeId, master } = node;
   return (
     <>
       <NodeActions node={node} asked={asked} />
-      {!node.master && (
-        <Button
-          onPress={() => {
-            isForgetting.value = true;
-          }}
+      {!master && (
+        <DialogButton
+          dialog={(onClose) => (
+            <ForgetDialog nodeId={nodeId} onForgotten={() => router.go(['nodes'])} onClose={onClose} />
+          )}
         >
           {text.forget}
-        </Button>
-      )}
-      {isForgetting.value && (
-        <ForgetDialog
-          nodeId={node.nodeId}
-          onForgotten={() => router.go(['nodes'])}
-          onClose={() => {
-            isForgetting.value = false;
-          }}
-        />
+        </DialogButton>
       )}
     </>
   );
