@@ -28,6 +28,13 @@ export const text = {
   sortBy: (column: string) => `Sort by ${column}`,
   never: 'never',
   justNow: 'just now',
+  action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
+  pending: {
+    start: 'Start requested',
+    stop: 'Stop requested',
+    restart: 'Restart requested',
+    delete: 'Delete requested',
+  },
   states: {
     CREATING: 'Starting',
     ONLINE: 'Online',

@@ -5,7 +5,7 @@ import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Page } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
-import { Badge, StateBadge } from '../../parts/state-badge.js';
+import { InstanceBadge } from '../../parts/state-badge.js';
 import { Tabs } from '../../parts/tabs.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
@@ -106,7 +106,7 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
       title={<span class="mono">{id}</span>}
       about={
         <span class="instance-about">
-          <State instance={instance} pending={pending} />
+          <InstanceBadge instance={instance} pending={pending} />
           <bdi>{configurationName}</bdi>
         </span>
       }
@@ -126,12 +126,6 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
       <Content tab={tab} instance={instance} feed={feed} />
     </Page>
   );
-}
-
-function State({ instance, pending }: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
-  const action = pending.of(instance);
-  if (action === undefined) return <StateBadge state={instance.state} />;
-  return <Badge tone="busy" label={text.pending[action]} isPending />;
 }
 
 function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo; readonly feed: LogFeed }) {

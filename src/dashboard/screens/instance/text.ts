@@ -21,7 +21,6 @@ export const text = {
     terminal: 'Terminal',
   },
   whyLink: 'Why?',
-  action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
   actions: 'Actions',
   ask: {
     start: 'Start this instance?',
@@ -41,12 +40,6 @@ export const text = {
     stop: (id: string) => `Instance ${id} will stop`,
     restart: (id: string) => `Instance ${id} will restart`,
     delete: (id: string) => `Instance ${id} will be removed`,
-  },
-  pending: {
-    start: 'Start requested',
-    stop: 'Stop requested',
-    restart: 'Restart requested',
-    delete: 'Delete requested',
   },
   log: {
     label: (id: string) => `Log of instance ${id}`,

@@ -6,12 +6,12 @@ import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
 import { Submit } from '../../../parts/button.js';
+import { CommandHistory } from '../../../parts/command-history.js';
 import { Failure } from '../../../parts/failure.js';
 import { useSubmit } from '../../../parts/form.js';
 import { Menu } from '../../../parts/menu.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
-import { CommandHistory } from './command-history.js';
 
 const SHOWN_IN_MENU = 10;
 
