@@ -3,19 +3,8 @@ import type { ComponentType } from 'preact';
 import { hrefOf, type Place } from '../router/place.js';
 import type { ScreenProps } from '../screens/screen.js';
 import type { Session } from '../session/session.js';
+import { NAVIGATION, type ScreenName } from './screen-names.js';
 import { text } from './text.js';
-
-/** The screens of the navigation, in its order. */
-export const NAVIGATION = [
-  'overview',
-  'instances',
-  'configurations',
-  'nodes',
-  'templates',
-  'access',
-] as const;
-
-export type ScreenName = (typeof NAVIGATION)[number] | 'instance';
 
 export const SCREENS: Readonly<
   Record<ScreenName, () => Promise<{ readonly Screen: ComponentType<ScreenProps> }>>

@@ -3,7 +3,8 @@ import { Button } from '../parts/button.js';
 import { Menu } from '../parts/menu.js';
 import { useServices } from '../services/services.js';
 import { THEMES } from '../services/theme.js';
-import { type ScreenName, screensFor } from './screens.js';
+import type { ScreenName } from './screen-names.js';
+import { screensFor } from './screens.js';
 import { text } from './text.js';
 
 interface SideProps {

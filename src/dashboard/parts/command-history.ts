@@ -1,7 +1,10 @@
 /** The commands that this tab has sent, as a shell remembers them. They end with the session. */
 
 /** The part of the browser's sessionStorage that is used here. */
-type CommandStorage = Pick<Storage, 'getItem' | 'setItem'>;
+interface CommandStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+}
 
 interface Stored {
   readonly owner: string;

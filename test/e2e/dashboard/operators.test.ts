@@ -5,7 +5,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { NAVIGATION } from '../../../src/dashboard/app/screens.js';
+import { NAVIGATION } from '../../../src/dashboard/app/screen-names.js';
 import { CHROMIUM } from '../../support/dashboard/browser.js';
 import { everyScreen } from '../../support/dashboard/every-screen.js';
 import { type SharedDashboard, shareDashboard } from '../../support/dashboard/shared-dashboard.js';

@@ -1,5 +1,5 @@
 /** The addresses and window sizes for tests that look at all screens of the dashboard. */
-import { NAVIGATION } from '../../../src/dashboard/app/screens.js';
+import { NAVIGATION } from '../../../src/dashboard/app/screen-names.js';
 
 export const SIZES = [
   { size: 'desk', width: 1440, height: 900 },

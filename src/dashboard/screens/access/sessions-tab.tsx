@@ -17,7 +17,7 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
     id: 'id',
     label: text.session,
     cell: ({ id, isCurrent }) => (
-      <span class="access-name">
+      <span class="inline">
         <span class="mono">{id}</span> {isCurrent && <Badge tone="good" label={text.thisOne} />}
       </span>
     ),

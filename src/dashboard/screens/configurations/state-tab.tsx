@@ -41,7 +41,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         </div>
       )}
       {rollout !== undefined && <RolloutPanel rollout={rollout} />}
-      <div class="configuration-panels">
+      <div class="columns">
         <Why row={row} rollout={rollout} />
         {entry !== null && <Facts configuration={entry.configuration} file={entry.file} />}
       </div>
@@ -68,7 +68,7 @@ function Why({ row: { name, online, instances }, rollout }: PartProps) {
     <Panel title={text.why}>
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       {value !== undefined && (
-        <div class="configuration-why">
+        <div class="panel-text">
           <p>{value.verdict}</p>
           {value.next !== null && (
             <p>

@@ -80,7 +80,7 @@ function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly fe
   const { id, wrapperNodeId } = instance;
   return (
     <Page title={<span class="mono">{id}</span>} about={instance.configurationName} fill>
-      <div class="left" role="status">
+      <div class="notice" role="status">
         <div>
           <strong>{text.left(id)}</strong>
           <p>{text.leftLog(id, wrapperNodeId)}</p>
@@ -105,7 +105,7 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
     <Page
       title={<span class="mono">{id}</span>}
       about={
-        <span class="instance-about">
+        <span class="inline">
           <InstanceBadge instance={instance} pending={pending} />
           <bdi>{configurationName}</bdi>
         </span>
@@ -114,7 +114,7 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
       fill={FILLING.includes(tab)}
     >
       {message !== null && (
-        <p class="instance-message">
+        <p class="notice">
           <span>{message}</span> {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
         </p>
       )}

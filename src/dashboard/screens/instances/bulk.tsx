@@ -37,7 +37,7 @@ export function Bulk({ chosen, pending, onClear }: BulkProps) {
     onClear();
   };
   return (
-    <div class="bulk">
+    <div class="inline bulk">
       <strong>{text.chosen(chosen.length)}</strong>
       {INSTANCE_ACTIONS.map((action) => (
         <Button

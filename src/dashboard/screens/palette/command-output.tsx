@@ -10,7 +10,7 @@ const MOST_CHARS = 200_000;
 export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {
   const isCut = output.length > MOST_CHARS;
   return (
-    <section class="palette-output" aria-label={text.output}>
+    <section class="stack" aria-label={text.output}>
       <div class="palette-ran">
         <code>{visibleText(line)}</code>
         {output !== '' && <CopyButton value={output} label={text.copyOutput} />}

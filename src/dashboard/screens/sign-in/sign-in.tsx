@@ -18,7 +18,7 @@ export function SignIn({ reason }: { readonly reason: string | null }) {
       <div class="sign-in">
         <h1>{text.title}</h1>
         {reason !== null && (
-          <p class="sign-in-reason" role="status">
+          <p class="notice" role="status">
             {reason}
           </p>
         )}

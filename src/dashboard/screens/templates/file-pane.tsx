@@ -31,14 +31,14 @@ export function FilePane(props: FilePaneProps) {
   if (value === null) return <Empty title={text.fileGone(path)} hint={text.unknownHint} />;
   const actions = <FileButtons {...props} />;
   return (
-    <div class="template-file">
+    <div class="stack template-file">
       {value.kind === 'text' ? (
         <TextEditor {...props} content={value} actions={actions} />
       ) : (
         <>
-          <div class="file-bar">
+          <div class="bar">
             <bdi class="mono file-path">{visibleText(path)}</bdi>
-            <div class="file-bar-end">{actions}</div>
+            <div class="bar-end">{actions}</div>
           </div>
           <Empty
             title={value.kind === 'large' ? text.tooLarge(value.size) : text.binary}

@@ -63,11 +63,7 @@ export function FilesTab({ template, change }: FilesTabProps) {
       <Failure error={error} onRetry={asked.again} />
     );
   return (
-    <section
-      class={isOver.value ? 'template-files template-drop' : 'template-files'}
-      aria-label={text.files}
-      {...drop}
-    >
+    <section class={isOver.value ? 'stack template-drop' : 'stack'} aria-label={text.files} {...drop}>
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       <FileActions
         template={template}
@@ -136,7 +132,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   };
   const canWrite = session.can('ALL');
   return (
-    <div class="template-actions">
+    <div class="bar template-actions">
       {canWrite && (
         <>
           <Menu

@@ -65,7 +65,7 @@ export function UploadDialog(props: UploadDialogProps) {
       {plan.some((one) => one.do !== 'unpack') && (
         <TextInput label={text.into} hint={text.intoHint} value={into} isMono />
       )}
-      {replaced > 0 && <p class="editor-notice">{text.replacing(replaced)}</p>}
+      {replaced > 0 && <p class="notice">{text.replacing(replaced)}</p>}
     </FormDialog>
   );
 }

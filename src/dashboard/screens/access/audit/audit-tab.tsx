@@ -80,9 +80,9 @@ export function AuditTab() {
   const rows = useMemo(() => filteredEntries(value ?? [], { find, result }), [value, find, result]);
   return (
     <>
-      <div class="audit-bar">
+      <div class="bar">
         <SearchInput
-          class="audit-find"
+          class="find"
           label={text.find}
           hint={text.findHint}
           value={find}

@@ -40,15 +40,17 @@ export function KeysTab() {
   );
   return (
     <>
-      <div class="access-head">
+      <div class="bar">
         <p class="quiet">{text.keysExplain}</p>
         {canChange && (
-          <DialogButton
-            kind="main"
-            dialog={(onClose) => <KeyDialog onMade={asked.again} onClose={onClose} />}
-          >
-            {text.make}
-          </DialogButton>
+          <div class="bar-end">
+            <DialogButton
+              kind="main"
+              dialog={(onClose) => <KeyDialog onMade={asked.again} onClose={onClose} />}
+            >
+              {text.make}
+            </DialogButton>
+          </div>
         )}
       </div>
       <AskedTable

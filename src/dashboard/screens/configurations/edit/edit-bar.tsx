@@ -18,7 +18,7 @@ export function EditBar({ editing, isReadOnly, isNew, onReview }: EditBarProps) 
   const problems = editing.judged.value?.problems.length;
   if (isReadOnly) return null;
   return (
-    <div class="edit-bar">
+    <div class="bar">
       {problems !== undefined && (
         <Badge
           tone={problems === 0 ? 'good' : 'bad'}
@@ -27,7 +27,7 @@ export function EditBar({ editing, isReadOnly, isNew, onReview }: EditBarProps) 
       )}
       {isDirty && <Badge tone="busy" label={text.unsaved} />}
       <span class="quiet">{hintOf(editing)}</span>
-      <div class="edit-bar-end">
+      <div class="bar-end">
         {isDirty && <Button onPress={() => edited.take(edited.base.peek())}>{parts.discard}</Button>}
         <Button kind="main" isBusy={editing.isBusy.value} isDisabled={!isDirty && !isNew} onPress={onReview}>
           {text.save}

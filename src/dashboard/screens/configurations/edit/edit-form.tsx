@@ -45,9 +45,9 @@ export function EditForm({ name, editing, row, isReadOnly, isChangedMeanwhile }:
   if (schema.value === undefined && schema.error === null) return <p class="quiet">{text.loading}</p>;
   const conflict = editing.conflict.value;
   return (
-    <div class="configuration-edit">
+    <div class="stack configuration-edit">
       {isChangedMeanwhile && (
-        <div class="editor-notice" role="status">
+        <div class="notice" role="status">
           {parts.changedMeanwhile}
           <Button onPress={() => void toasts.run(editing.compare())}>{parts.compare}</Button>
         </div>

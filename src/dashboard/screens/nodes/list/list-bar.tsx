@@ -24,9 +24,9 @@ export function ListBar({ view, shown, cells }: ListBarProps) {
   // A deleted configuration may still have instances, and the address may still name it.
   if (view.configuration !== '' && !names.includes(view.configuration)) names.push(view.configuration);
   return (
-    <div class="node-bar">
+    <div class="bar">
       <SearchInput
-        class="node-find"
+        class="find"
         label={text.find}
         hint={text.findHint}
         value={view.find}

@@ -53,7 +53,7 @@ export function NodeRow({ node, cells, shown, chosen, asked, isPhone, frame }: N
           {text.instances(count)}
           {shown !== '' && `, ${text.ofThese(cells.countOn(nodeId, shown), shown)}`}
         </span>
-        <span class="node-badges">
+        <span class="inline node-badges">
           <NodeBadges node={node} asked={asked} />
         </span>
       </div>

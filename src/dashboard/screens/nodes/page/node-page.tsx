@@ -53,7 +53,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
     <Page
       title={nodeId}
       about={
-        <span class="node-badges">
+        <span class="inline node-badges">
           <NodeBadges node={node} asked={asked} />
         </span>
       }
@@ -61,7 +61,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
     >
       {error !== null && <Failure error={error} onRetry={detail.again} />}
       {node.drain !== null && <DrainPanel drain={node.drain} />}
-      <div class="node-panels">
+      <div class="columns">
         {session.isUnrestricted ? (
           <WhyPanel node={node} round={round} />
         ) : (
