@@ -26,6 +26,13 @@ export const text = {
   selectAll: 'Select all rows',
   selectRow: (name: string) => `Select ${name}`,
   sortBy: (column: string) => `Sort by ${column}`,
+  why: {
+    title: 'Why this state',
+    next: 'What happens next',
+    nothing: 'Nothing by itself.',
+    advice: 'What you can do',
+    noAdvice: 'Nothing needs doing.',
+  },
   never: 'never',
   justNow: 'just now',
   action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },

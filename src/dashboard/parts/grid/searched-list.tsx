@@ -1,10 +1,9 @@
 /** A screen that lists all things of one kind by name, with a search field and a button that makes one more. */
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
-import { Button } from '../button.js';
 import { DialogButton } from '../dialog.js';
-import { Empty } from '../empty.js';
 import { Failure } from '../failure.js';
+import { NoRows } from '../no-rows.js';
 import { Page } from '../page.js';
 import { SearchInput } from '../search-input.js';
 import { type Column, Grid } from './grid.js';
@@ -49,13 +48,6 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
     </DialogButton>
   );
   const search = (word: string): void => router.set({ find: word || undefined });
-  const empty = !isLoaded ? (
-    <Empty title={text.loading} />
-  ) : rows.length > 0 ? (
-    <Empty title={text.noneFound} action={<Button onPress={() => search('')}>{text.clearFilter}</Button>} />
-  ) : (
-    <Empty title={text.empty} hint={emptyHint} action={create} />
-  );
   return (
     <Page
       title={text.title}
@@ -78,7 +70,15 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
         columns={columns}
         rows={listRows(shown, keyOf)}
         hrefOf={hrefOf}
-        empty={empty}
+        empty={
+          <NoRows
+            text={{ ...text, emptyHint }}
+            isLoaded={isLoaded}
+            isFiltered={rows.length > 0}
+            onClear={() => search('')}
+            action={create}
+          />
+        }
       />
     </Page>
   );

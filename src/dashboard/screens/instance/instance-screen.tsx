@@ -21,7 +21,7 @@ import { RunsPanel } from './runs-panel.js';
 import { TerminalTab } from './terminal/terminal-tab.js';
 import { text } from './text.js';
 import { UsagePanel } from './usage/usage-panel.js';
-import { WhyPanel } from './why-panel.js';
+import { InstanceWhy } from './why-panel.js';
 
 type TabName = Exclude<keyof typeof text.tabs, 'label'>;
 
@@ -148,7 +148,7 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
     case 'usage':
       return <UsagePanel instance={instance} isNarrow={false} />;
     case 'why':
-      return <WhyPanel instance={instance} />;
+      return <InstanceWhy instance={instance} />;
     case 'runs':
       return <RunsPanel instance={instance} />;
     case 'details':

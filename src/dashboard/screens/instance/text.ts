@@ -111,12 +111,6 @@ export const text = {
     noneHint: 'The node measures a running instance every 10 seconds.',
   },
   why: {
-    title: 'Why this state',
-    next: 'What happens next',
-    nothing: 'Nothing by itself.',
-    advice: 'What you can do',
-    noAdvice: 'Nothing needs doing.',
-    notes: 'Also',
     nodes: 'Where it could run',
     nodesMore: (value: number) => `and ${plural(value, 'more node')}`,
     fits: 'fits',

@@ -6,6 +6,7 @@ import { DialogButton } from '../../../parts/dialog.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
 import { Page, Panel } from '../../../parts/page.js';
+import { text as parts } from '../../../parts/text.js';
 import { hrefOf } from '../../../router/place.js';
 import { useServices } from '../../../services/services.js';
 import { useAsked, useTopic } from '../../../services/use-live.js';
@@ -19,7 +20,7 @@ import { CapacityPanel } from './capacity-panel.js';
 import { DetailsPanel, RuntimesPanel } from './details-panel.js';
 import { DrainPanel } from './drain-panel.js';
 import { InstancesPanel } from './instances-panel.js';
-import { WhyPanel } from './why-panel.js';
+import { NodeWhy } from './why-panel.js';
 
 /** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
@@ -63,9 +64,9 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
       {node.drain !== null && <DrainPanel drain={node.drain} />}
       <div class="columns">
         {session.isUnrestricted ? (
-          <WhyPanel node={node} round={round} />
+          <NodeWhy node={node} />
         ) : (
-          <Panel title={text.why}>
+          <Panel title={parts.why.title}>
             <p class="panel-text quiet">{text.whyNot}</p>
           </Panel>
         )}
