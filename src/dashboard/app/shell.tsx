@@ -6,14 +6,13 @@ import { Dialog } from '../parts/dialog.js';
 import { Empty } from '../parts/empty.js';
 import { Lazy } from '../parts/lazy.js';
 import { Page } from '../parts/page.js';
+import { text as parts } from '../parts/text.js';
 import { hrefOf } from '../router/place.js';
 import { useServices } from '../services/services.js';
 import { ConnectionBanner, NewerBanner } from './banners.js';
-import { KeyHelp } from './key-help.js';
 import { type Found, mayShow, SCREENS, screenAt, screensFor } from './screens.js';
 import { Side } from './side.js';
 import { text } from './text.js';
-import { ToastList } from './toast-list.js';
 import { useKeys } from './use-keys.js';
 
 export function Shell() {
@@ -93,5 +92,45 @@ function Content({ found }: { readonly found: Found | undefined }) {
       load={async () => (await SCREENS[found.name]()).Screen}
       props={{ path: found.path }}
     />
+  );
+}
+
+/** The list of toasts. Screen readers read each new toast aloud. */
+function ToastList() {
+  const { toasts } = useServices();
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.shown.value.map(({ id, kind, text: message }) => (
+        <div key={id} class={`toast toast-${kind}`}>
+          <span>{message}</span>
+          <Button kind="quiet" onPress={() => toasts.close(id)}>
+            {parts.close}
+          </Button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** A dialog that lists the keyboard shortcuts. */
+function KeyHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title={text.keys} onClose={onClose}>
+      <dl class="keys">
+        {text.keyHelp.map(({ keys, what }) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="foot">
+        <Button onPress={onClose}>{parts.close}</Button>
+      </div>
+    </Dialog>
   );
 }

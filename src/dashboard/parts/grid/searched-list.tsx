@@ -7,7 +7,7 @@ import { NoRows } from '../no-rows.js';
 import { Page } from '../page.js';
 import { SearchInput } from '../search-input.js';
 import { type Column, Grid } from './grid.js';
-import { listRows } from './list-rows.js';
+import { listRows } from './grid-rows.js';
 
 interface SearchedListProps<T> {
   readonly text: {

@@ -6,8 +6,7 @@ import { CellStrip } from '../cell-strip.js';
 import type { PlacedCells } from '../cells.js';
 import type { NodeEntry } from '../node.js';
 import { NodeActions } from '../node-actions.js';
-import { NodeBadges } from '../node-badges.js';
-import { NodeMeters } from '../node-meters.js';
+import { NodeBadges, NodeMeters } from '../node-facts.js';
 import { text } from '../text.js';
 
 interface NodeRowProps {

@@ -1,5 +1,6 @@
 /** One node: its state and the reason, its reserved and used resources, its runtimes, and its instances. */
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
+import type { NodeExplanation } from '../../../../explain/explanation.js';
 import { apiPath } from '../../../api/api-client.js';
 import { ButtonLink } from '../../../parts/button.js';
 import { DialogButton } from '../../../parts/dialog.js';
@@ -7,6 +8,7 @@ import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
 import { Page, Panel } from '../../../parts/page.js';
 import { text as parts } from '../../../parts/text.js';
+import { WhyPanel } from '../../../parts/why-panel.js';
 import { hrefOf } from '../../../router/place.js';
 import { useServices } from '../../../services/services.js';
 import { useAsked, useTopic } from '../../../services/use-live.js';
@@ -14,13 +16,11 @@ import type { AskedOfNodes } from '../asked.js';
 import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
 import { NodeActions } from '../node-actions.js';
-import { NodeBadges } from '../node-badges.js';
+import { NodeBadges } from '../node-facts.js';
 import { text } from '../text.js';
-import { CapacityPanel } from './capacity-panel.js';
-import { DetailsPanel, RuntimesPanel } from './details-panel.js';
+import { CapacityPanel, DetailsPanel, RuntimesPanel } from './details-panel.js';
 import { DrainPanel } from './drain-panel.js';
 import { InstancesPanel } from './instances-panel.js';
-import { NodeWhy } from './why-panel.js';
 
 /** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
@@ -94,6 +94,34 @@ function Actions({ node, asked }: { readonly node: NodeEntry; readonly asked: As
           {text.forget}
         </DialogButton>
       )}
+    </>
+  );
+}
+
+/** Why the node is in its state, and its instances that are not well. */
+function NodeWhy({ node }: { readonly node: NodeEntry }) {
+  return (
+    <WhyPanel<NodeExplanation> path={apiPath('cluster', 'nodes', node.nodeId, 'why')} keys={[node]}>
+      {(why) => <Unwell instances={why.instances.filter(({ isSettled }) => !isSettled)} />}
+    </WhyPanel>
+  );
+}
+
+function Unwell({ instances }: Pick<NodeExplanation, 'instances'>) {
+  if (instances.length === 0) return null;
+  return (
+    <>
+      <h3>{text.unwell}</h3>
+      <ul class="node-unwell">
+        {instances.map(({ instanceId, configurationName, verdict }) => (
+          <li key={instanceId}>
+            <a href={hrefOf(['instances', instanceId])}>
+              {configurationName} {instanceId}
+            </a>{' '}
+            {verdict}
+          </li>
+        ))}
+      </ul>
     </>
   );
 }
