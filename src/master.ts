@@ -14,7 +14,6 @@ import { InstanceTerminals } from './channel/services/instance-terminals.js';
 import { askForLeftDirectories } from './channel/services/left-directories.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
-import type { RecordFollower } from './configuration-files/record-follower.js';
 import type { ServiceView } from './explain/decisions.js';
 import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
@@ -72,10 +71,7 @@ export class Master implements Part {
     this.state = new MasterState(store, logger);
     this.#holdings = new Holdings(this.state.instances);
     this.beats = new BeatBook(clock);
-    this.writer = new InstanceWriter({
-      ...this.state,
-      clock,
-    });
+    this.writer = new InstanceWriter({ ...this.state, clock });
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));
@@ -87,10 +83,7 @@ export class Master implements Part {
     await this.state.start();
   }
 
-  /**
-   * This master leads: nodes are let in, and the records of configurations follow the files. All other decisions begin
-   * with `startControllers`. The term before has ended.
-   */
+  /** This master leads: nodes are let in. Decisions begin with `startControllers`. The term before has ended. */
   beginTerm(term: Pick<Term, 'epoch'>): void {
     const { state, writer, beats } = this;
     const lasting = {
@@ -104,7 +97,7 @@ export class Master implements Part {
     this.#term.start();
   }
 
-  /** Starts all other controllers. The configuration files have been read by then. */
+  /** Starts the controllers. The configuration files have been read by then. */
   async startControllers(): Promise<void> {
     await this.#led().controllers.start();
   }
@@ -138,14 +131,6 @@ export class Master implements Part {
     transport.close('this master does not lead');
   }
 
-  get configurationFollower(): RecordFollower {
-    return {
-      follow: () => this.#led().controllers.configurationFollower.follow(),
-      faults: () => this.#term?.controllers.configurationFollower.faults() ?? [],
-      conflicts: () => this.#term?.controllers.configurationFollower.conflicts() ?? [],
-    };
-  }
-
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED, and DRV_NOT_LEADER. */
   callsOf(nodeId: string): CallPeer {
     return this.#led().hub.callsOf(nodeId);
@@ -172,7 +157,10 @@ export class Master implements Part {
     };
   }
 
-  /** The directories that static instances left on a node; with `id` that one alone. Throws DRV_NODE_DISCONNECTED. */
+  /**
+   * The directories that static instances left on a node; with `id` only the directory of that instance. Throws
+   * DRV_NODE_DISCONNECTED.
+   */
   async leftOn(
     nodeId: string,
     id: string | undefined,
@@ -186,13 +174,13 @@ export class Master implements Part {
     return this.#term === undefined ? NOTHING_USED : this.#holdings.ledger.use(nodeId);
   }
 
-  /** What an instance uses, as its node last measured. Undefined: the node is away, or has not measured it yet. */
+  /** The use of an instance, as its node last measured. Undefined: the node is away, or has not measured it yet. */
   usageOf(id: string): InstanceUsage | undefined {
     const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
     return nodeId === undefined ? undefined : this.#usage.get(nodeId, id);
   }
 
-  /** What instances use, as their nodes last measured. */
+  /** The use of all instances, as their nodes last measured. */
   get usages(): Pick<UsageBook, 'follow'> {
     return this.#usage;
   }
@@ -207,12 +195,12 @@ export class Master implements Part {
     return this.#term?.controllers.drains.progressOf(nodeId);
   }
 
-  /** What minimum-service counts of a configuration, and what it is about to do; undefined: no such configuration. */
+  /** The count of minimum-service for a configuration, and its next step; undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined {
     return this.#term?.controllers.decisions.serviceOf(configurationName);
   }
 
-  /** What the controllers would make of contents that are not in force, for plans. */
+  /** The forecast for plans: how the controllers would treat contents that are not in force. */
   get forecaster(): Forecaster {
     return { forecast: (contents) => this.#led().controllers.forecaster.forecast(contents) };
   }

@@ -18,7 +18,7 @@ import type { Access } from './access.js';
 import { generateSessionToken, hashToken } from './tokens.js';
 
 const ID_BYTES = 6;
-/** Of one key. More are the mistake of a script that signs in for every call. */
+/** The most sessions of one key. A script that signs in for every call would make more by mistake. */
 const MAX_OF_KEY = 100;
 /** Every session is held in memory. */
 const MAX_SESSIONS = 10_000;

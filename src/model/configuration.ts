@@ -157,11 +157,6 @@ export const configurationRecordSchema = z.object({
   sourceNode: z.string().optional(),
   /** The hash that `hashConfiguration` makes of the content: the key of its revision. */
   hash: z.string(),
-  /**
-   * The file is gone together with most others. The configuration stays until `config reload --confirm`, or until the
-   * file is back.
-   */
-  removalWaits: z.literal(true).optional(),
 });
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 

@@ -65,7 +65,9 @@ export abstract class EmbeddedStore implements Store {
     return waiting.length;
   }
 
-  /** What the store holds after a group, and what that changes: by key, its last text (undefined: it is removed). */
+  /**
+   * The store's content after a group, and the changes to it: by key, its last text (undefined: the key is removed).
+   */
   protected sumOf(group: readonly Accepted[]): GroupSum {
     const texts = new Map<string, LastText>();
     let entries = this.table.size;

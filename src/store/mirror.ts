@@ -139,7 +139,7 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void {
-    // Wrapped, so that one function given twice is two subscriptions.
+    // A wrapper, so that a function given twice is subscribed twice.
     const subscription: MirrorListener<T> = (id, after, before) => listener(id, after, before);
     this.#listeners.add(subscription);
     const unsubscribe = (): void => void this.#listeners.delete(subscription);

@@ -5,6 +5,6 @@
 export interface SetAside {
   readonly value: unknown;
   readonly revision: number;
-  /** What is wrong with the value, for a person. */
+  /** The fault of the value, for a person. */
   readonly problem: string;
 }

@@ -21,7 +21,7 @@ const ROOMS: readonly string[] = [
   'src/wrapper.ts',
   'controllers/master/',
   'controllers/wrapper/',
-  'src/commands/',
+  'src/console/',
   'src/command-tree/',
   'src/api/',
   'src/operations/',
@@ -49,6 +49,8 @@ const ROOMS: readonly string[] = [
 /** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */
 const ROOTS: Readonly<Record<string, string>> = {
   'src/master-term.ts': 'controllers/master/',
+  'src/daemon/sole-files.ts': 'controllers/master/',
+  'src/daemon/several-masters.ts': 'controllers/master/',
   'src/wrapper.ts': 'controllers/wrapper/',
 };
 
@@ -71,7 +73,7 @@ const APART: readonly (readonly [from: string, to: string])[] = [
   ['src/master-term.ts', 'src/node/'],
   ['src/master-term.ts', 'src/runtime/'],
   ['src/client/', 'src/daemon/'],
-  ['src/client/', 'src/commands/'],
+  ['src/client/', 'src/console/'],
   ['src/client/', 'src/store/'],
   ['src/client/', 'src/channel/'],
   ['src/wrapper.ts', 'src/api/'],
@@ -191,7 +193,7 @@ describe('the check of the layers', () => {
     ['src/channel/wrapper/link.ts', "import type { Hub } from '../master/hub.js';"],
     ['src/api/http/route.ts', "import { Gate } from '../gate/auth.js';"],
     ['src/api/server.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
-    ['src/api/server.ts', "import { Commands } from '../commands/command-runner.js';"],
+    ['src/api/server.ts', "import { Commands } from '../console/commands.js';"],
     ['src/api/server.ts', "const { Master } = await import('../master.js');"],
     ['src/daemon/start-daemon.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
     ['src/master-term.ts', "import { plan } from '../controllers/wrapper/process-supervisor/plan.js';"],
