@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import type { EtcdFigures } from '../../telemetry/etcd-gauges.js';
+import type { EtcdFigures } from '../../telemetry/gauges.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { Etcd } from './etcd.js';
