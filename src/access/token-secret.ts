@@ -5,7 +5,7 @@ import { DroverError } from '../model/errors.js';
 const SECRET_BYTES = 32;
 
 /** Where the secret is kept, as hexadecimal text: a file of the master, or the store that masters share. */
-export interface TokenSecretFile {
+interface TokenSecretFile {
   /** For messages. */
   readonly name: string;
   /** Undefined: it was never made. */

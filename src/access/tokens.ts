@@ -55,7 +55,7 @@ export function maskToken(token: string): string {
 
 const MOST_REMEMBERED = 20_000;
 
-export interface InstanceTokensOptions {
+interface InstanceTokensOptions {
   /** 32 random bytes that outlive restarts. Another secret revokes every instance token. */
   readonly secret: Buffer;
   /** When the instance was made; undefined: there is none (any more), and its token is refused. */

@@ -18,7 +18,7 @@ import type { LookupReader } from '../store/lookup.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
 
-export interface DaemonParts {
+interface DaemonParts {
   readonly paths: RootPaths;
   readonly configuration: NodeConfiguration;
   readonly logger: Logger;

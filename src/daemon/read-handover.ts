@@ -9,7 +9,7 @@ import type { NodeConfiguration } from '../model/node.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
 import type { RootPaths } from '../node/root.js';
 
-export interface HandoverSource {
+interface HandoverSource {
   readonly paths: Pick<RootPaths, 'root' | 'adminKey'>;
   readonly configuration: NodeConfiguration;
   readonly store: EtcdSettings;

@@ -46,7 +46,7 @@ export interface Cluster {
   readonly audit: Pick<AuditTrail, 'record'>;
 }
 
-export interface ClusterServerNeeds {
+interface ClusterServerNeeds {
   readonly master: () => Master;
   readonly leadership: Leadership;
   /** Takes another master's connection to the API. */

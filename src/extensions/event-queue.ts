@@ -14,7 +14,7 @@ const ANSWER_LIMIT_MS = 30_000;
 /** How long events are handed over in one turn of the event loop. */
 const TURN_MS = 10;
 
-export interface EventQueueOptions {
+interface EventQueueOptions {
   readonly listener: NodeEventListener;
   readonly clock: Clock;
   /** Called when the listener threw, rejected or hung. */

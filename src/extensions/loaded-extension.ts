@@ -34,7 +34,7 @@ export interface ExtensionHost {
   readonly logger: Logger;
 }
 
-export interface LoadedExtensionOptions {
+interface LoadedExtensionOptions {
   readonly id: string;
   readonly host: ExtensionHost;
   /** The directory of the extension's code; undefined for a built-in extension. */

@@ -29,7 +29,7 @@ const commandShape = z.looseObject({
 });
 const storageShape = z.looseObject({ version: functionSchema, download: functionSchema });
 
-export interface RegistrarOptions {
+interface RegistrarOptions {
   readonly id: string;
   readonly guard: ExtensionGuard;
   readonly registrations: Registrations;

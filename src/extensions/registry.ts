@@ -29,7 +29,7 @@ import { Registrations } from './registrations.js';
 
 const ACTIVATE_LIMIT_MS = 10_000;
 
-export interface ExtensionRegistryOptions {
+interface ExtensionRegistryOptions {
   /** The path of `extensions/`. */
   readonly directory: string;
   /** The path of `data/extensions`. */

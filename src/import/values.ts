@@ -48,7 +48,7 @@ export function toNames(
 }
 
 /** The texts of an environment, and how they were made. Notes never repeat a value. */
-export interface VariableMap {
+interface VariableMap {
   readonly values: Readonly<Record<string, string>>;
   /** The keys whose values were not texts. */
   readonly converted: readonly string[];

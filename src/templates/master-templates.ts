@@ -13,7 +13,7 @@ import { ClusterSync, type ClusterSyncOptions } from './sync/cluster-sync.js';
 import type { SyncRun } from './sync/sync-run.js';
 import { type SharedTemplates, TemplateSources } from './template-sources.js';
 
-export interface MasterTemplatesOptions {
+interface MasterTemplatesOptions {
   readonly paths: {
     readonly templates: string;
     readonly uploads: string;

@@ -14,7 +14,7 @@ const MAX_REDIRECTS = 5;
 const SILENCE_LIMIT_MS = 30_000;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
-export interface CheckedDownload {
+interface CheckedDownload {
   readonly url: string;
   /** The expected SHA-256, 64 hex digits. */
   readonly sha256: string;

@@ -41,7 +41,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials: give accessKeyId and secretAccessKey',
 };
 
-export interface S3StorageOptions {
+interface S3StorageOptions {
   /** How many objects a page of a listing holds. Default: 1000, the most that S3 gives. */
   readonly pageKeys?: number;
 }

@@ -4,7 +4,7 @@ import type { FieldNotes } from '../report.js';
 import { membersOf, noteVariables, variableMapOf } from '../values.js';
 import type { Pm2App } from './app.js';
 
-export interface Pm2Environment {
+interface Pm2Environment {
   readonly variables: Readonly<Record<string, string>>;
   /** The variable `PORT`. Drover sets it by itself where a configuration has ports. */
   readonly port: number | undefined;

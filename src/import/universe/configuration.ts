@@ -14,7 +14,7 @@ export interface UniverseFacts {
   readonly staticDirectories: ReadonlySet<string>;
 }
 
-export interface MappedConfiguration {
+interface MappedConfiguration {
   readonly name: string;
   readonly content: Content;
   readonly fields: FieldNotes['reports'];

@@ -10,7 +10,7 @@ export interface NodeFacts {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export interface MappedNode {
+interface MappedNode {
   readonly content: Content;
   readonly fields: FieldNotes['reports'];
   readonly facts: NodeFacts;

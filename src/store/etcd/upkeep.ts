@@ -19,7 +19,7 @@ const COMPACT_EVERY_MS = 3_600_000;
  */
 const COMPACT_FROM_BYTES = 256 * 1024 * 1024;
 
-export interface UpkeepOptions {
+interface UpkeepOptions {
   readonly etcd: Etcd;
   /** The key to read, any key of the store. */
   readonly key: string;

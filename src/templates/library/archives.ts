@@ -22,7 +22,7 @@ import type { TemplateDirectory } from './template-directory.js';
 
 const IMPORT = 'import~';
 
-export interface TemplateArchivesOptions {
+interface TemplateArchivesOptions {
   readonly directory: TemplateDirectory;
   /** A private directory for uploads. It is emptied at the start. */
   readonly uploads: string;

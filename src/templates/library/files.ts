@@ -34,7 +34,7 @@ export interface FileState {
 /** Answers true for a revision that the caller may replace or remove. */
 export type ExpectedRevision = (revision: string) => boolean;
 
-export interface LibraryFilesOptions {
+interface LibraryFilesOptions {
   readonly directory: TemplateDirectory;
   readonly maxFileBytes: number;
 }

@@ -4,7 +4,7 @@ import { systemCodeOf } from '../../files/system-error.js';
 import { nameSchema } from '../../model/names.js';
 import { kindOf } from '../tree/open-directory.js';
 
-export interface GroupScan {
+interface GroupScan {
   /** The templates of each group, both in order. A group without templates is listed too. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
   /** Entries that look like a group or template but cannot be used, each with the reason. */

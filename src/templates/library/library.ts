@@ -42,7 +42,7 @@ const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
   0x7461636f, // OCFS2
 ]);
 
-export interface TemplateLibraryOptions {
+interface TemplateLibraryOptions {
   /** `templates/` of the master; made when missing. */
   readonly directory: string;
   readonly logger: Logger;

@@ -11,7 +11,7 @@ import { scanGroups } from './group-scan.js';
 
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
-export interface TemplateNamesOptions {
+interface TemplateNamesOptions {
   /** The path of `templates/`. */
   readonly directory: string;
   /** Called for a new template. */

@@ -32,7 +32,7 @@ const PATIENCE_MS = 200;
 
 const versionFileSchema = z.object({ version: z.string() });
 
-export interface StorageCopyOptions {
+interface StorageCopyOptions {
   readonly template: StoredTemplate;
   /** `data/storages/<key>/<group>/<name>`. */
   readonly directory: string;

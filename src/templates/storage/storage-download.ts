@@ -33,7 +33,7 @@ const MAX_VERSION_CHARS = 1024;
 const MAX_MESSAGE_CHARS = 500;
 const UNFINISHED = 'download-';
 
-export interface StorageDownloadsOptions {
+interface StorageDownloadsOptions {
   readonly providers: StorageProviders;
   /** A private directory on the file system of the copies. It is emptied at the start. */
   readonly directory: string;
@@ -43,7 +43,7 @@ export interface StorageDownloadsOptions {
 }
 
 /** A whole tree on disk. The caller moves it into place or removes it. */
-export interface DownloadedTree {
+interface DownloadedTree {
   readonly directory: string;
   readonly files: number;
   readonly bytes: number;

@@ -21,7 +21,7 @@ import { type StoredTemplate, storedFields, storedLabel } from './storage-provid
 const FIRST_RETRY_MS = 1000;
 const UNUSED_MS = 30 * 86_400_000;
 
-export interface StorageLibraryOptions {
+interface StorageLibraryOptions {
   /** `data/storages`; made when missing. Not the directory of the downloads. */
   readonly directory: string;
   readonly downloads: StorageDownloads;

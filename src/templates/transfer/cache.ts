@@ -39,13 +39,13 @@ export interface TemplateCacheOptions {
 }
 
 /** A cached tree, for copying. */
-export interface CachedTree {
+interface CachedTree {
   readonly directory: string;
   /** The items of the tree, parents before children. */
   readonly items: readonly PackedItem[];
 }
 
-export interface EvictionRule {
+interface EvictionRule {
   /** The limit for all trees together. The trees that were unused for longest are removed first. */
   readonly maxBytes: number;
   /** A tree that was unused for longer than this is removed in any case. */

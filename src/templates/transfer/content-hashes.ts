@@ -5,7 +5,7 @@ import type { PackThreads } from './pack-threads.js';
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_CONTENTS = 256;
 
-export interface HashedContent {
+interface HashedContent {
   /** The absolute path of the pack. */
   readonly pack: string;
   readonly at: number;

@@ -18,7 +18,7 @@ export interface HashBatch {
   readonly contents: readonly HashedPlace[];
 }
 
-export interface HashedPlace {
+interface HashedPlace {
   readonly at: number;
   readonly size: number;
 }

@@ -8,7 +8,7 @@ import type { HashedPackedItem, Packs } from './packs.js';
 
 type Received = { -readonly [Key in keyof HashedPackedItem]: HashedPackedItem[Key] };
 
-export interface ReceiveOptions {
+interface ReceiveOptions {
   readonly packs: Packs;
   readonly threads: PackThreads;
   readonly limits: BundleLimits;

@@ -26,7 +26,7 @@ interface Content {
   readonly place: Place;
 }
 
-export interface SharedContentsOptions {
+interface SharedContentsOptions {
   readonly wanted: readonly HashedItem[];
   /** The packs of the new tree. */
   readonly packs: Packs;

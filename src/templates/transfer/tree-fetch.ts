@@ -25,7 +25,7 @@ export interface TreeOffer {
   };
 }
 
-export interface TreeRequest {
+interface TreeRequest {
   readonly digest: string;
   readonly offer: TreeOffer;
   /** The packs of an empty directory. The caller flushes and closes them. */

@@ -12,7 +12,7 @@ import { encodeManifest } from './manifest.js';
 /** The limit for all remembered trees together. */
 const MAX_KEPT_ENTRIES = 200_000;
 
-export interface TreeManifestsOptions {
+interface TreeManifestsOptions {
   /** The place of the tree with this digest; undefined when no template has it any more. */
   readonly locate: (digest: string) => Promise<TreePlace | undefined>;
   /** Aborting it ends reading. */
