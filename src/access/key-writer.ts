@@ -15,9 +15,8 @@ import {
 import { DroverError, messageOf } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
 import { apiKeyKey } from '../store/keys.js';
-import type { Mirrored, MirrorReader } from '../store/mirror.js';
+import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
 import { modify, untilShown } from '../store/modify.js';
-import type { SetAside } from '../store/set-aside.js';
 import { create, type Operation, type Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';

@@ -131,7 +131,7 @@ export class LoadedExtension {
       log: { info: log('info'), warn: log('warn'), error: log('error') },
       signal: this.#stopping.signal,
       openInstanceLog: (instanceId) => this.#openLog(instanceId),
-      ...this.#registrar.methods,
+      ...this.#registrar,
     };
   }
 

@@ -27,7 +27,7 @@ export function environmentOf(app: Pm2App, name: string | undefined, notes: Fiel
   const map = variableMapOf({ ...all, ...shortcut, ...chosen(fields, name, notes) });
   const { values } = map;
   const port = portOf(values.PORT);
-  // The port has its note with the ports of all processes of that name (merge.ts).
+  // The port has its note with the ports of all processes of that name (list.ts).
   const converted = map.converted.filter((key) => key !== 'PORT' || port === undefined);
   const isChanged = converted.length + map.dropped.length > 0;
   if (own !== undefined && (isChanged || app.kind === 'app'))
