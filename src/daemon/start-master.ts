@@ -40,15 +40,10 @@ import type { MasterConnection } from './start-wrapper.js';
  */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-export interface StartedMaster {
-  readonly master: Master;
+export interface StartedMaster
+  extends Pick<Foundation, 'master' | 'apiCertificate' | 'files' | 'dashboard' | 'candidate'> {
   readonly api: ApiServer;
-  /** The certificate of the API; undefined: no TLS. */
-  readonly apiCertificate: ApiCertificate | undefined;
-  readonly files: ConfigurationFiles;
-  readonly dashboard: DashboardFiles;
   readonly commands: Commands;
-  readonly candidate: Candidate;
   readonly work: MasterWork;
   /** Connects the wrapper of this node to the leader. */
   readonly connection: MasterConnection;
