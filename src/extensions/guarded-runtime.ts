@@ -38,7 +38,7 @@ const offerSchema = z.object({
   reason: z.string().nullable().default(null),
 });
 
-export interface GuardedRuntimeOptions {
+interface GuardedRuntimeOptions {
   readonly clock: Clock;
   readonly guard: ExtensionGuard;
 }
