@@ -3,9 +3,10 @@
  * group, and other processes that carry the run's mark. Signals go out by kill(2), after a check of identity, so that a
  * reused pid is never hit.
  */
+
+import { type ProcessStamp, readProcess } from '../files/processes.js';
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
-import { readProcess } from './process-table.js';
 import { NO_GROUPS, type RunGroups } from './run-groups.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
@@ -23,14 +24,9 @@ export interface Leader {
    * The process that leads the session and group, when it is another process than `identity`. Both are of the same
    * boot.
    */
-  readonly session?: SessionLeader | undefined;
+  readonly session?: ProcessStamp | undefined;
   /** When the leader's end was first seen, in clock ticks since boot; null while it runs. */
   readonly exitedAtTicks: number | null;
-}
-
-export interface SessionLeader {
-  readonly pid: number;
-  readonly startTime: number;
 }
 
 export class InstanceProcesses {
@@ -141,7 +137,7 @@ export class InstanceProcesses {
   }
 }
 
-function sessionOf(leader: Leader): SessionLeader {
+function sessionOf(leader: Leader): ProcessStamp {
   return leader.session ?? leader.identity;
 }
 

@@ -5,9 +5,9 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
+import { readProcess } from '../../files/processes.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { TerminalSize } from '../../model/run/attachment.js';
-import { readProcess } from '../process-table.js';
 import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
 import { OrderFile } from './order-file.js';

@@ -3,9 +3,10 @@
  * checks that the session's shell still lives. So it never touches a later terminal with the same number.
  */
 import { execFile } from 'node:child_process';
+import type { ProcessStamp } from '../../../files/processes.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
 import { findProgram } from '../find-program.js';
-import type { ProcessStamp, RunDirectory } from '../run-directory.js';
+import type { RunDirectory } from '../run-directory.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
 /**

@@ -9,6 +9,7 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isRunning, type ProcessStamp } from '../../../files/processes.js';
 import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
 import { findProgram } from '../find-program.js';
@@ -23,7 +24,7 @@ import type {
 } from '../session-tool.js';
 import { spoolName } from '../spool.js';
 import { VIEW_ENVIRONMENT } from '../view/session-view.js';
-import { isAlive, type ScreenServer, ScreenServers } from './screen-server.js';
+import { ScreenServers } from './screen-server.js';
 import { pasteCommands, splitClosingWords } from './screen-words.js';
 
 /**
@@ -159,10 +160,10 @@ export class ScreenTool implements SessionTool {
     const server = this.#servers.find(run);
     // The server removes its socket when it ends. Unread commands do not matter, because the program is dead.
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (server === undefined || !isAlive(server)) break;
+      if (server === undefined || !isRunning(server)) break;
       process.kill(server.pid, signal);
       const giveUpAt = performance.now() + PATIENCE_MS;
-      while (isAlive(server) && performance.now() < giveUpAt) await pause(LOOK_MS);
+      while (isRunning(server) && performance.now() < giveUpAt) await pause(LOOK_MS);
     }
     this.#servers.forget(run);
   }
@@ -212,7 +213,7 @@ export class ScreenTool implements SessionTool {
     }
   }
 
-  async #reach(run: SessionRun): Promise<ScreenServer> {
+  async #reach(run: SessionRun): Promise<ProcessStamp> {
     const server = this.#servers.find(run);
     if (server === undefined) throw new Error(`there is no screen session ${run.name}`);
     await this.#callBack(this.#servers.socketOf(run, server), server.pid);

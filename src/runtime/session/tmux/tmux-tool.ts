@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import type { ProcessStamp } from '../../../files/processes.js';
 import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import type {
   SessionExit,
@@ -25,7 +26,7 @@ import {
   startCommands,
   viewParameters,
 } from './tmux-commands.js';
-import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
+import { NoServer, TmuxServer } from './tmux-server.js';
 
 /** The names that can stand in tmux's targets and formats, where other characters have a meaning. */
 const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/;
@@ -41,7 +42,7 @@ const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 /** The pane that holds a run's program, and its server. */
 interface Pane {
   readonly id: string;
-  readonly server: ServerIdentity;
+  readonly server: ProcessStamp;
 }
 
 export class TmuxTool implements SessionTool {
