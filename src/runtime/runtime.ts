@@ -18,6 +18,11 @@ export interface RunId {
   readonly run: number;
 }
 
+/** The key of a run: `<instanceId>/<run>`. */
+export function keyOf({ instanceId, run }: RunId): string {
+  return `${instanceId}/${run}`;
+}
+
 export interface StartSpec extends RunId {
   /**
    * The command line, given to `/bin/sh -c` unchanged. Values reach it through `environment`, never as text of the

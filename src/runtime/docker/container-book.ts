@@ -1,5 +1,5 @@
 /** The container runs of this root that the daemon knows, by run and by container. */
-import type { Held, RunId } from '../runtime.js';
+import { type Held, keyOf, type RunId } from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
 
 export class ContainerBook {
@@ -34,8 +34,4 @@ export class ContainerBook {
   held(): Held[] {
     return this.all().flatMap((run) => (run.isAcknowledged ? [] : [run.held]));
   }
-}
-
-export function keyOf({ instanceId, run }: RunId): string {
-  return `${instanceId}/${run}`;
 }

@@ -1,8 +1,8 @@
 /** Standard input of one container: a connection to its engine, opened at the first write and kept while it runs. */
 import type { Duplex } from 'node:stream';
 import { DroverError } from '../../model/errors.js';
+import { unavailable } from '../failures.js';
 import type { Engine } from './engine/engine.js';
-import { unavailable } from './engine/engine-error.js';
 
 /** Beyond what kernel and engine buffer: a program that does not read must not fill our memory. */
 const MOST_WAITING_BYTES = 64 * 1024;

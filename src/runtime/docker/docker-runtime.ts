@@ -5,20 +5,27 @@
  */
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { notRunning, unavailable } from '../failures.js';
 import { checkInput } from '../owner/stdin-limits.js';
 import { RunEvents } from '../run-events.js';
-import type { ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
-import { keyOf } from './container-book.js';
+import {
+  type ExitListener,
+  type Held,
+  keyOf,
+  type RunId,
+  type Runtime,
+  type StartSpec,
+  type Usage,
+} from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
 import { startContainer } from './container-start.js';
 import { Engine } from './engine/engine.js';
-import { isNotNow, isUnknown, unavailable } from './engine/engine-error.js';
+import { isNotNow, isUnknown } from './engine/engine-error.js';
 import { findEngineSocket } from './engine/engine-socket.js';
 import { EngineSession } from './engine-session.js';
 import { RunFiles } from './run-files.js';
@@ -232,10 +239,6 @@ export class DockerRuntime implements Runtime {
     this.#isOwed = false;
     this.#events.tellLost();
   }
-}
-
-function notRunning({ instanceId }: RunId): DroverError {
-  return new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
 }
 
 /** The container ended, or went, while it was asked. */

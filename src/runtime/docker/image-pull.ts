@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { startFailed } from '../failures.js';
 import type { DockerSettings } from './engine/docker-settings.js';
 import type { Engine } from './engine/engine.js';
 import { EngineRefusal, isUnknown } from './engine/engine-error.js';
@@ -34,7 +35,7 @@ export async function provideImage(request: ImageRequest): Promise<void> {
   const { image, dockerPull } = request.settings;
   if (dockerPull === 'always' || !(await isThere(request))) {
     if (dockerPull === 'never')
-      throw failed(
+      throw startFailed(
         `image ${image} is not on this node and dockerPull is never: pull it there by hand, or set dockerPull to missing`,
       );
     await pull(request);
@@ -65,7 +66,7 @@ async function pull({ engine, settings, onProgress, signal, clock }: ImageReques
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw silence.signal.aborted ? failed(silenceText(image)) : pullError(image, error);
+    throw silence.signal.aborted ? startFailed(silenceText(image)) : pullError(image, error);
   } finally {
     teller.stop();
   }
@@ -131,12 +132,8 @@ function silenceText(image: string): string {
 /** The engine's words about the registry, and what to do. An engine that is away passes as it is. */
 function pullError(image: string, error: unknown): Error {
   if (DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')) return error;
-  return failed(
+  return startFailed(
     `image ${image} cannot be pulled: ${messageOf(error)}; check its name, or pull it by hand where the registry needs a login`,
     error,
   );
-}
-
-function failed(message: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_RUNTIME_START_FAILED', message, { cause });
 }

@@ -8,6 +8,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { notRunning, unavailable } from '../failures.js';
 import { InstanceProcesses } from '../instance-processes.js';
 import { ProcessTable } from '../process-table.js';
 import { RunEvents } from '../run-events.js';
@@ -111,15 +112,13 @@ export class KeptRuntime implements Runtime {
 
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
-    if (!this.#book.isLive(run))
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+    if (!this.#book.isLive(run)) throw notRunning(run);
     const link = await this.#reachable().reach();
     await link.request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
   }
 
   async attach({ instanceId, run }: RunId, size: TerminalSize): Promise<Attachment> {
-    if (!this.#book.isLive({ instanceId, run }))
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
+    if (!this.#book.isLive({ instanceId, run })) throw notRunning({ instanceId, run });
     const { title } = this.#kind;
     if (!(await this.#reachable().reach()).attaches)
       throw new DroverError(
@@ -164,14 +163,13 @@ export class KeptRuntime implements Runtime {
       ...(controlGroups !== undefined && { controlGroups }),
       log: { directory: join(logsDirectory, instanceId), segmentBytes, segments },
     });
-    if (started === undefined)
-      throw new DroverError('DRV_RUNTIME_UNAVAILABLE', `${this.#kind.title} did not say what it started`);
+    if (started === undefined) throw unavailable(`${this.#kind.title} did not say what it started`);
     return this.#book.started(spec, started);
   }
 
   /** Opens the access at first use, because the constructor must not touch the disk. */
   #reachable(): OwnerAccess {
-    if (this.#isReleased) throw new DroverError('DRV_RUNTIME_UNAVAILABLE', 'this runtime was released');
+    if (this.#isReleased) throw unavailable('this runtime was released');
     this.#access ??= new OwnerAccess({
       ...this.#options,
       kind: this.#kind,

@@ -2,8 +2,9 @@
  * Keeps the daemon connected to the root's owner: connects, starts an owner when none runs, and finds out whether a
  * broken connection means that the owner died. Knows nothing of single instances.
  */
-import { DroverError, messageOf } from '../../model/errors.js';
+import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { unavailable } from '../failures.js';
 import { type LaunchOptions, launchOwner, ownerLockName } from './owner-launch.js';
 import { type LinkOptions, OwnerLink } from './owner-link.js';
 import { isSeatTaken } from './owner-seat.js';
@@ -132,8 +133,4 @@ export class OwnerAccess {
   get #log(): string {
     return `${this.#options.kind.name}.log beside its socket`;
   }
-}
-
-function unavailable(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
 }

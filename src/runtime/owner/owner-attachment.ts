@@ -4,6 +4,7 @@ import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
+import { unavailable } from '../failures.js';
 import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
 import { type AttachRequest, encodeFrame, FrameReader, LONGEST_BODY_BYTES } from './protocol.js';
 
@@ -108,8 +109,4 @@ function refusalOf(message: CheckedMessage | undefined, title: string): DroverEr
   }
   if (message?.type === 'ended') return new DroverError('DRV_INSTANCE_NOT_RUNNING', message.message);
   return unavailable(`${title} does not answer`);
-}
-
-function unavailable(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
 }

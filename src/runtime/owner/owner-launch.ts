@@ -3,8 +3,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
+import { unavailable } from '../failures.js';
 
 const START_TIMEOUT_MS = 30_000;
 const LONGEST_LOG_BYTES = 64 * 1024;
@@ -81,8 +81,7 @@ function openLog(path: string): number {
 async function firstLine(child: ChildProcess, { clock, kind }: LaunchOptions): Promise<void> {
   let timeout: TimerHandle | undefined;
   const answer = new Promise<void>((resolve, reject) => {
-    const fail = (why: string): void =>
-      reject(new DroverError('DRV_RUNTIME_UNAVAILABLE', `${kind.title} did not start: ${why}`));
+    const fail = (why: string): void => reject(unavailable(`${kind.title} did not start: ${why}`));
     timeout = clock.setTimer(START_TIMEOUT_MS, () => fail(`silent for ${START_TIMEOUT_MS / 1000} s`));
     let said = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {

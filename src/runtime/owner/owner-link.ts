@@ -6,6 +6,7 @@ import { connect, type Socket } from 'node:net';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
+import { unavailable } from '../failures.js';
 import type { OwnerKind } from './owner-launch.js';
 import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
 import {
@@ -207,8 +208,4 @@ function refusal(title: string, { pid, reason }: { pid: number; reason: string }
     `${title} (pid ${pid}) cannot be used: ${reason}, this Drover speaks protocol ${OWNER_PROTOCOL}; ` +
       'use the version that started it, or stop its instances with that version first',
   );
-}
-
-function unavailable(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
 }

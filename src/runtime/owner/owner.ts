@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
+import { keyOf } from '../runtime.js';
 import { AttachedTerminals } from './attached-terminals.js';
 import { DaemonConnection } from './daemon-connection.js';
 import type { HeldRun, RunSource } from './held-run.js';
@@ -243,10 +244,6 @@ export class Owner {
   #checkIdle(): void {
     if (this.isIdle) this.#options.onIdle();
   }
-}
-
-function keyOf(run: OwnerRun): string {
-  return `${run.instanceId}/${run.run}`;
 }
 
 function failure(id: number, code: ErrorCode, message: string): OwnerMessage {

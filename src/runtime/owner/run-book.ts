@@ -4,7 +4,7 @@
  */
 import type { LogPlace } from '../../model/run/past-exit.js';
 import type { Leader } from '../instance-processes.js';
-import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
+import { type Exit, type Held, keyOf, type ProcessIdentity, type RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
 
 /**
@@ -126,10 +126,6 @@ function toHeld({ run, leader, exit, outputFrom }: Entry): Held[] {
   const identity = leader?.identity ?? null;
   if (exit !== null) return [{ ...run, process: identity, exit }];
   return identity === null ? [] : [{ ...run, process: identity, exit: null, outputFrom }];
-}
-
-export function keyOf(run: RunId): string {
-  return `${run.instanceId}/${run.run}`;
 }
 
 function runOf({ instanceId, run }: RunId): RunId {

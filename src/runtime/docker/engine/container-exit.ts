@@ -18,13 +18,12 @@ export const REMOVED_CAUSE = 'its container was removed';
 
 /** `now` replaces an instant that the engine does not have. */
 export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerState, now: number): Exit {
-  const signal = signalOf(exitCode);
+  const exit = exitOfCode(exitCode);
   return {
-    code: signal === null ? exitCode : null,
-    signal,
+    ...exit,
     at: instantOf(finishedAt) ?? now,
     // The engine also says so when only a child was killed and the program ended by itself later.
-    ...(isOutOfMemory && signal === 'SIGKILL' && { isOutOfMemory: true }),
+    ...(isOutOfMemory && exit.signal === 'SIGKILL' && { isOutOfMemory: true }),
   };
 }
 

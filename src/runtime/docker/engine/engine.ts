@@ -8,10 +8,11 @@ import { buffer, text } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Clock } from '../../../loop/clock.js';
 import { withDeadline } from '../../../loop/deadline.js';
+import { unavailable } from '../../failures.js';
 import type { Usage } from '../../runtime.js';
 import type { ContainerState } from './container-exit.js';
 import { type ContainerOptions, ROOT_LABEL } from './container-options.js';
-import { toEngineError, unavailable } from './engine-error.js';
+import { toEngineError } from './engine-error.js';
 import { ask, type EngineRequest, upgrade } from './engine-request.js';
 import { statsSchema, usageOf } from './engine-stats.js';
 
