@@ -1,7 +1,8 @@
 /** The events of one runtime's runs, for its listeners. The exit of a run is told after the answer to its start. */
 import { messageOf } from '../model/errors.js';
+import type { Exit } from '../model/run/past-exit.js';
 import type { Logger } from '../telemetry/logger.js';
-import { type Exit, type ExitListener, keyOf, type RunId } from './runtime.js';
+import { type ExitListener, keyOf, type RunId } from './runtime.js';
 
 export class RunEvents {
   readonly #runtime: string;

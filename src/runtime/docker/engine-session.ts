@@ -6,8 +6,9 @@
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
+import type { Exit } from '../../model/run/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Exit, RunId } from '../runtime.js';
+import type { RunId } from '../runtime.js';
 import { ContainerBook } from './container-book.js';
 import { ContainerRun, type ContainerRunServices } from './container-run.js';
 import { ContainerUsage } from './container-usage.js';

@@ -8,13 +8,14 @@ import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { unavailable } from '../failures.js';
 import type { OwnerKind } from './owner-launch.js';
-import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
+import { parseOwnerMessage } from './owner-messages.js';
 import {
   encodeFrame,
   FrameReader,
   OWNER_PROTOCOL,
   type OwnerExit,
   type OwnerHeld,
+  type OwnerMessage,
   type OwnerRequest,
   type OwnerRun,
 } from './protocol.js';
@@ -40,7 +41,7 @@ export interface LinkOptions {
 
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
 export type LinkRequest = Unnumbered<OwnerRequest>;
-type Done = Extract<CheckedMessage, { type: 'done' }>;
+type Done = Extract<OwnerMessage, { type: 'done' }>;
 
 interface Pending {
   readonly resolve: (answer: Done) => void;
@@ -136,7 +137,7 @@ export class OwnerLink {
     });
   }
 
-  #receive(message: CheckedMessage): void {
+  #receive(message: OwnerMessage): void {
     switch (message.type) {
       case 'welcome':
         this.#attaches = message.attaches === true;

@@ -2,9 +2,9 @@
  * The daemon's copy of the owner's runs. The owner's welcome and events keep it up to date, so that the owner need not
  * be asked.
  */
-import type { LogPlace } from '../../model/run/past-exit.js';
+import type { Exit, LogPlace } from '../../model/run/past-exit.js';
 import type { Leader } from '../instance-processes.js';
-import { type Exit, type Held, keyOf, type ProcessIdentity, type RunId } from '../runtime.js';
+import { type Held, keyOf, type ProcessIdentity, type RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
 
 /**

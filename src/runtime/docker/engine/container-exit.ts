@@ -1,6 +1,7 @@
 /** Reads how a container ended from the engine's description of it. Pure. */
+
 import { constants } from 'node:os';
-import type { Exit } from '../../runtime.js';
+import type { Exit } from '../../../model/run/past-exit.js';
 
 /** A program that signal n ended exits with 128 + n, through the init program and through every shell. */
 const SIGNAL_BASE = 128;
