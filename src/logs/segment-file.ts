@@ -17,13 +17,6 @@ const OPEN =
   fs.constants.O_NONBLOCK;
 const BLOCK_BYTES = 64 * 1024;
 
-export interface SegmentFileOptions {
-  /** The largest size that the segment will have. */
-  readonly segmentBytes: number;
-  /** The wall clock in Unix milliseconds. */
-  readonly now: () => number;
-}
-
 export class SegmentFile {
   readonly firstLine: number;
   readonly #fd: number;
@@ -40,8 +33,11 @@ export class SegmentFile {
   /** The number of newlines in the bytes before `#uncounted`; undefined: not counted yet. */
   #newlinesBefore: number | undefined;
 
-  /** Opens or creates the segment. Throws the system's error, or an Error when the entry is no regular file. */
-  constructor(segment: Segment, { segmentBytes, now }: SegmentFileOptions) {
+  /**
+   * Opens or creates the segment. `segmentBytes`: the largest size that it will have. `now`: the wall clock in Unix
+   * milliseconds. Throws the system's error, or an Error when the entry is no regular file.
+   */
+  constructor(segment: Segment, segmentBytes: number, now: () => number) {
     this.firstLine = segment.firstLine;
     this.#now = now;
     this.#fd = fs.openSync(segment.path, OPEN, 0o600);

@@ -5,7 +5,7 @@
 import { constants, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { hasFileCode } from '../files/system-error.js';
-import { type Segment, segmentsOf } from './segments.js';
+import { NEWLINE, type Segment, segmentsOf } from './segments.js';
 
 // O_NONBLOCK: a FIFO with this name does not block the open.
 const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -44,6 +44,29 @@ export async function openSegment(segment: Segment): Promise<OpenSegment | undef
   }
   await handle.close();
   return undefined;
+}
+
+/**
+ * Opens a segment, and closes it after `read`. Undefined when the segment was removed meanwhile, or is no regular file.
+ */
+export async function withSegment<T>(
+  segment: Segment | undefined,
+  read: (opened: OpenSegment) => Promise<T>,
+): Promise<T | undefined> {
+  const opened = segment === undefined ? undefined : await openSegment(segment);
+  if (opened === undefined) return undefined;
+  try {
+    return await read(opened);
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+/** True when a line begins before `end` in the segment and does not end there. */
+export async function endsInside({ handle }: OpenSegment, end: number): Promise<boolean> {
+  if (end === 0) return false;
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, end - 1);
+  return bytesRead === 0 || buffer[0] !== NEWLINE;
 }
 
 /** The inode of the entry at the segment's path; undefined: there is none. */

@@ -144,7 +144,7 @@ export class SegmentWriter {
   }
 
   #openFile(segment: Segment): SegmentFile {
-    return new SegmentFile(segment, { segmentBytes: this.#limits.segmentBytes, now: this.#now });
+    return new SegmentFile(segment, this.#limits.segmentBytes, this.#now);
   }
 
   /**

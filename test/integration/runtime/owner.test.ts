@@ -113,7 +113,7 @@ describe('death of the owner', () => {
 describe('the last words of a run', () => {
   it('are a whole line for its followers once the end is acknowledged', async () => {
     const stop = new AbortController();
-    const log = new LogFollower({ counts: new SegmentCounts() }).follow(
+    const log = new LogFollower(new SegmentCounts()).follow(
       join(world.root, 'logs', 'aaaaaa'),
       { since: 1 },
       stop.signal,

@@ -133,7 +133,7 @@ describe('the usage of instances', () => {
     expect((await world.pass())?.get('aaaaaa')).toMatchObject({ cpuSeconds: 10, cpuPercent: 0 });
     world.runs.splice(0);
     world.add('aaaaaa', { run: 2 });
-    world.processes.set('aaaaaa.2', using(1));
+    world.processes.set('aaaaaa/2', using(1));
     expect((await world.pass())?.get('aaaaaa')).toMatchObject({ cpuSeconds: 1, cpuPercent: null });
   });
 
