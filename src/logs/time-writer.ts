@@ -27,7 +27,7 @@ const LEAST_SPACING_BYTES = 128;
 const SEARCHED_BYTES = 4096;
 
 /** The state of the segment when it is opened. */
-export interface OpenedSegment {
+interface OpenedSegment {
   readonly size: number;
   /** When the segment was last written, in Unix milliseconds. */
   readonly writtenAt: number;

@@ -159,7 +159,7 @@ export interface Remaining {
 }
 
 /** Nothing of the run lives any more, and the stop that ended it is to be noted as complete. */
-export interface Stopped {
+interface Stopped {
   readonly is: 'stopped';
   readonly stopping: Stopping;
 }

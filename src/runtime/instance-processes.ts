@@ -7,7 +7,6 @@
 import { type ProcessStamp, readProcess } from '../files/processes.js';
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
-import { NO_GROUPS, type RunGroups } from './run-groups.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
@@ -159,3 +158,16 @@ function send(target: number, signal: NodeJS.Signals): void {
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }
+
+export interface RunGroups {
+  /** The pids of all processes in the run's group and the groups below it; empty when the run has no group. */
+  pids(run: RunId): readonly number[];
+  /**
+   * Sends SIGKILL to all processes of the group: in one step where the kernel can (`cgroup.kill` of version 2), else
+   * one by one. A process forked meanwhile may escape. Repeatable. Never throws.
+   */
+  kill(run: RunId): Promise<void>;
+}
+
+/** The groups of a node that makes no control groups. */
+export const NO_GROUPS: RunGroups = { pids: () => [], kill: async () => undefined };

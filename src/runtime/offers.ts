@@ -13,7 +13,7 @@ import type { Runtime } from './runtime.js';
 
 const PROBE_EVERY_MS = 30_000;
 
-export interface RuntimeOffersOptions {
+interface RuntimeOffersOptions {
   readonly runtimes: readonly Runtime[];
   /** Called after a probe that changed an offer; not for the first probe. */
   readonly onChange: () => void;

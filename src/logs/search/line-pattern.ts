@@ -9,7 +9,7 @@ import { textFinder } from './find-text.js';
 /** How many characters of a line readiness looks at. Longer lines are data, and the pattern is short. */
 const LOOKED_AT_CHARS = 8192;
 
-export interface LinePatternOptions {
+interface LinePatternOptions {
   /** True: upper and lower case are the same. Default false. */
   readonly ignoreCase?: boolean;
   /** How many characters of a line are looked at. Default 8192. */

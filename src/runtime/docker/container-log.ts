@@ -6,8 +6,7 @@
  */
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../../files/system-error.js';
-import { bytesAfter } from '../../logs/bytes-after.js';
-import { SegmentWriter } from '../../logs/segment-writer.js';
+import { bytesAfter, SegmentWriter } from '../../logs/segment-writer.js';
 import type { SegmentLimits } from '../../logs/segments.js';
 import { messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
@@ -27,7 +26,7 @@ const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine
 
 export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
 
-export interface ContainerLogOptions {
+interface ContainerLogOptions {
   readonly engine: Pick<Engine, 'logs' | 'logsSoFar' | 'inspect' | 'version'>;
   readonly containerId: string;
   /** The instance's log directory. */

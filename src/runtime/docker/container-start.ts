@@ -22,7 +22,7 @@ import { provideImage } from './image-pull.js';
 const DEFAULT_NETWORKS = ['bridge', 'podman'];
 const OWN_NETWORKS = new Set(['host', 'none']);
 
-export interface ContainerStart {
+interface ContainerStart {
   readonly spec: StartSpec;
   readonly session: EngineSession;
   readonly rootId: string;

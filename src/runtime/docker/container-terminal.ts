@@ -9,7 +9,7 @@ import type { AttachEndReason, AttachEvent, Attachment } from '../../model/run/a
 const MOST_WAITING_BYTES = 1024 * 1024;
 const PIECE_BYTES = 32 * 1024;
 
-export interface ContainerTerminalOptions {
+interface ContainerTerminalOptions {
   /** The end of the log. */
   readonly first: Buffer;
   /** Throws what standard input refuses. */

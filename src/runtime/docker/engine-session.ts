@@ -20,7 +20,7 @@ import { type EngineEvent, EngineWatch } from './engine/engine-watch.js';
 import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
 
-export interface EngineSessionOptions {
+interface EngineSessionOptions {
   readonly engine: Engine;
   readonly files: RunFiles;
   readonly rootId: string;

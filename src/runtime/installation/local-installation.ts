@@ -10,8 +10,14 @@ import { requestBundle, requestParts } from '../../channel/services/template-rel
 import { LogFollower } from '../../logs/follow.js';
 import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
-import { type LogRange, type LogRangeQuery, readLineTimes, readLogRange } from '../../logs/log-range.js';
-import { lineAt, nextLine } from '../../logs/next-line.js';
+import {
+  type LogRange,
+  type LogRangeQuery,
+  lineAt,
+  nextLine,
+  readLineTimes,
+  readLogRange,
+} from '../../logs/log-range.js';
 import { type FoundLines, type LogSearchQuery, searchLog } from '../../logs/search/log-search.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
@@ -32,14 +38,14 @@ import { checkPort, type PortCheck } from '../ports.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
 import { ApiAuthorityFile } from './api-authority.js';
 import { directorySizes, instanceDirectories } from './directory-sizes.js';
-import { enterProblem } from './enter-problem.js';
 import { MasterIp } from './master-ip.js';
+import { enterProblem } from './tree-owner.js';
 import type { Workspaces } from './workspace.js';
 
 /** The runtime whose programs live in an image, with an environment of its own. */
 const DOCKER = 'docker';
 
-export interface LocalInstallationOptions {
+interface LocalInstallationOptions {
   readonly nodeId: string;
   /** The node's own address. */
   readonly address: string;

@@ -18,7 +18,7 @@ export interface SampledRun extends RunId {
   readonly pid: number | null;
 }
 
-export interface UsageSamplerOptions {
+interface UsageSamplerOptions {
   /** The runs that live now. */
   readonly runs: () => Iterable<SampledRun>;
   readonly limits: ResourceLimits;

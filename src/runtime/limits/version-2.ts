@@ -29,7 +29,7 @@ const DAEMON = 'daemon';
 /** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
 
-export interface Version2Options {
+interface Version2Options {
   readonly files: GroupFiles;
   readonly own: OwnGroup;
   /** The name of the root's group: `drover-<root>`. */

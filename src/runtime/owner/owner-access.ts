@@ -15,7 +15,7 @@ const MOST_ATTEMPTS = 5;
 const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
-export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
+interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
   readonly logger: Logger;
   /** Called at every new connection with the runs that the owner holds, before the owner is asked anything else. */
   readonly onConnected: (held: readonly OwnerHeld[]) => void;

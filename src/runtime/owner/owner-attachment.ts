@@ -18,7 +18,7 @@ import {
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 1024 * 1024;
 
-export interface OwnerAttachOptions {
+interface OwnerAttachOptions {
   readonly socketPath: string;
   /** The owner's name in messages. */
   readonly title: string;

@@ -3,11 +3,10 @@
  * link is a single connection; the runtime decides about the next connection.
  */
 import { connect, type Socket } from 'node:net';
-import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { unavailable } from '../failures.js';
-import type { OwnerKind } from './owner-launch.js';
+import type { LaunchOptions, OwnerKind } from './owner-launch.js';
 import { parseOwnerMessage } from './owner-messages.js';
 import {
   encodeFrame,
@@ -26,11 +25,8 @@ import {
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 16 * 1024 * 1024;
 
-export interface LinkOptions {
-  readonly socketPath: string;
-  readonly rootId: string;
+export interface LinkOptions extends Pick<LaunchOptions, 'socketPath' | 'rootId' | 'clock'> {
   readonly kind: Pick<OwnerKind, 'title' | 'startTimeoutMs'>;
-  readonly clock: Clock;
   readonly onExit: (run: OwnerRun, exit: OwnerExit) => void;
   /**
    * Called once when the connection breaks after a successful handshake; not after `close`. `replaced`: another daemon
@@ -40,7 +36,7 @@ export interface LinkOptions {
 }
 
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
-export type LinkRequest = Unnumbered<OwnerRequest>;
+type LinkRequest = Unnumbered<OwnerRequest>;
 type Done = Extract<OwnerMessage, { type: 'done' }>;
 
 interface Pending {

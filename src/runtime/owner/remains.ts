@@ -11,7 +11,7 @@ const TERM_PATIENCE_MS = 2000;
 const KILL_PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 25;
 
-export interface RemainsOptions {
+interface RemainsOptions {
   readonly processes: InstanceProcesses;
   readonly clock: Clock;
   readonly logger: Logger;

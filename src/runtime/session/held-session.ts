@@ -10,15 +10,13 @@ import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run
 import { InputQueue } from './input/input-queue.js';
 import { LiteralInput } from './input/literal-input.js';
 import { SessionTerminal } from './input/session-terminal.js';
-import { OutputPump } from './output-pump.js';
+import { OutputPump, SpoolRotation } from './output-pump.js';
 import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
 import { RunDirectoryWatch } from './run-directory-watch.js';
-import { findEnd } from './session-end.js';
-import { endMark } from './session-prelude.js';
+import { endMark, findEnd } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
 import { launchSession, untilBegun, untilWindowKept } from './session-start.js';
 import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
-import { SpoolRotation } from './spool-rotation.js';
 import { SessionViews } from './view/session-views.js';
 
 /** How long a session may take to begin: usually milliseconds, more on a very busy machine. */

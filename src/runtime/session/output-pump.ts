@@ -3,12 +3,13 @@
  * The length of the log tells how far the move came. `place.json` says from where to count. It is written again when
  * spool or log goes on in a new file, and when the log lost or added something.
  */
-import { bytesAfter } from '../../logs/bytes-after.js';
+
 import type { SegmentWriter } from '../../logs/segment-writer.js';
+import { bytesAfter } from '../../logs/segment-writer.js';
 import type { OutputSpan } from '../../model/run/past-exit.js';
 import { certainBytes, spentFor, withoutReturns } from './line-ends.js';
 import type { OutputPlace, RunDirectory } from './run-directory.js';
-import type { SpoolEnd } from './session-tool.js';
+import type { SessionTool, SpoolEnd } from './session-tool.js';
 import { Spool } from './spool.js';
 
 export interface OutputPumpOptions {
@@ -23,7 +24,7 @@ export interface OutputPumpOptions {
 }
 
 /** Tells how many of the bytes at the spool's place are output. `isLast`: the spool holds no bytes after them yet. */
-export type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
+type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
 
 /** The most bytes moved in one turn, because the owner has other sessions too. */
 const TURN_BYTES = 1024 * 1024;
@@ -141,5 +142,35 @@ export class OutputPump {
     const position = segment === undefined || offset === undefined ? null : { segment, offset };
     this.#place = { spool: this.#spool.place, log: position, from: this.#place.from ?? position };
     return directory.savePlace(this.#place);
+  }
+}
+
+const LARGE_BYTES = 1024 * 1024;
+/** After this many looks without the requested file, the file is requested again. */
+const PATIENT_LOOKS = 2;
+
+/** Asks a tool for the next spool file when the current one is large, so that the spool stays small. */
+export class SpoolRotation {
+  readonly #tool: SessionTool;
+  readonly #directory: RunDirectory;
+  #asked: { readonly after: number; looks: number } | undefined;
+
+  constructor(tool: SessionTool, directory: RunDirectory) {
+    this.#tool = tool;
+    this.#directory = directory;
+  }
+
+  /** Called when some output was moved. */
+  check({ spoolFile, spoolBytes }: Pick<OutputPump, 'spoolFile' | 'spoolBytes'>): void {
+    if (spoolBytes < LARGE_BYTES || this.#asked?.after === spoolFile) return;
+    this.#asked = { after: spoolFile, looks: 0 };
+    this.#tool
+      .rotate(this.#directory, spoolFile + 1)
+      .catch((error: unknown) => process.stderr.write(`${this.#directory.name}: no rotation: ${error}\n`));
+  }
+
+  /** Called every 2 s. */
+  look(): void {
+    if (this.#asked !== undefined && ++this.#asked.looks > PATIENT_LOOKS) this.#asked = undefined;
   }
 }

@@ -11,7 +11,7 @@ import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import type { LogPlace } from '../../model/run/past-exit.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
-import { parseStatus } from './session-end.js';
+import { parseStatus } from './session-prelude.js';
 import type { SessionExit, SessionRun } from './session-tool.js';
 
 const REMOVAL_TRIES = 5;

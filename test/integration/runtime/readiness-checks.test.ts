@@ -6,7 +6,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
-import { lineAt, nextLine } from '../../../src/logs/next-line.js';
+import { lineAt, nextLine } from '../../../src/logs/log-range.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';

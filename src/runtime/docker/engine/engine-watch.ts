@@ -22,7 +22,7 @@ export type EngineEvent =
   | { readonly kind: 'ended'; readonly containerId: string; readonly exitCode: number | undefined }
   | { readonly kind: 'removed'; readonly containerId: string };
 
-export interface EngineWatchOptions {
+interface EngineWatchOptions {
   readonly engine: Engine;
   readonly rootId: string;
   /** Looks up what happened before the connection stood. Events that arrive meanwhile wait. */

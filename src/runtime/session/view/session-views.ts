@@ -12,7 +12,7 @@ import { SessionView } from './session-view.js';
 /** Several changes of size in a row, as when a window is dragged, count as one. */
 const FIT_AFTER_MS = 50;
 
-export interface SessionViewsOptions {
+interface SessionViewsOptions {
   readonly tool: Pick<SessionTool, 'view' | 'resize'>;
   readonly run: SessionRun;
   /** The session's terminal; undefined: it has none yet. */
