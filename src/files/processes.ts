@@ -51,18 +51,19 @@ export function parseStat(stat: string): ProcessEntry {
  */
 function readStat(pid: number): string | undefined {
   const buffer = Buffer.allocUnsafe(STAT_BYTES);
-  let fd: number;
+  return readOpen(`/proc/${pid}/stat`, (fd) => buffer.toString('latin1', 0, readSync(fd, buffer)));
+}
+
+/** The answer of `read`, which gets the open file; undefined: the file cannot be opened or read. */
+export function readOpen<T>(path: string, read: (fd: number) => T): T | undefined {
+  let fd: number | undefined;
   try {
-    fd = openSync(`/proc/${pid}/stat`, 'r');
-  } catch {
-    return undefined;
-  }
-  try {
-    return buffer.toString('latin1', 0, readSync(fd, buffer));
+    fd = openSync(path, 'r');
+    return read(fd);
   } catch {
     return undefined;
   } finally {
-    closeSync(fd);
+    if (fd !== undefined) closeSync(fd);
   }
 }
 

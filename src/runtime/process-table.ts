@@ -1,7 +1,7 @@
 /** Lists the processes of this machine, and reads which of them carry Drover's mark. */
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+import { readdirSync, readFileSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { isRunning, type ProcessEntry, readBootId, readProcess } from '../files/processes.js';
+import { isRunning, type ProcessEntry, readBootId, readOpen, readProcess } from '../files/processes.js';
 import { MARK_VARIABLE } from './run-mark.js';
 import type { ProcessIdentity } from './runtime.js';
 
@@ -87,23 +87,9 @@ export class ProcessTable {
   }
 
   #readEnvironment(pid: number): Buffer | undefined {
-    let fd: number;
-    try {
-      fd = openSync(`/proc/${pid}/environ`, 'r');
-    } catch {
-      return undefined;
-    }
-    try {
+    return readOpen(`/proc/${pid}/environ`, (fd) => {
       const first = this.#buffer.subarray(0, readSync(fd, this.#buffer));
-      return first.length < this.#buffer.length ? first : readRest(fd, first);
-    } catch {
-      return undefined;
-    } finally {
-      closeSync(fd);
-    }
+      return first.length < this.#buffer.length ? first : Buffer.concat([first, readFileSync(fd)]);
+    });
   }
-}
-
-function readRest(fd: number, first: Buffer): Buffer {
-  return Buffer.concat([first, readFileSync(fd)]);
 }

@@ -71,8 +71,7 @@ export class RunBook {
 
   exited(run: OwnerRun, { ticks, output, ...how }: OwnerExit): Exit {
     const exit: Exit = { ...how, ...(output !== undefined && { output }) };
-    const leader = this.#held.get(keyOf(run))?.leader ?? null;
-    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks: ticks });
+    this.#end(run, exit, ticks);
     return exit;
   }
 
@@ -83,9 +82,9 @@ export class RunBook {
     for (const run of others) if (!this.#held.has(keyOf(run))) this.#end(run, exit);
   }
 
-  #end(run: RunId, exit: Exit): void {
+  #end(run: RunId, exit: Exit, exitedAtTicks: number | null = null): void {
     const leader = this.#held.get(keyOf(run))?.leader ?? null;
-    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks: null });
+    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks });
   }
 
   acknowledge(run: RunId): void {

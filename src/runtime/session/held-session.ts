@@ -16,7 +16,8 @@ import { RunDirectoryWatch } from './run-directory-watch.js';
 import { endMark, findEnd } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
 import { launchSession, untilBegun, untilWindowKept } from './session-start.js';
-import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
+import type { SessionExit, SpoolEnd } from './session-tool.js';
+import type { SessionsOptions } from './sessions.js';
 import { SessionViews } from './view/session-views.js';
 
 /** How long a session may take to begin: usually milliseconds, more on a very busy machine. */
@@ -27,11 +28,7 @@ const LONGEST_WORDS_BYTES = 512;
 /** After this many looks (every 2 s) at a dead program whose shell reports no end, the session counts as killed. */
 const PATIENT_LOOKS = 2;
 
-export interface SessionServices {
-  readonly tool: SessionTool;
-  readonly bootId: string;
-  /** The directories in which programs are searched, as in PATH. */
-  readonly path: string;
+export interface SessionServices extends Omit<SessionsOptions, 'directory'> {
   /** Scratch memory for reads, shared by all sessions. */
   readonly buffer: Buffer;
   readonly onExit: (session: HeldSession) => void;

@@ -12,7 +12,7 @@ import type { SessionTool } from './session-tool.js';
 const READ_BUFFER_BYTES = 64 * 1024;
 const LOOK_EVERY_MS = 2000;
 
-interface SessionsOptions {
+export interface SessionsOptions {
   readonly tool: SessionTool;
   /** The directory that holds the directories of the runs. Made with mode 0700 when missing. */
   readonly directory: string;

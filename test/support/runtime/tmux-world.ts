@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readProcess } from '../../../src/files/processes.js';
 import { READY_BYTE } from '../../../src/runtime/process/shell-prelude.js';
-import { withoutReturns } from '../../../src/runtime/session/line-ends.js';
+import { withoutReturns } from '../../../src/runtime/session/output-pump.js';
 import { RunDirectory } from '../../../src/runtime/session/run-directory.js';
 import { endMark, findEnd, sessionCall } from '../../../src/runtime/session/session-prelude.js';
 import type { SessionExit, SessionStart, SpoolEnd } from '../../../src/runtime/session/session-tool.js';

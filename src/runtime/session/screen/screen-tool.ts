@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { isRunning, type ProcessStamp } from '../../../files/processes.js';
 import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
-import { findProgram } from '../find-program.js';
+import { requireProgram } from '../find-program.js';
 import type {
   SessionExit,
   SessionRun,
@@ -132,7 +132,7 @@ export class ScreenTool implements SessionTool {
     const server = await this.#reach(run);
     const environment = { ...this.#environment(), ...VIEW_ENVIRONMENT };
     return {
-      file: this.#program(),
+      file: requireProgram('screen', this.#place.path),
       parameters: ['-x', `${server.pid}.${run.name}`, '-p', '0'],
       environment,
     };
@@ -177,7 +177,7 @@ export class ScreenTool implements SessionTool {
     const said = openSync(join(directory, 'screen.log'), 'a', 0o600);
     try {
       return spawn(
-        this.#program(),
+        requireProgram('screen', this.#place.path),
         ['-c', settings, '-D', '-m', '-S', name, '-s', '/bin/sh', '--', file, ...parameters],
         {
           detached: true,
@@ -203,11 +203,15 @@ export class ScreenTool implements SessionTool {
     const { name, directory } = run;
     const server = await this.#reach(run);
     try {
-      await promisify(execFile)(this.#program(), ['-S', `${server.pid}.${name}`, '-p', '0', ...words], {
-        cwd: directory,
-        env: this.#environment(),
-        timeout: ANSWER_TIMEOUT_MS,
-      });
+      await promisify(execFile)(
+        requireProgram('screen', this.#place.path),
+        ['-S', `${server.pid}.${name}`, '-p', '0', ...words],
+        {
+          cwd: directory,
+          env: this.#environment(),
+          timeout: ANSWER_TIMEOUT_MS,
+        },
+      );
     } catch (error) {
       throw new Error(`screen ${words[0]} failed for session ${name}: ${wordsOf(error)}`, { cause: error });
     }
@@ -231,12 +235,6 @@ export class ScreenTool implements SessionTool {
     process.kill(pid, 'SIGCHLD');
     const giveUpAt = performance.now() + PATIENCE_MS;
     while (!existsSync(socket) && performance.now() < giveUpAt) await pause(LOOK_MS);
-  }
-
-  #program(): string {
-    const found = findProgram('screen', this.#place.path);
-    if (found === undefined) throw new Error('screen is not installed on this node; install it');
-    return found;
   }
 }
 

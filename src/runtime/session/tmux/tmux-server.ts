@@ -14,7 +14,7 @@ import {
   type ProcessStamp,
   readProcess,
 } from '../../../files/processes.js';
-import { findProgram } from '../find-program.js';
+import { requireProgram } from '../find-program.js';
 import type { ToolPlace, ViewCall } from '../session-tool.js';
 import { SERVER_SETTINGS } from './tmux-commands.js';
 
@@ -58,7 +58,11 @@ export class TmuxServer {
 
   /** A client of this server, to be started on a terminal. Throws when tmux is not installed. */
   clientCall(parameters: readonly string[]): ViewCall {
-    return { file: this.#program(), parameters: ['-S', this.#socket, ...parameters], environment: LOCALE };
+    return {
+      file: requireProgram('tmux', this.#place.path),
+      parameters: ['-S', this.#socket, ...parameters],
+      environment: LOCALE,
+    };
   }
 
   /** Runs a tmux client and returns its output. Throws NoServer, or an Error with tmux's message. */
@@ -177,7 +181,7 @@ export class TmuxServer {
     env: NodeJS.ProcessEnv = LOCALE,
   ): Promise<string> {
     return new Promise((resolve, reject) => {
-      const program = this.#program();
+      const program = requireProgram('tmux', this.#place.path);
       const options = { env, cwd: '/', timeout: ANSWER_TIMEOUT_MS, maxBuffer: LONGEST_ANSWER_BYTES };
       const client = execFile(
         program,
@@ -189,12 +193,6 @@ export class TmuxServer {
       // The client may end before it reads all input; its exit gives the reason.
       client.stdin?.on('error', () => undefined).end(input);
     });
-  }
-
-  #program(): string {
-    const program = findProgram('tmux', this.#place.path);
-    if (program === undefined) throw new Error('tmux is not installed');
-    return program;
   }
 
   #file(): string {

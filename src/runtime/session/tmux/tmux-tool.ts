@@ -102,8 +102,7 @@ export class TmuxTool implements SessionTool {
   }
 
   async write(run: SessionRun, bytes: Buffer): Promise<void> {
-    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
-    if (pane === undefined) throw noSession(run);
+    const pane = await this.#paneOf(run);
     const said = await this.#server.call(pasteParameters(run.name, pane.id), bytes);
     if (said !== '') throw noSession(run);
   }
@@ -118,8 +117,7 @@ export class TmuxTool implements SessionTool {
 
   /** Shows the pane, because an operator may have renamed the session. The viewer does not change the size. */
   async view(run: SessionRun): Promise<ViewCall> {
-    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
-    if (pane === undefined) throw noSession(run);
+    const pane = await this.#paneOf(run);
     const { file, parameters, environment } = this.#server.clientCall(viewParameters(pane.id));
     return { file, parameters, environment: { ...environment, ...VIEW_ENVIRONMENT } };
   }
@@ -141,7 +139,7 @@ export class TmuxTool implements SessionTool {
   }
 
   async remove(run: SessionRun): Promise<void> {
-    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
+    const pane = await this.#find(run);
     await this.#end(run, pane);
     const isLast = (): boolean => this.#panes.size === 0 && this.#starting.size === 0;
     if (isLast()) await this.#server.clear(isLast);
@@ -175,9 +173,15 @@ export class TmuxTool implements SessionTool {
     return now - since < LONGEST_END_MS;
   }
 
-  async #find(name: string): Promise<Pane | undefined> {
-    await this.list();
+  async #find({ name }: SessionRun): Promise<Pane | undefined> {
+    if (!this.#panes.has(name)) await this.list();
     return this.#panes.get(name);
+  }
+
+  async #paneOf(run: SessionRun): Promise<Pane> {
+    const pane = await this.#find(run);
+    if (pane === undefined) throw noSession(run);
+    return pane;
   }
 
   /** Notes a pane and its server from tmux's answer `<pane> <server's pid>`. False: that server is gone meanwhile. */

@@ -4,6 +4,7 @@
  */
 import { ReadStream } from 'node:tty';
 import type { TerminalSize } from '../../../model/run/attachment.js';
+import type { Viewer } from '../../owner/held-run.js';
 import { loadNativePty, type NativePty } from '../../process/native-pty.js';
 import type { ViewCall } from '../session-tool.js';
 
@@ -11,16 +12,8 @@ import type { ViewCall } from '../session-tool.js';
 export const VIEW_ENVIRONMENT = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8' } as const;
 const KILL_AFTER_MS = 2000;
 
-interface SessionViewOptions {
-  readonly call: ViewCall;
-  readonly size: TerminalSize;
-  readonly onOutput: (bytes: Uint8Array) => void;
-  /** Called at most once, when the client has ended by itself; never after `close`. */
-  readonly onEnd: () => void;
-}
-
 export class SessionView {
-  readonly #options: SessionViewOptions;
+  readonly #viewer: Viewer;
   /** node-pty, loaded with the first view, because most owners never show anything. */
   readonly #native: NativePty = loadNativePty();
   readonly #withoutQuestions = questionFilter();
@@ -31,16 +24,15 @@ export class SessionView {
   #hasExited = false;
   #isClosed = false;
 
-  /** Starts the client. Throws the system's refusal. */
-  constructor(options: SessionViewOptions) {
-    this.#options = options;
-    const { call, size } = options;
+  /** Starts the client. Its end is not told after `close`. Throws the system's refusal. */
+  constructor(call: ViewCall, viewer: Viewer) {
+    this.#viewer = viewer;
     const { pid, fd } = this.#native.fork({
       file: call.file,
       parameters: call.parameters,
       environment: Object.entries(call.environment).map(([name, value]) => `${name}=${value}`),
       workingDirectory: '/',
-      ...size,
+      ...viewer.size,
       onExit: () => this.#onExit(),
     });
     this.#pid = pid;
@@ -82,13 +74,13 @@ export class SessionView {
 
   #show(bytes: Buffer): void {
     const shown = this.#withoutQuestions(bytes);
-    if (!this.#isClosed && shown.length > 0) this.#options.onOutput(shown);
+    if (!this.#isClosed && shown.length > 0) this.#viewer.onOutput(shown);
   }
 
   #onExit(): void {
     this.#hasExited = true;
     clearTimeout(this.#timer);
-    if (!this.#isClosed) this.#options.onEnd();
+    if (!this.#isClosed) this.#viewer.onEnd();
   }
 }
 

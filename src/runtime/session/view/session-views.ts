@@ -34,14 +34,14 @@ export class SessionViews {
   }
 
   /** Opens a view. Throws an Error for the operator. */
-  async open({ size, onOutput, onEnd }: Viewer): Promise<View> {
+  async open(viewer: Viewer): Promise<View> {
     const { tool, run, type } = this.#options;
     this.#opening++;
     try {
       if (tool.resize !== undefined) this.#sizeBefore ??= this.#readSize();
       await this.#sizeBefore;
-      const view = new SessionView({ call: await tool.view(run), size, onOutput, onEnd });
-      this.#setSize(view, size);
+      const view = new SessionView(await tool.view(run), viewer);
+      this.#setSize(view, viewer.size);
       return {
         isTransparent: false,
         write: (bytes) => type(bytes),
