@@ -13,10 +13,9 @@ import { StatusIntake } from './channel/master/status-intake.js';
 import type { UsageBook } from './channel/master/usage-book.js';
 import type { MessageOf } from './channel/protocol/messages.js';
 import { type TreeServer, templateServices } from './channel/services/template-relay.js';
-import type { ConfigurationSource } from './configuration-files/source.js';
 import type { Leadership, Term } from './leadership/leadership.js';
 import type { Clock } from './loop/clock.js';
-import { type Configuration, isBroughtBy } from './model/configuration.js';
+import type { Configuration, ConfigurationRecord } from './model/configuration.js';
 import type { NodeRecord } from './model/node.js';
 import type { InstanceWriter } from './state/instance-writes.js';
 import type { MasterState } from './state/master-state.js';
@@ -41,8 +40,8 @@ export interface TermOptions {
   readonly address: MessageOf<'welcome'>['master'];
   readonly leadership: Pick<Leadership, 'masters' | 'onChange'>;
   readonly nodeTimeoutMs: number;
-  /** What the configuration files say. */
-  readonly configurationSource: ConfigurationSource;
+  /** See `ReconcilersOptions`. */
+  readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   readonly templates: TemplateSource;
   readonly issueInstanceToken: (instanceId: string, createdAt: number) => string;
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
@@ -98,10 +97,6 @@ export class MasterTerm {
     this.controllers = buildMasterControllers({
       ...options,
       ...lasting,
-      isInForce: async (record) =>
-        !isBroughtBy(record, options.address.nodeId) ||
-        record.removalWaits === true ||
-        options.configurationSource.isAsRead(record.sourceFile),
       ending: this.#ending.signal,
       placement: {
         ledger,
@@ -118,10 +113,9 @@ export class MasterTerm {
     });
   }
 
-  /** From now on nodes are let in, and the records of configurations follow the files. */
+  /** From now on nodes are let in. */
   start(): void {
     const { templates, leadership } = this.#options;
-    this.controllers.configurationFollower.start();
     this.#lasting.beats.start();
     this.hub.start();
     this.#unsubscribe = [
@@ -134,7 +128,6 @@ export class MasterTerm {
   async stop(): Promise<void> {
     for (const unsubscribe of this.#unsubscribe) unsubscribe();
     await this.controllers.stop();
-    await this.controllers.configurationFollower.stop();
     await this.hub.stop();
     this.#lasting.beats.stop();
     this.#ending.abort();

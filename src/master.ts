@@ -14,7 +14,6 @@ import { InstanceTerminals } from './channel/services/instance-terminals.js';
 import { askForLeftDirectories } from './channel/services/left-directories.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
-import type { RecordFollower } from './configuration-files/record-follower.js';
 import type { ServiceView } from './explain/decisions.js';
 import { FactsExplainer, type FileReports } from './explain/explainer.js';
 import type { Explainer } from './explain/explanation.js';
@@ -72,10 +71,7 @@ export class Master implements Part {
     this.state = new MasterState(store, logger);
     this.#holdings = new Holdings(this.state.instances);
     this.beats = new BeatBook(clock);
-    this.writer = new InstanceWriter({
-      ...this.state,
-      clock,
-    });
+    this.writer = new InstanceWriter({ ...this.state, clock });
     this.nodeWriter = this.#buildNodeWriter();
     this.rolloutWriter = new RolloutWriter({ ...this.state, clock });
     this.streams = new InstanceStreams((nodeId) => this.callsOf(nodeId));
@@ -87,10 +83,7 @@ export class Master implements Part {
     await this.state.start();
   }
 
-  /**
-   * This master leads: nodes are let in, and the records of configurations follow the files. All other decisions begin
-   * with `startControllers`. The term before has ended.
-   */
+  /** This master leads: nodes are let in. Decisions begin with `startControllers`. The term before has ended. */
   beginTerm(term: Pick<Term, 'epoch'>): void {
     const { state, writer, beats } = this;
     const lasting = {
@@ -104,7 +97,7 @@ export class Master implements Part {
     this.#term.start();
   }
 
-  /** Starts all other controllers. The configuration files have been read by then. */
+  /** Starts the controllers. The configuration files have been read by then. */
   async startControllers(): Promise<void> {
     await this.#led().controllers.start();
   }
@@ -136,14 +129,6 @@ export class Master implements Part {
       return;
     }
     transport.close('this master does not lead');
-  }
-
-  get configurationFollower(): RecordFollower {
-    return {
-      follow: () => this.#led().controllers.configurationFollower.follow(),
-      faults: () => this.#term?.controllers.configurationFollower.faults() ?? [],
-      conflicts: () => this.#term?.controllers.configurationFollower.conflicts() ?? [],
-    };
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED, and DRV_NOT_LEADER. */

@@ -31,9 +31,9 @@ export interface ReconcilersOptions {
   readonly writer: InstanceWriter;
   /**
    * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
-   * change or to go, and only a client gets an instance of it.
+   * change or to go, and only a client gets an instance of it. Absent: it always is.
    */
-  readonly isInForce: (configuration: ConfigurationRecord) => Promise<boolean>;
+  readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: (() => string) | undefined;
   readonly beats: BeatBook;
@@ -97,7 +97,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     ...state,
     placement,
     clock,
-    isInForce,
+    ...(isInForce !== undefined && { isInForce }),
     ...(newInstanceId !== undefined && { newInstanceId }),
   });
   const updates = new InstanceUpdates({ ...state, placement });

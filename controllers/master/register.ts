@@ -3,10 +3,8 @@
  * controller is added to `reconcilers.ts`, to `ControllerName`, to `registerAll`, and to the rules of the records
  * that it reads.
  */
-
-import type { ConfigurationSource } from '../../src/configuration-files/source.js';
 import type { Decisions } from '../../src/explain/decisions.js';
-import { Controller, type ControllerOptions } from '../../src/loop/controller.js';
+import { Controller } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
@@ -14,8 +12,6 @@ import type { Forecaster } from '../../src/operations/plan/forecast.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
-import { ConfigurationFollower } from './configurations/follower.js';
-import { Configurations } from './configurations/reconciler.js';
 import type { InstanceUpdates } from './content/instance-updates.js';
 import type { InstanceCreations } from './creation/instance-creations.js';
 import type { Drains } from './drain/reconciler.js';
@@ -35,7 +31,6 @@ import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsO
 const WRITES_AT_ONCE = 512;
 
 export interface MasterControllersOptions extends ReconcilersOptions {
-  readonly configurationSource: ConfigurationSource;
   readonly random: () => number;
   /**
    * True: every key is looked at again within 5 minutes (the default). False: a change that a rule forgets is never
@@ -45,14 +40,12 @@ export interface MasterControllersOptions extends ReconcilersOptions {
 }
 
 export interface MasterControllers extends Part {
-  /** Starts and stops apart from the others, which begin when the records follow the files. */
-  readonly configurationFollower: ConfigurationFollower;
   readonly minimumService: MinimumService;
   readonly drains: Drains;
   readonly rollouts: Rollouts;
-  /** What the controllers know now, for `why`. */
+  /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
-  /** What they would do of changed contents, for plans. */
+  /** Foretells what the controllers would do of changed contents, for plans. */
   readonly forecaster: Forecaster;
   readonly creations: InstanceCreations;
   readonly updates: InstanceUpdates;
@@ -73,7 +66,6 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     isPlaceRetried: (id) => registered.placement.controller.isFailing(id),
   });
   const { minimumService, placement, heartbeat, drains, rollouts } = reconcilers;
-  const follower = buildFollower(options);
   const registered = registerAll(options, reconcilers, facts);
   const controllers = Object.values(registered).map(({ controller }) => controller);
   const wake = (wakes: Iterable<Wake>): void => {
@@ -84,16 +76,12 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     }
   };
   followAll(options, facts, wake);
-  // Its only other wake is `follow`, which the files' part calls.
-  options.state.configurations.onChange(() => follower.wake(), options.ending);
   const resyncNow = (): void => {
-    follower.wake();
     for (const { controller, keys } of Object.values(registered))
       for (const key of keys()) controller.enqueue(key);
   };
 
   return {
-    configurationFollower: follower,
     minimumService,
     drains,
     rollouts,
@@ -102,7 +90,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
       serviceOf: (name) => minimumService.viewOf(name),
       leavingOf: (name) => {
-        const { now, waiting } = leavingIn(minimumService.leavers.observe(name) ?? { name, leaving: [] });
+        const { now, waiting } = leavingIn(minimumService.leavers.factsOf(name) ?? { name, leaving: [] });
         return { going: now.length, waiting: waiting.length };
       },
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
@@ -126,16 +114,9 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       await Promise.all(controllers.map((controller) => controller.stop()));
     },
     whenIdle: async () => {
-      await Promise.all([follower, ...controllers].map((controller) => controller.whenIdle()));
+      await Promise.all(controllers.map((controller) => controller.whenIdle()));
     },
   };
-}
-
-function buildFollower(options: MasterControllersOptions): ConfigurationFollower {
-  const { state, configurationSource: source, clock, logger } = options;
-  const reconciler = new Configurations({ ...state, source, clock, logger });
-  const controller = buildController(options, reconciler, { keys: () => [source.nodeId] });
-  return new ConfigurationFollower(reconciler, controller, source.nodeId);
 }
 
 /** Calls one wake rule for each source of change. */
@@ -219,21 +200,13 @@ interface ControllerKeys {
 }
 
 function register<Facts, Step>(
-  options: MasterControllersOptions,
-  reconciler: Reconciler<Facts, Step>,
-  which: ControllerKeys,
-): Registered {
-  return { controller: buildController(options, reconciler, which), keys: which.keys };
-}
-
-function buildController<Facts, Step>(
   { clock, random, metrics, logger, isResynced = true }: MasterControllersOptions,
   reconciler: Reconciler<Facts, Step>,
   { keys, concurrency }: ControllerKeys,
-): Controller<Facts, Step> {
+): Registered {
   // A store that takes no write fails all keys alike.
   const failures = new RepeatedLog(logger, () => clock.monotonic());
-  const options: ControllerOptions<Facts, Step> = {
+  const controller = new Controller({
     reconciler,
     clock,
     random,
@@ -246,10 +219,9 @@ function buildController<Facts, Step>(
         retryInMs,
       }),
     ...(concurrency !== undefined && { concurrency }),
-  };
-  const controller = new Controller(options);
+  });
   metrics.addQueue(reconciler.name, () => controller.gauge());
-  return controller;
+  return { controller, keys };
 }
 
 /** Configurations with a rollout, or whose instances are to be replaced. */

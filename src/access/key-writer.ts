@@ -14,6 +14,7 @@ import {
 } from '../model/access/api-key.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
+import { unknownKey } from '../model/unknown.js';
 import { apiKeyKey } from '../store/keys.js';
 import type { Mirrored, MirrorReader } from '../store/mirror.js';
 import { modify, untilShown } from '../store/modify.js';
@@ -136,15 +137,6 @@ function checkLabel(label: string): void {
   if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
     throw refused(`no key may be called "${label}": in the audit trail that is the node's own terminal`);
-}
-
-/** Repeats the label only when it is well-formed. */
-function unknownKey(label: string): DroverError {
-  const isLabel = nameSchema.safeParse(label).success;
-  return new DroverError(
-    'DRV_KEY_UNKNOWN',
-    `there is no ${isLabel ? `key "${label}"` : 'such key'}: key list shows them`,
-  );
 }
 
 function refused(message: string): DroverError {

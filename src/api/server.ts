@@ -6,6 +6,7 @@
 import { createServer } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Access } from '../access/access.js';
 import { SignInCodes } from '../access/sign-in-codes.js';
 import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/settings/listen-error.js';
@@ -18,13 +19,14 @@ import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
 import { LEADER_GONE } from './forward/socket-relay.js';
 import { auditWrites } from './gate/audit.js';
 import { Gate, requireScope } from './gate/auth.js';
+import { withMeantName } from './gate/meant-name.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { type Endpoint, refuseUnknown } from './http/other-methods.js';
 import { BodyGuard } from './http/request-guard.js';
-import type { Route } from './http/route.js';
+import type { Method, Route } from './http/route.js';
 import { requestsEventOf, Upgrades } from './http/upgrades.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
@@ -65,6 +67,24 @@ export interface ApiServerOptions {
   /** Forwards requests to the leader. Absent: this is the only master. */
   readonly forwarding?: ForwarderNeeds;
   readonly limits?: Partial<ApiLimits>;
+}
+
+/** A request that this process sends to its own API. */
+export interface OwnRequest {
+  readonly method: Method;
+  /** Below `/api`, with its query. */
+  readonly path: string;
+  /** A JSON value. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The address of the client that typed the command; null: the node's own terminal. */
+  readonly address: string | null;
+}
+
+export interface OwnAnswer {
+  readonly status: number;
+  /** Parsed JSON; undefined: the answer has no body. */
+  readonly body: unknown;
 }
 
 /** The address and port that the server listens on. */
@@ -176,6 +196,20 @@ export class ApiServer implements Part {
     await this.#forwarder?.untilLeft();
   }
 
+  /** Answers a request of a command of the console, without a connection. Its caller may do everything. */
+  ask(caller: Access, { method, path, body, headers, address }: OwnRequest): Promise<OwnAnswer> {
+    return this.#gate.pass(caller, async (authorization) => {
+      const { statusCode: status, payload } = await this.#server.inject({
+        method,
+        url: PREFIX + path,
+        headers: { ...headers, authorization },
+        ...(address !== null && { remoteAddress: address }),
+        ...(body !== undefined && { payload: body }),
+      });
+      return { status, body: payload === '' ? undefined : JSON.parse(payload) };
+    });
+  }
+
   /** Sends a request without a connection, for tests. */
   get inject(): FastifyInstance['inject'] {
     return this.#server.inject.bind(this.#server);
@@ -284,6 +318,7 @@ export class ApiServer implements Part {
     server.decorateRequest('actor', null);
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);
+    server.decorateRequest('isOwn', false);
     server.addHook('onRoute', requireScope);
     server.addHook('onRoute', auditWrites(dependencies.audit));
     server.decorate('uploadLimits', {
@@ -324,7 +359,9 @@ export class ApiServer implements Part {
   }
 
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    replyWithError(error, request, reply, this.#options.dependencies.logger);
+    const { dependencies } = this.#options;
+    const told = withMeantName(error, request.actor, dependencies);
+    replyWithError(told, request, reply, dependencies.logger);
   }
 }
 

@@ -1,20 +1,22 @@
 /**
  * Keeps configuration files and store in line, both ways: an operator's files reach the store, and a change of the
- * API reaches the directory first. It decides when to look; the controller `configurations` writes the records.
+ * API reaches the directory first. It decides when to look; `follower` decides what the files mean for the records.
  */
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import type {
-  ConfigurationFileError,
-  ConfigurationFileWarning,
-  ConfigurationRecord,
-  ConfigurationWarning,
+import {
+  type ConfigurationFileError,
+  type ConfigurationFileWarning,
+  type ConfigurationRecord,
+  type ConfigurationWarning,
+  isBroughtBy,
 } from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { Logger } from '../telemetry/logger.js';
+import type { Confirmed } from '../views/view.js';
 import { DirectoryReader, type Reading } from './directory.js';
 import { fileReason } from './file-reason.js';
 import { type ConfigurationEditor, ConfigurationFileWriter, configurationFileText } from './file-writer.js';
@@ -23,7 +25,7 @@ import { LookSchedule } from './look-schedule.js';
 import { validateConfiguration } from './parse.js';
 import type { Precondition } from './precondition.js';
 import type { FileConflict, RecordFollower } from './record-follower.js';
-import type { ConfirmedRemovals, DirectorySource } from './source.js';
+import type { DirectorySource } from './source.js';
 import { ConfigurationWatch } from './watch.js';
 import { findWatchPoints } from './watch-points.js';
 
@@ -43,7 +45,7 @@ export interface ReloadOptions {
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
-  /** Those that are not in force as they stand, each with its node; and the templates in conflict, of this node too. */
+  /** Files that are not in force as they stand, each with its node; and the templates in conflict, of this node too. */
   faults(): readonly ConfigurationFileError[];
   /** Resolves when those that can be reached have read theirs again. */
   reload(options: ReloadOptions): Promise<void>;
@@ -52,8 +54,9 @@ export interface OtherFiles {
 export interface ConfigurationFilesOptions {
   /** Only this part reads it. */
   readonly source: DirectorySource;
+  /** Started and stopped with this part. */
   readonly follower: RecordFollower;
-  /** Of a store that masters share: changes records first. Default: the files are written first. */
+  /** Changes records first, on a store that masters share. Default: the files are written first. */
   readonly editor?: ConfigurationEditor;
   /** Absent: this is the only master. */
   readonly others?: OtherFiles;
@@ -108,6 +111,7 @@ export class ConfigurationFiles implements Part {
    */
   async start(): Promise<void> {
     await removeUnfinishedWrites(this.#source.directory);
+    await this.#options.follower.start();
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
     // Records that masters share are there whatever the files say, and their leader may be away.
@@ -120,6 +124,7 @@ export class ConfigurationFiles implements Part {
     await this.#queue.onIdle();
     this.#schedule.stop();
     await this.#watch.stop();
+    await this.#options.follower.stop();
   }
 
   /** Files that are not in force as they stand, and templates in conflict, of all masters. */
@@ -127,17 +132,29 @@ export class ConfigurationFiles implements Part {
     return [...this.ownErrors(), ...(this.#options.others?.faults() ?? [])];
   }
 
-  /** Those of this node. */
+  /** Files and templates of this node that are not in force as they stand. */
   ownErrors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
   }
 
-  /** Configurations without a file here whose removal waits to be confirmed; others say it in their records. */
+  /** Configurations without a file here whose removal waits to be confirmed. */
   waiting(): ReadonlySet<string> {
-    return new Set(this.#options.follower.waiting?.());
+    return new Set(this.#options.follower.waiting());
   }
 
-  /** What the files said when they were last read, by file name. */
+  /**
+   * Asked before an instance is made: false when the file of a configuration went or changed since it was read. The file
+   * is looked at again then.
+   */
+  async isInForce(record: ConfigurationRecord): Promise<boolean> {
+    return (
+      !isBroughtBy(record, this.#source.nodeId) ||
+      this.waiting().has(record.configuration.name) ||
+      this.#source.isAsRead(record.sourceFile)
+    );
+  }
+
+  /** The last reading of each file, by file name. */
   readings(): ReadonlyMap<string, Reading> {
     return this.#source.files ?? new Map();
   }
@@ -152,7 +169,7 @@ export class ConfigurationFiles implements Part {
     return this.#source;
   }
 
-  /** What files say without effect. */
+  /** Fields of files without effect. */
   warnings(): readonly ConfigurationFileWarning[] {
     return this.#source.warnings;
   }
@@ -216,24 +233,17 @@ export class ConfigurationFiles implements Part {
     return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
   }
 
-  /** `removed`: what is asked to go. */
-  async #change(write: () => Promise<void>, removed: ConfirmedRemovals = new Set()): Promise<void> {
-    await this.#exclusively(() =>
-      this.#source.whileConfirmed(removed, async () => {
-        await write();
-        await this.#follow();
-      }),
-    );
-  }
-
-  async #exclusively<T>(work: () => Promise<T>): Promise<T> {
+  async #change(write: () => Promise<void>, confirmed?: Confirmed): Promise<void> {
     if (!this.#isStarted || this.#stopping.signal.aborted)
       throw new DroverError(
         'DRV_NOT_READY',
         'configurations cannot be changed while the node starts or stops',
       );
     try {
-      return await this.#queue.add(work);
+      await this.#queue.add(async () => {
+        await write();
+        await this.#follow(confirmed);
+      });
     } catch (error) {
       // A look soon repairs what the failure left half-done.
       this.#hint(null);
@@ -241,8 +251,8 @@ export class ConfigurationFiles implements Part {
     }
   }
 
-  async #follow(): Promise<void> {
-    await this.#options.follower.follow();
+  async #follow(confirmed?: Confirmed): Promise<void> {
+    await this.#options.follower.follow(confirmed);
     this.#source.origins.forgetWriters();
   }
 

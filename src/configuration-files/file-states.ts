@@ -44,7 +44,7 @@ export interface FileStateFacts {
   readonly files: ReadonlyMap<string, Reading>;
   readonly records: Iterable<[name: string, { readonly value: ConfigurationRecord }]>;
   readonly faults: readonly ConfigurationFileError[];
-  /** Configurations whose removal waits, beside those whose records say it. */
+  /** Configurations whose removal waits to be confirmed. */
   readonly waiting: ReadonlySet<string>;
   /** Why the content of a configuration is held back, by its name. */
   readonly heldBack: ReadonlyMap<string, string>;
@@ -123,7 +123,7 @@ function withoutReading(
 ): StatedFile {
   const { name } = record.configuration;
   const reason = heldBack.get(name);
-  const removalWaits = record.removalWaits === true || (isHere && waiting.has(name));
+  const removalWaits = isHere && waiting.has(name);
   const gone = removalWaits
     ? 'is gone, as most others are; what it said goes with `config reload --confirm`'
     : 'is gone; what it said is in force until Drover has seen that';

@@ -4,12 +4,12 @@ import type { ParsedConfiguration } from './parse.js';
 
 /** Each is a record, its revision and its history. */
 export const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
-/** Of the contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+/** The limit of contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;
 
 type Change =
   | { readonly do: 'put'; readonly parsed: Pick<ParsedConfiguration, 'content'> }
-  | { readonly do: 'remove' | 'withhold' };
+  | { readonly do: 'remove' };
 
 /** Cuts changes of records into transactions, in order. A content that is too long for any stands alone. */
 export function inTransactions<One extends Change>(changes: readonly One[]): One[][] {

@@ -1,18 +1,17 @@
 /**
  * What the configuration files of one node say, as far as it may be believed. It reads when a caller asks. The
- * controller `configurations` observes it and decides what that means for the records.
+ * controllers observe it and decide what that means for the records.
  */
 import { basename } from 'node:path';
-import PQueue from 'p-queue';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
 import { DirectoryReader, DirectoryUnusable, type Reading } from './directory.js';
 import { FileWarningLog, fileWarnings } from './file-warnings.js';
-import { ContentOrigins, type ContentSource } from './history/content-origins.js';
+import { ContentOrigins } from './history/content-origins.js';
 import { SettledFiles } from './settled-files.js';
 
-/** What the controller `configurations` observes. */
+/** What the controllers observe of the files. */
 export interface ConfigurationSource {
   /** The node whose files these are. */
   readonly nodeId: string;
@@ -22,37 +21,11 @@ export interface ConfigurationSource {
   readonly suspects: readonly string[];
   /** Why the directory cannot be used; undefined: it can. Meanwhile the last reading of its files stands. */
   readonly fault: ConfigurationFileError | undefined;
-  /** Whether somebody asked to remove this configuration. Without it, many that go at once wait. */
-  isConfirmed(name: string): boolean;
-  /**
-   * Whether a file is there, as it was read. True also where that cannot be known: the last reading stands then. A file
-   * that is there and cannot be read is as it was read.
-   */
-  isAsRead(file: string): Promise<boolean>;
-  /** Who brought what the file of a configuration says now. */
-  originOf(name: string, file: string): ContentSource;
+  /** Names the directory that was read last, over restarts too; undefined: none was read. */
+  readonly directoryId: string | undefined;
+  /** Who brought what the files say. */
+  readonly origins: Pick<ContentOrigins, 'of' | 'ofFile' | 'ofWriter'>;
 }
-
-/** Of a master whose records are the truth: nothing is concluded from files. */
-export function unreadSource(nodeId: string): ConfigurationSource {
-  return {
-    nodeId,
-    files: undefined,
-    suspects: [],
-    fault: undefined,
-    isConfirmed: () => false,
-    isAsRead: async () => true,
-    originOf: (_name, file) => ({
-      origin: { file, key: null, commit: null, isDirty: null },
-      rollback: undefined,
-    }),
-  };
-}
-
-/** Names of configurations that somebody asked to remove. */
-export type ConfirmedRemovals = ReadonlySet<string> | 'all';
-
-const NONE: ConfirmedRemovals = new Set();
 
 export interface DirectorySourceOptions {
   readonly nodeId: string;
@@ -77,12 +50,11 @@ export class DirectorySource implements ConfigurationSource {
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
-  /** One reading at a time: one that began before a write would be believed after the one that shows the write. */
-  readonly #turns = new PQueue({ concurrency: 1 });
+  /** How many readings have begun. */
+  #begun = 0;
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
-  #confirmed: ConfirmedRemovals = NONE;
   #fault: ConfigurationFileError | undefined;
 
   constructor(options: DirectorySourceOptions) {
@@ -106,12 +78,11 @@ export class DirectorySource implements ConfigurationSource {
     return this.#fault;
   }
 
-  /** What the files say without effect. */
+  /** Fields of the files without effect. */
   get warnings(): readonly ConfigurationFileWarning[] {
     return fileWarnings(this.#settled.files);
   }
 
-  /** Names the directory that was read last, over restarts too; undefined: none was read. */
   get directoryId(): string | undefined {
     return this.#reader.id;
   }
@@ -126,20 +97,10 @@ export class DirectorySource implements ConfigurationSource {
     this.#onDoubt = listener;
   }
 
-  isConfirmed(name: string): boolean {
-    return this.#confirmed === 'all' || this.#confirmed.has(name);
-  }
-
-  /** While `work` runs, these removals need no further word. */
-  async whileConfirmed(names: ConfirmedRemovals, work: () => Promise<void>): Promise<void> {
-    this.#confirmed = names;
-    try {
-      await work();
-    } finally {
-      this.#confirmed = NONE;
-    }
-  }
-
+  /**
+   * Whether a file is there, as it was read. True also where that cannot be known: the last reading stands then. A file
+   * that is there and cannot be read is as it was read.
+   */
   async isAsRead(file: string): Promise<boolean> {
     if (!this.#hasRead || this.#fault !== undefined) return true;
     const reading = this.#settled.files.get(file);
@@ -149,20 +110,15 @@ export class DirectorySource implements ConfigurationSource {
     return isSame;
   }
 
-  originOf(name: string, file: string): ContentSource {
-    return this.origins.of(name, file);
-  }
-
   /** Reads the whole directory. When it cannot be used, `fault` says why and the rest stays as it was. */
-  read(options: ReadOptions): Promise<void> {
-    return this.#turns.add(() => this.#read(options));
-  }
-
-  async #read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
+  async read({ isFinal, canBeReplaced = false }: ReadOptions): Promise<void> {
+    const number = ++this.#begun;
     try {
       const reading = await this.#reader.read(canBeReplaced);
       await this.origins.look(reading.files, this.#settled.files);
-      this.#settled.takeAll(reading.files, isFinal);
+      const names = new Set([...this.#settled.files.keys(), ...this.suspects, ...reading.files.keys()]);
+      const readings = new Map([...names].map((file) => [file, reading.files.get(file)]));
+      this.#settled.take(readings, { number, isFinal });
       this.#links = reading.links;
       this.#hasRead = true;
       this.#fault = undefined;
@@ -175,17 +131,14 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /** Reads these files and the suspects. Reads the whole directory instead where that is not enough. */
-  readSome(files: readonly string[]): Promise<void> {
-    return this.#turns.add(() => this.#readSome(files));
-  }
-
-  async #readSome(files: readonly string[]): Promise<void> {
+  async readSome(files: readonly string[]): Promise<void> {
+    const number = ++this.#begun;
     const isPossible = this.#hasRead && this.#fault === undefined;
     const names = new Set([...files, ...this.suspects]);
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
-    if (readings === undefined) return this.#read({ isFinal: false });
+    if (readings === undefined) return this.read({ isFinal: false });
     await this.origins.look(readings, this.#settled.files);
-    this.#settled.take(readings, false);
+    this.#settled.take(readings, { number, isFinal: false });
     this.#tell();
   }
 
@@ -193,34 +146,27 @@ export class DirectorySource implements ConfigurationSource {
    * Reads the whole directory when it is not the one that was read last. Called before single files are read or
    * written.
    */
-  readIfReplaced(): Promise<void> {
-    return this.#turns.add(async () => {
-      if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
-        await this.#read({ isFinal: false });
-    });
+  async readIfReplaced(): Promise<void> {
+    if (this.#fault !== undefined || !(await this.#reader.isSameDirectory()))
+      await this.read({ isFinal: false });
   }
 
   /** Reads one file anew, and believes it. */
-  readFile(file: string): Promise<Reading | undefined> {
-    return this.#turns.add(async () => {
-      const reading = await this.#reader.readFile(file);
-      await this.origins.look([[file, reading]], this.#settled.files);
-      this.#settled.set(file, reading);
-      return reading;
-    });
+  async readFile(file: string): Promise<Reading | undefined> {
+    return (await this.readFiles([file])).get(file);
   }
 
   /**
-   * Reads these files anew and believes all of them at the same moment. Of two that are gone, neither takes the
+   * Reads these files anew and believes all of them at the same moment. So neither of two files that are gone takes the
    * other's name.
    */
-  readFiles(files: readonly string[]): Promise<void> {
-    return this.#turns.add(async () => {
-      const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
-      const readings = files.map((file, index) => [file, found[index]] as const);
-      await this.origins.look(readings, this.#settled.files);
-      for (const [file, reading] of readings) this.#settled.set(file, reading);
-    });
+  async readFiles(files: readonly string[]): Promise<ReadonlyMap<string, Reading | undefined>> {
+    const number = ++this.#begun;
+    const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
+    const readings = new Map(files.map((file, index) => [file, found[index]]));
+    await this.origins.look(readings, this.#settled.files);
+    this.#settled.take(readings, { number, isFinal: true });
+    return readings;
   }
 
   #tell(): void {

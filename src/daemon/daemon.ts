@@ -1,12 +1,12 @@
 /**
- * A running node with a master. The executable and end-to-end tests ask it for its state and end it in one of two
- * ways. start-daemon.ts puts it together.
+ * A running node with a master. The executable and end-to-end tests ask it for its state, and stop it with or without
+ * its instances. start-daemon.ts puts it together.
  */
 import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
-import type { Commands } from '../commands/command-runner.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import type { Commands } from '../console/commands.js';
 import type { Candidate } from '../leadership/candidate.js';
 import type { RunningParts } from '../loop/lifecycle.js';
 import type { Master } from '../master.js';

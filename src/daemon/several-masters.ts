@@ -5,6 +5,9 @@
 import { join } from 'node:path';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
+import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
+import { Bases } from '../../controllers/master/directories/bases.js';
+import { DirectoryEngine } from '../../controllers/master/directories/reconciler.js';
 import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
 import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
 import { MasterCalls } from '../channel/masters/master-calls.js';
@@ -12,9 +15,9 @@ import { MasterDesk } from '../channel/masters/master-desk.js';
 import { openRecordDesk } from '../channel/masters/record-desk.js';
 import type { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { LocalFiles } from '../configuration-files/local-files.js';
+import { decodeEdits, encodeEdits, transactionOf } from '../configuration-files/record-edits.js';
 import { DirectorySource } from '../configuration-files/source.js';
-import { ConfigurationView } from '../configuration-files/view/configuration-view.js';
-import { decodeEdits, encodeEdits, transactionOf } from '../configuration-files/view/record-edits.js';
 import type { AskingLeadership } from '../leadership/candidate.js';
 import { LeaderSearch } from '../leadership/leader-search.js';
 import type { MasterPeer } from '../leadership/leadership.js';
@@ -55,12 +58,11 @@ export interface SeveralMastersOptions {
   readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
   readonly templates: MasterTemplates;
   readonly audit: Pick<AuditTrail, 'last'>;
-  readonly shared: Pick<Shared, 'clock' | 'random' | 'logger'>;
+  readonly shared: Pick<Shared, 'clock' | 'random' | 'logger' | 'metrics'>;
 }
 
 export class SeveralMasters implements Part {
   readonly desk: MasterDesk;
-  readonly source: DirectorySource;
   readonly files: ConfigurationFiles;
   readonly audit: AuditOfMasters;
   readonly templates: TemplateView;
@@ -71,7 +73,7 @@ export class SeveralMasters implements Part {
   readonly search: LeaderSearch;
   readonly #options: SeveralMastersOptions;
   readonly #templateRecords: Mirror<TemplateRecord>;
-  readonly #view: ConfigurationView;
+  readonly #follower: ConfigurationFollower;
   readonly #others: FilesOfMasters;
   readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
@@ -81,7 +83,7 @@ export class SeveralMasters implements Part {
 
   constructor(options: SeveralMastersOptions) {
     const { nodeId, paths, store, state, leadership, dial, audit, shared } = options;
-    const { clock, random, logger } = shared;
+    const { clock, logger } = shared;
     this.#options = options;
     this.desk = new MasterDesk({ logger });
     this.#calls = new MasterCalls({ dial, clock });
@@ -114,30 +116,31 @@ export class SeveralMasters implements Part {
       },
       deskOptions,
     );
-    const views = join(paths.data, 'views');
-    this.source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
-    const { source } = this;
-    const common = { store, clock, random, logger };
-    this.#view = new ConfigurationView({
-      ...common,
+    const basesOf = (name: string): Bases =>
+      new Bases({ path: join(paths.data, 'views', `${name}.json`), store, logger });
+    const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
+    const follower = new ConfigurationFollower({
+      ...shared,
       source,
+      localFiles: new LocalFiles(source),
       configurations,
+      store,
       door,
-      basesFile: join(views, 'configurations.json'),
+      bases: basesOf('configurations'),
       onFaults: () => this.#others.changed(),
     });
-    const view = this.#view;
+    this.#follower = follower;
     const others = new FilesOfMasters({
       ...deskOptions,
-      faults: () => [...view.faults(), ...this.templates.faults()],
+      faults: () => [...follower.faults(), ...this.templates.faults()],
       reload: (asked) => this.files.reloadHere(asked),
       clock,
     });
     this.#others = others;
     this.files = new ConfigurationFiles({
       source,
-      follower: view,
-      editor: view,
+      follower,
+      editor: follower,
       others: {
         faults: () => [...this.templates.faults(), ...others.faults()],
         reload: (asked) => others.reload(asked),
@@ -148,7 +151,9 @@ export class SeveralMasters implements Part {
     });
     const { library, local } = options.templates;
     this.templates = new TemplateView({
-      ...common,
+      store,
+      clock,
+      logger,
       nodeId,
       path: paths.templates,
       library,
@@ -165,7 +170,8 @@ export class SeveralMasters implements Part {
       ),
       peers: this.#peers(),
       onConflicts: () => others.changed(),
-      basesFile: join(views, 'templates.json'),
+      followerOf: (tree, onRound) =>
+        new DirectoryEngine({ ...shared, name: 'templates', tree, bases: basesOf('templates'), onRound }),
     });
     this.audit = new AuditOfMasters({
       nodeId,
@@ -210,12 +216,11 @@ export class SeveralMasters implements Part {
   *#inOrder(): Generator<() => Promise<void>> {
     const { leadership } = this.#options;
     const running = this.#running;
-    for (const part of [this.#templateRecords, this.#view, this.files, this.templates])
-      yield () => running.start(part);
+    for (const part of [this.#templateRecords, this.files, this.templates]) yield () => running.start(part);
     yield async () =>
       running.onStop(
         leadership.onChange(() => {
-          this.#view.wake();
+          this.#follower.wake();
           this.#others.changed();
           this.templates.wake();
         }),

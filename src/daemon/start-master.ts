@@ -13,10 +13,8 @@ import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
-import { Commands } from '../commands/command-runner.js';
-import type { CommandDependencies } from '../commands/context.js';
-import { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import { DirectorySource, unreadSource } from '../configuration-files/source.js';
+import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { Commands } from '../console/commands.js';
 import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
@@ -32,6 +30,7 @@ import { connectionTo } from './connect-to-leader.js';
 import { MasterWork } from './master-work.js';
 import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-store.js';
 import type { SeveralMasters } from './several-masters.js';
+import { buildSoleFiles } from './sole-files.js';
 import { openApiCertificate } from './start-api-tls.js';
 import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
 import type { WithoutState } from './start-without-state.js';
@@ -99,7 +98,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     untilAnswered: () => api.untilAnswered(),
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
-  const commands = new Commands(dependencies);
+  const commands = new Commands({
+    ...dependencies,
+    ask: (caller, request) => api.ask(caller, request),
+  });
   const api = new ApiServer({
     dependencies: { ...dependencies, commands },
     ...(configuration.store.kind === 'etcd' && {
@@ -171,7 +173,6 @@ async function lay(
     },
   });
   const { nodeId, address, port, apiPort, clusterName, nodeTimeoutMs } = configuration;
-  const source = new DirectorySource({ nodeId, directory: paths.configurations, logger, clock });
   const master = new Master({
     ...shared,
     clusterName,
@@ -185,8 +186,8 @@ async function lay(
     leadership: candidate,
     nodeTimeoutMs,
     store,
-    // When masters share records, the records count and not the files of one master.
-    configurationSource: isShared ? unreadSource(nodeId) : source,
+    // Records that masters share are the truth, and not the files of one.
+    ...(!isShared && { isInForce: (record) => files.isInForce(record) }),
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
     revokeNode: (id, options) => cluster.members.revoke(id, options),
@@ -215,15 +216,7 @@ async function lay(
         shared,
       })
     : undefined;
-  const files =
-    several?.files ??
-    new ConfigurationFiles({
-      source,
-      follower: master.configurationFollower,
-      configurations: master.state.configurations,
-      logger,
-      clock,
-    });
+  const files = several?.files ?? buildSoleFiles({ ...shared, nodeId, paths, state: master.state, store });
   const dashboard = new DashboardFiles({ directory: DASHBOARD, isOn: configuration.dashboard });
   return {
     store,
@@ -257,7 +250,7 @@ function buildDependencies(
     dashboard,
   }: Foundation,
   isReady: () => boolean,
-): Omit<ApiDependencies, 'commands'> & CommandDependencies {
+): Omit<ApiDependencies, 'commands'> {
   const { state } = master;
   const { clock, logger, metrics } = shared;
   return {

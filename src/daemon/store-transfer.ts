@@ -126,7 +126,7 @@ function check(written: StoreState, read: StoreState): void {
   if (isDeepStrictEqual(plain(written), plain(read))) return;
   throw new DroverError(
     'DRV_STORE_CORRUPT',
-    'what was written is not what can be read again: nothing else was changed',
+    'the state that was written reads back differently: nothing else was changed',
   );
 }
 

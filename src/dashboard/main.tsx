@@ -17,7 +17,9 @@ import { Session } from './session/session.js';
 
 const SECOND_MS = 1_000;
 
-/** The one-time code of a link. It leaves the address at once: addresses are copied, and stay in the history. */
+/**
+ * Takes the one-time code out of the address. It must not stay there: addresses are copied, and stay in the history.
+ */
 function takeCode(): string | null {
   const code = /^#code=([^&]+)/.exec(location.hash)?.[1];
   if (code === undefined) return null;
@@ -26,7 +28,7 @@ function takeCode(): string | null {
 }
 
 function makeServices(): Services {
-  // Relative: a proxy may put the page below a path.
+  // The address is relative, because a proxy may put the page below a path.
   const session = new Session(new URL('../api/', document.baseURI).href, sessionStorage);
   const live = new Live(session);
   const router = new Router(window);

@@ -200,7 +200,7 @@ export class FactsExplainer implements Explainer {
     return record;
   }
 
-  /** What is placed there and not being removed. */
+  /** The instances that are placed on the node and are not being removed. */
   #instancesOn(nodeId: string): InstanceRecord[] {
     return [...this.#options.instances.entries()]
       .map(([, { value }]) => value)

@@ -64,9 +64,9 @@ export interface ConfigurationFacts {
 export interface Story {
   /** To be read after the name: `waits 4 s for restart 3: it exited with code 1`. */
   readonly says: string;
-  /** What happens next by itself, as sentences. */
+  /** The next things that happen by themselves, as sentences. */
   readonly next?: string | undefined;
-  /** What the operator can do, as sentences. */
+  /** The things that the operator can do, as sentences. */
   readonly advice?: string | undefined;
   /** Default false. */
   readonly isSettled?: boolean;

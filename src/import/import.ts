@@ -1,7 +1,7 @@
 /** Runs one import: judges the drafts, writes them unless it is a dry run, and reports all of them. */
 import { resolve } from 'node:path';
-import { ClientError, EXIT } from '../client/client-error.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
 import { countText, shellWord } from '../model/words.js';
 import type { Drafts } from './draft.js';

@@ -1,6 +1,6 @@
 /**
- * One line of the audit trail: who did or tried what, from where, and with which result. It never holds a body or a
- * token.
+ * One line of the audit trail: who did or tried something, from where, and with which result. It never holds a body or
+ * a token.
  */
 import { z } from 'zod';
 
@@ -26,6 +26,6 @@ export type AuditEntry = z.output<typeof auditEntrySchema>;
 /** The sink of audit lines. Never throws and never waits. */
 export interface AuditTrail {
   record(entry: Omit<AuditEntry, 'at'>): void;
-  /** The last `count` entries, oldest first, including those of earlier daemons. */
+  /** The last `count` entries, the oldest first, including those of earlier daemons. */
   last(count: number): readonly AuditEntry[];
 }

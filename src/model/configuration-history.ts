@@ -1,15 +1,15 @@
 /**
- * The last contents of a configuration: which they were, who brought them, and how each of them ended. The controller
- * `configurations` writes it with the record; `config history`, `config diff` and `config rollback` read it.
+ * The latest contents of a configuration: each with its origin and its end. The controller `configurations` writes them
+ * with the record; `config history`, `config diff` and `config rollback` read them.
  */
 import { z } from 'zod';
 import type { ConfigurationRecord } from './configuration.js';
 import { phaseOf, type RolloutRecord } from './rollout.js';
 
-/** Older contents are forgotten, and collected unless an instance was made from them. */
+/** How many contents are kept. An older content is forgotten, and its revision is deleted once no instance has it. */
 export const MAX_CONTENTS = 10;
 
-/** Where a content came from. */
+/** The origin of a content. */
 export const contentOriginSchema = z.object({
   file: z.string().describe('under `configurations/` of its node'),
   node: z.string().nullable().describe('the node of the file; null: not known'),
@@ -30,7 +30,7 @@ export const contentOriginSchema = z.object({
 });
 export type ContentOrigin = z.output<typeof contentOriginSchema>;
 
-/** How a content ended that is no longer the one of the file. */
+/** The end of a content that the file no longer has. */
 export const contentEndSchema = z.object({
   outcome: z
     .enum(['rolled-out', 'failed', 'rolled-back', 'replaced'])
@@ -51,14 +51,17 @@ export const keptContentSchema = contentOriginSchema.extend({
 });
 export type KeptContent = z.output<typeof keptContentSchema>;
 
-/** Store value of `history/<name>`. */
+/** The store value of `history/<name>`. */
 export const configurationHistorySchema = z.object({
   /** The oldest first; the last one is the content of the file. */
   contents: z.array(keptContentSchema).readonly(),
 });
 export type ConfigurationHistory = z.output<typeof configurationHistorySchema>;
 
-/** The contents of a configuration, the oldest first. A record from before a history was kept is the only one. */
+/**
+ * The contents of a configuration, the oldest first. When there is no history, the content of the record is the only
+ * one.
+ */
 export function contentsOf(
   history: ConfigurationHistory | undefined,
   record: ConfigurationRecord | undefined,
@@ -70,7 +73,7 @@ export function contentsOf(
   return [...kept, { number, revision, at: null, file, node, key: null, commit: null, isDirty: null }];
 }
 
-/** How a content ends that another one replaces now, by the rollout of its configuration. */
+/** The end of a content that another content replaces now, judged by the rollout of its configuration. */
 export function endOf(rollout: RolloutRecord | undefined, revision: string): Omit<ContentEnd, 'at'> {
   if (rollout?.to !== revision) return REPLACED;
   const { reason, message } = rollout;
@@ -92,13 +95,16 @@ const REPLACED = { outcome: 'replaced', reason: null } as const;
 export interface NewContent {
   readonly revision: string;
   readonly origin: ContentOrigin;
-  /** Unix milliseconds. */
+  /** When the content came into force, in Unix milliseconds. */
   readonly at: number;
-  /** How the one before it ended. */
+  /** The end of the content before it. */
   readonly end: Omit<ContentEnd, 'at'>;
 }
 
-/** The history when a new content comes into force: the one before it has ended, and the oldest one may go. */
+/**
+ * The history after a new content has come into force: the content before it gets its end, and the oldest content may
+ * go.
+ */
 export function withContent(
   contents: readonly KeptContent[],
   { revision, origin, at, end }: NewContent,

@@ -1,6 +1,6 @@
 /**
- * The instance configuration: the blueprint an operator writes. The schema is the only place that knows its
- * fields, limits and defaults; files, API and OpenAPI all use it.
+ * The configuration of instances, as an operator writes it. The schema is the only place that knows its fields, limits
+ * and defaults; files, API and OpenAPI all use it.
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
@@ -29,7 +29,7 @@ export const portRangeSchema = z.object({ min: port, max: port }).refine((range)
   error: 'must not be greater than max',
 });
 
-/** A string map whose keys can never reach an object's prototype. Values hold no NUL. */
+/** A map of texts whose keys can never reach an object's prototype. Values hold no NUL. */
 const stringMapSchema = z
   .record(
     z
@@ -68,7 +68,7 @@ export type PlacementOrder = z.output<typeof placementOrderSchema>;
 const fieldsSchema = z.object({
   name: nameSchema,
   runtime: nameSchema.default('screen'),
-  /** Shell command line that starts the process, run by `/bin/sh -c` in the working directory. */
+  /** The shell command line that starts the process. `/bin/sh -c` runs it in the working directory. */
   command: z
     .string()
     .min(1)
@@ -79,33 +79,35 @@ const fieldsSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0).max(1_000_000).default(100),
   instanceGroups: z.array(nameSchema).max(256).default([]),
-  /** Node ids allowed to host it; empty = any. */
+  /** The ids of the nodes that may run its instances; empty: any node. */
   nodes: z.array(nameSchema).max(4096).default([]),
   hostAddress: z.string().min(1).max(253).optional(),
   availablePorts: portRangeSchema.optional(),
   minimumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).default(DEFAULT_MINIMUM),
-  /** Never more than this many; instances above it are stopped. Absent = no limit. */
+  /** The most instances; further ones are stopped. Absent: no limit. */
   maximumServiceCount: z.int().min(0).max(MAX_SERVICE_COUNT).optional(),
-  /** What a lowered minimum leaves behind: kept, or removed once it has no players. Absent = `keep`. */
+  /**
+   * Whether a lowered minimum keeps the surplus instances, or removes them once they have no players. Absent: `keep`.
+   */
   surplus: z.enum(['keep', 'remove']).optional(),
-  /** What becomes of instances with this content when the configuration is deleted. Absent = `keep`. */
+  /** Whether the instances with this content run on or stop when the configuration is deleted. Absent: `keep`. */
   onDelete: z.enum(['keep', 'stop']).optional(),
   environmentVariables: stringMapSchema.default({}),
   templateInstallationConfig: templateInstallationSchema.prefault({}),
   fileModifications: z.array(workspacePathSchema).max(1024).default([]),
   properties: stringMapSchema.default({}),
-  /** Which of the nodes that fit gets an instance. Absent = `spread`. */
+  /** The order in which fitting nodes are chosen. Absent: `spread`. */
   placement: placementOrderSchema.optional(),
-  /** The user that it runs as. Absent = the `runAs` of its node. */
+  /** The user that the instances run as. Absent: the `runAs` of the node. */
   runAs: runAsSchema.optional(),
   stopCommand: stopCommandSchema.optional(),
-  /** Default: see STOPPING_DEFAULTS, also of the next two. */
+  /** The defaults of this field and the next two stand in STOPPING_DEFAULTS. */
   stopSignal: stopSignalSchema.optional(),
   stopTimeoutSeconds: stopTimeoutSecondsSchema.optional(),
   restartPolicy: restartPolicySchema.optional(),
-  /** Absent = ready as soon as the process is up. */
+  /** When an instance counts as ready. Absent: as soon as its process is up. */
   readiness: readinessSchema.optional(),
-  /** How a changed content reaches the instances that run. Absent = it does not. */
+  /** How a changed content reaches running instances. Absent: not at all. */
   update: updateSchema.optional(),
 });
 
@@ -117,8 +119,8 @@ export const configurationSchema = fieldsSchema.superRefine(({ readiness, availa
 });
 
 /**
- * What a file or a client may say. It is stricter than `configurationSchema`, which also reads what older versions
- * accepted and stored.
+ * The schema for contents of files and clients. It is stricter than `configurationSchema`, which also reads contents
+ * that older versions accepted and stored.
  */
 export const newConfigurationSchema = configurationSchema.superRefine((configuration, context) => {
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
@@ -129,10 +131,10 @@ export const newConfigurationSchema = configurationSchema.superRefine((configura
 
 /** A valid configuration with every default filled in. Treat as immutable. */
 export type Configuration = z.output<typeof configurationSchema>;
-/** What a client or a file may contain: fields with defaults are optional. */
+/** The input of a client or a file: fields with defaults are optional. */
 export type ConfigurationInput = z.input<typeof configurationSchema>;
 
-/** SHA-256 of the content in canonical key order, as its first 32 hex digits (128 bits): the name of the revision. */
+/** The name of a revision: the first 32 hex digits (128 bits) of the SHA-256 of the content in canonical key order. */
 export function hashConfiguration(configuration: Configuration): string {
   return createHash('sha256').update(canonicalJson(configuration)).digest('hex').slice(0, 32);
 }
@@ -146,21 +148,19 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** Store value of `configurations/<name>`: the last good content of a file. */
+/** The store value of `configurations/<name>`: the last good content of a file. */
 export const configurationRecordSchema = z.object({
   configuration: configurationSchema,
-  /** The file that it came from, under `configurations/` of its node, e.g. `hello.json`. */
+  /** The file that the content came from, under `configurations/` of its node, such as `hello.json`. */
   sourceFile: z.string(),
   /** The node of that file; records of 0.1.0 omit it. */
   sourceNode: z.string().optional(),
-  /** `hashConfiguration` of the content: the key of its revision. */
+  /** The hash that `hashConfiguration` makes of the content: the key of its revision. */
   hash: z.string(),
-  /** Its file is gone with those of most others: it stays until `config reload --confirm`, or until a file says it. */
-  removalWaits: z.literal(true).optional(),
 });
 export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
 
-/** True when a file of this node brought the record. One that names no node came from the master's own. */
+/** True when a file of this node brought the record. A record without a node came from a file of the master itself. */
 export function isBroughtBy(
   { sourceNode }: Pick<ConfigurationRecord, 'sourceNode'>,
   masterNodeId: string,
@@ -187,7 +187,7 @@ export const configurationFileErrorSchema = z.object({
 });
 export type ConfigurationFileError = Readonly<z.output<typeof configurationFileErrorSchema>>;
 
-/** What a valid configuration says without effect. */
+/** A warning about a part of a valid configuration that has no effect. */
 export const configurationWarningSchema = z.object({
   line: z.int().nullable().describe('from 1; null: it did not come from a file'),
   column: z.int().nullable(),
@@ -196,7 +196,7 @@ export const configurationWarningSchema = z.object({
 });
 export type ConfigurationWarning = Readonly<z.output<typeof configurationWarningSchema>>;
 
-/** The same with its file, for `config list`, `why`, the API and the log. */
+/** The same warning with its file, for `config list`, `why`, the API and the log. */
 export const configurationFileWarningSchema = configurationWarningSchema.extend({
   file: z.string().describe('name of the file'),
   name: z.string().describe('of its configuration'),

@@ -1,13 +1,24 @@
 /**
  * Every error that Drover shows to a client or an operator, with its HTTP status, in one table.
- * Parts throw `DroverError` with a code from here; the API turns it into `{error}` and the status.
+ * Parts throw `DroverError` with a code from here; the API turns it into `{error, code}` and the status.
  */
 
 const STATUS_BY_CODE = {
   DRV_REQUEST_INVALID: 400,
   DRV_REQUEST_TOO_LARGE: 413,
   DRV_REQUEST_TIMEOUT: 408,
+  DRV_REQUEST_GIVEN_UP: 503,
+  DRV_CONTENT_TYPE_UNKNOWN: 415,
+  DRV_HEADERS_TOO_LARGE: 431,
+  DRV_ENDPOINT_UNKNOWN: 404,
+  DRV_METHOD_UNKNOWN: 405,
+  DRV_UPGRADE_REQUIRED: 426,
+  DRV_TLS_REQUIRED: 400,
+  DRV_KEY_REFUSED: 401,
+  DRV_KEY_LIMITED: 403,
+  DRV_RATE_LIMITED: 429,
   DRV_NOT_LEADER: 503,
+  DRV_LEADER_LOST: 502,
   DRV_NOT_READY: 503,
   DRV_NOT_IMPLEMENTED: 501,
   DRV_INTERNAL: 500,
@@ -74,14 +85,15 @@ const STATUS_BY_CODE = {
   DRV_RUNTIME_UNAVAILABLE: 503,
   DRV_CHANNEL_CLOSED: 503,
   DRV_CHANNEL_CALL_FAILED: 502,
+  DRV_SERVICE_UNKNOWN: 502,
 } as const;
 
-/** A stable code, `DRV_<AREA>_<WHAT>`. Codes never change their meaning; new meanings get new codes. */
+/** A stable code, `DRV_<AREA>_<WHAT>`. A code never changes its meaning; a new meaning gets a new code. */
 export type ErrorCode = keyof typeof STATUS_BY_CODE;
 
 /**
- * The one error class that may cross a part's border. `message` is for a person: it names the field or thing, what
- * is wrong and what would be right. It holds no secret, and no server path that a client may not see.
+ * The only error class that may leave a part. `message` is for a person: it names the field or thing, what is wrong and
+ * what would be right. It holds no secret, and no server path that a client may not see.
  */
 export class DroverError extends Error {
   readonly code: ErrorCode;
@@ -103,17 +115,17 @@ export class DroverError extends Error {
   }
 }
 
-/** The HTTP status that an error with this code is answered with. */
+/** The HTTP status of answers with this code. */
 export function statusOfCode(code: ErrorCode): number {
   return STATUS_BY_CODE[code];
 }
 
-/** True when `text` is a known code. Used on codes that came over the channel. */
+/** True when `text` is a known code. Used for codes that came over the channel. */
 export function isErrorCode(text: string): text is ErrorCode {
   return Object.hasOwn(STATUS_BY_CODE, text);
 }
 
-/** The message of anything thrown, for a log line or a status message; never throws itself. */
+/** The message of any thrown value, for a log line or a status message; never throws itself. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,14 +1,14 @@
 /**
- * What a changed field of a configuration asks of an instance that runs already: nothing, a restart in the same place, or
- * another instance. The plan of a change, updates in place and rollouts judge by this one table. Pure.
+ * The effect of a changed field on an instance that runs already: none, a restart in the same place, or another
+ * instance. The plan of a change, updates in place and rollouts all use this table. Pure.
  */
 import { z } from 'zod';
 import type { Configuration } from './configuration.js';
 import { differencesOf, type FieldDifference } from './field-differences.js';
 
 /**
- * `live`: it holds at once, without a restart. `next-start`: a restart in the same place takes it. `replacement`: it needs
- * another place, or another kind of process.
+ * `live`: the change takes effect at once, without a restart. `next-start`: a restart in the same place brings it.
+ * `replacement`: it needs another place, or another kind of process.
  */
 const fieldClassSchema = z
   .enum(['live', 'next-start', 'replacement'])
@@ -23,7 +23,7 @@ export const changedFieldSchema = z.object({
 });
 export type ChangedField = z.output<typeof changedFieldSchema>;
 
-/** Where an instance is. */
+/** The place of an instance. */
 export interface FieldPlace {
   readonly nodeId: string;
   readonly port: number | null;
@@ -32,7 +32,7 @@ export interface FieldPlace {
 interface Change {
   readonly from: Configuration;
   readonly to: Configuration;
-  /** Undefined: of any instance of `from`, wherever it may be. */
+  /** Undefined: the change is judged for any instance of `from`, wherever it may be. */
   readonly place: FieldPlace | undefined;
 }
 
@@ -45,12 +45,12 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   // The runtime holds the process, and a node may not offer the new one.
   runtime: 'replacement',
   command: 'next-start',
-  // It decides whether the directory outlives the process, and whether the instance may leave its node.
+  // The field decides whether the directory outlives the process, and whether the instance may leave its node.
   static: 'replacement',
-  // Reserved on the node and set as limits of the process: it must fit anew.
+  // The amount is reserved on the node and limits the process, so it must fit anew.
   ramMB: 'replacement',
   cpu: 'replacement',
-  // Only callers read it, by the configuration.
+  // Only callers read the field, in the configuration.
   instanceGroups: 'live',
   nodes: nodesClass,
   // Ports are free or taken by address, so another address is another place.
@@ -58,34 +58,34 @@ const CLASSES: { readonly [Field in keyof Required<Configuration>]: Judge } = {
   availablePorts: portsClass,
   minimumServiceCount: 'live',
   maximumServiceCount: 'live',
-  // Read when the minimum is lowered.
+  // The controllers read it when the minimum is lowered.
   surplus: 'live',
-  // Read from the content that an instance has, when the configuration is gone.
+  // The controllers read it from the content of an instance, once the configuration is deleted.
   onDelete: 'live',
   environmentVariables: 'next-start',
-  // Installed before a start.
+  // The templates are installed before a start.
   templateInstallationConfig: 'next-start',
   fileModifications: 'next-start',
   properties: 'next-start',
-  // The order of nodes for those that are made later. Nothing moves for it.
+  // The field orders the nodes for later instances; no instance moves because of it.
   placement: 'live',
-  // What the old user wrote in the directory is not the new user's.
+  // Files that the former user wrote in the directory do not belong to the new user.
   runAs: 'replacement',
-  // Read when a stop begins.
+  // The node reads it when a stop begins.
   stopCommand: 'live',
   stopSignal: 'live',
   stopTimeoutSeconds: 'live',
-  // Read when the process has ended.
+  // The node reads it when the process has ended.
   restartPolicy: 'live',
-  // Asks something of the process from outside.
+  // The node checks it from outside the process.
   readiness: 'live',
-  // Read by the rollout of the change itself.
+  // The rollout of the change itself reads it.
   update: 'live',
 };
 
 /**
- * Every field that differs, with its class, by path. With `place` the class is that for the instance there. Without, it is
- * the most that any instance of `from` may need.
+ * All fields that differ, by path, each with its class. With `place`: the class for the instance there. Otherwise: the
+ * strongest class that any instance of `from` may need.
  */
 export function changedFields(from: Configuration, to: Configuration, place?: FieldPlace): ChangedField[] {
   return differencesOf(from, to).map(({ field, before, after }: FieldDifference) => ({
@@ -96,7 +96,7 @@ export function changedFields(from: Configuration, to: Configuration, place?: Fi
   }));
 }
 
-/** The class that decides, because it asks for the most. Null: nothing has changed. */
+/** The strongest class of the fields, which decides. Null: nothing has changed. */
 export function strongestClass(fields: readonly Pick<ChangedField, 'class'>[]): FieldClass | null {
   return fieldClassSchema.options.findLast((one) => fields.some((field) => field.class === one)) ?? null;
 }
@@ -120,7 +120,10 @@ function nodesClass({ from, to, place }: Change): FieldClass {
   return from.nodes.length > 0 && from.nodes.every(isAllowed) ? 'live' : 'replacement';
 }
 
-/** An instance keeps its port where the new range has it. Without a range a restart gives the port back. */
+/**
+ * An instance keeps its port if the new range contains it. When the new content has no range, a restart gives the port
+ * back.
+ */
 function portsClass({ from, to, place }: Change): FieldClass {
   const range = to.availablePorts;
   if (range === undefined) return 'next-start';

@@ -12,8 +12,8 @@ export const fieldDifferenceSchema = z.object({
 export type FieldDifference = z.output<typeof fieldDifferenceSchema>;
 
 /**
- * Returns every field that differs, by name. A list counts as one value. Where one of the two has no `update`, it is
- * compared as what that means: a block that says one thing is not shown with ten defaults.
+ * Returns every field that differs, by name. A list counts as one value. A missing `update` is compared as NO_UPDATE,
+ * so that a block with one field is not shown with ten defaults.
  */
 export function differencesOf(before: Configuration, after: Configuration): FieldDifference[] {
   const isOne = (before.update === undefined) !== (after.update === undefined);

@@ -5,7 +5,6 @@
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
 import { publicPid } from './run/run-identity.js';
-import { LOCAL_STORAGE } from './template.js';
 
 /**
  * ```
@@ -61,8 +60,8 @@ export const desiredSchema = z.object({
 const placedTemplateSchema = z.object({
   group: nameSchema,
   name: nameSchema,
-  /** The storage that the template comes from; older records omit it. */
-  storage: nameSchema.default(LOCAL_STORAGE),
+  /** The storage that the template comes from. */
+  storage: nameSchema,
   priority: z.int(),
 });
 
@@ -76,11 +75,12 @@ export const placementSchema = z.object({
   templates: z.array(placedTemplateSchema),
 });
 
-export const instanceStatusSchema = z.object({
+/** The status in the form that records have on disk. */
+export const storedStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
-  /** What its last install found without effect, such as a missing file, for a person; absent: nothing. */
+  /** A warning of the last install, for a person: something without effect, such as a missing file. Absent: nothing. */
   warning: z.string().optional(),
   /** Null: nothing runs. NO_HOST_PID: it runs in a container, which has no process of its own on the node. */
   pid: z.int().nullable(),
@@ -93,10 +93,9 @@ export const instanceStatusSchema = z.object({
   maxPlayers: z.number().nullable(),
   tps: z.number().nullable(),
   /**
-   * Whether it has been ready with the content that it has (`src/channel/master/first-readiness.ts`). Absent: not known,
-   * as in older records; it counts as ready.
+   * Whether the instance has been ready with the content that it has (`src/channel/master/first-readiness.ts`).
    */
-  hasBeenReady: z.boolean().optional(),
+  hasBeenReady: z.boolean(),
   /** While that is false: when its run was first reported ONLINE, Unix milliseconds. */
   upAt: z.number().optional(),
   /** It has said how many players it has: since then unknown players are not none. Absent: never. */
@@ -114,8 +113,22 @@ export const instanceStatusSchema = z.object({
   endedAt: z.number().optional(),
 });
 
+/** A process, or none. Only an instance without a process has ended, or is gone from its node. */
+type ProcessStatus =
+  | { pid: number; gone: false; endedAt?: never }
+  | { pid: null; gone: boolean; endedAt?: number };
+
+/** Until the instance has been ready with its content, its first moment ONLINE counts. */
+type FirstReadiness = { hasBeenReady: true; upAt?: never } | { hasBeenReady: false; upAt?: number };
+
+export type StoredStatus = z.output<typeof storedStatusSchema>;
+export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof FirstReadiness> &
+  ProcessStatus &
+  FirstReadiness;
+
 const homeSchema = z.object({ nodeId: nameSchema, port: z.int().min(1).max(65_535).nullable() });
 
+/** The record in the form that it has on disk. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({
   id: instanceIdSchema,
   configurationName: nameSchema,
@@ -127,7 +140,7 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
-  /** Records of 0.1.0 omit it: see `makerOf`. */
+  /** Absent: see `makerOf`. */
   madeBy: makerSchema.optional(),
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
@@ -140,12 +153,36 @@ export const instanceRecordSchema = z.object({
   placement: placementSchema.nullable(),
   /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
-  status: instanceStatusSchema,
+  status: storedStatusSchema,
 });
 
-export type InstanceRecord = z.output<typeof instanceRecordSchema>;
+type StoredInstance = z.output<typeof instanceRecordSchema>;
+export type InstanceRecord = Omit<StoredInstance, 'status'> & { status: InstanceStatus };
+
+/** A stored record as its readers have it. */
+export function instanceOf(stored: StoredInstance): InstanceRecord {
+  return isInLine(stored) ? stored : { ...stored, status: statusOf(stored.status) };
+}
+
+function isInLine(stored: StoredInstance): stored is InstanceRecord {
+  const { pid, gone, endedAt, hasBeenReady, upAt } = stored.status;
+  return (pid === null || (!gone && endedAt === undefined)) && (!hasBeenReady || upAt === undefined);
+}
+
+/**
+ * Brings fields in line that cannot be together: a process outweighs an end, and readiness outweighs the wait for it.
+ */
+export function statusOf(stored: StoredStatus): InstanceStatus {
+  const { pid, gone, endedAt, hasBeenReady, upAt, ...common } = stored;
+  const process: ProcessStatus =
+    pid === null ? { pid, gone, ...(endedAt !== undefined && { endedAt }) } : { pid, gone: false };
+  const readiness: FirstReadiness = hasBeenReady
+    ? { hasBeenReady }
+    : { hasBeenReady, ...(upAt !== undefined && { upAt }) };
+  return { ...common, ...process, ...readiness };
+}
+
 export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
-export type InstanceStatus = InstanceRecord['status'];
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
 
 /**
@@ -156,6 +193,26 @@ export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' 
   if (desired.goal !== 'run' || status.pid !== null) return false;
   // A client may have reported another state since.
   return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
+}
+
+/**
+ * What an instance says of its players. `some`: it has some. `none`: it has none. `unsaid`: it is up, and has said how
+ * many before but does not say it now. `unknown`: it has never said how many, or is not up.
+ */
+export type Players = 'some' | 'none' | 'unsaid' | 'unknown';
+
+export function playersOf({ status }: Pick<InstanceRecord, 'status'>): Players {
+  if (status.players !== null) return status.players > 0 ? 'some' : 'none';
+  return status.countsPlayers === true && status.state === 'ONLINE' ? 'unsaid' : 'unknown';
+}
+
+/** True where somebody may be playing: an unsaid number is not none before the process has ended. */
+export function mayBeUsed(players: Players): boolean {
+  return players === 'some' || players === 'unsaid';
+}
+
+export function hasPlayers(record: Pick<InstanceRecord, 'status'>): boolean {
+  return mayBeUsed(playersOf(record));
 }
 
 /** Who wanted the instance. Where a record does not say, it counts as a client's: no controller ends it for another. */
@@ -183,7 +240,7 @@ export function isAtRest(record: InstanceRecord): boolean {
  */
 export function withRest(record: InstanceRecord): InstanceRecord {
   const { status } = record;
-  if (!isAtRest(record) || status.endedAt !== undefined) return record;
+  if (!isAtRest(record) || status.pid !== null || status.endedAt !== undefined) return record;
   return { ...record, status: { ...status, endedAt: status.lastHeartbeat } };
 }
 
@@ -199,7 +256,8 @@ export function hasEndedByItself(record: InstanceRecord): boolean {
 /** Notes the end of an instance that has ended by itself, and gives its port back. Any other record stays as it is. */
 export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
   const { placement, status } = record;
-  if (!hasEndedByItself(record) || (status.endedAt !== undefined && placement?.port == null)) return record;
+  if (!hasEndedByItself(record) || status.pid !== null) return record;
+  if (status.endedAt !== undefined && placement?.port == null) return record;
   return {
     ...record,
     placement: placement === null ? null : { ...placement, port: null },
@@ -208,14 +266,14 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
 }
 
 /**
- * Nothing is lost when it starts anew with another content: it has never been ready with the one that it has, and its
- * start is still to come or will not be ready; or no node takes it.
+ * True when a start with another content loses nothing: the instance has never been ready with its content. Its start
+ * is still to come, or will not become ready, or no node takes it.
  */
 export function awaitsFirstStart({ desired, placement, status }: InstanceRecord): boolean {
   if (desired.goal !== 'run') return false;
   // Until placement has answered, what is started again goes home with the content that it had.
   if (placement === null) return status.message !== null;
-  if (status.hasBeenReady !== false || status.state === 'ONLINE') return false;
+  if (status.hasBeenReady || status.state === 'ONLINE') return false;
   return status.pid === null || status.reason === 'not-ready';
 }
 

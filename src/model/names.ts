@@ -1,6 +1,6 @@
 /**
- * The patterns of names and ids that become part of a path, a key, a label or a command line, and of addresses. A name
- * that matches can be joined to a directory without escaping it. And the names of `%NAME%` variables.
+ * The patterns of addresses, of variables (`%NAME%`), and of names and ids that become part of a path, a key, a label
+ * or a command line. A valid name can be joined to a directory without escaping from it.
  */
 import { randomInt } from 'node:crypto';
 import { isIP } from 'node:net';
@@ -14,10 +14,10 @@ const ID_LENGTH = 6;
 const NAME_RULE =
   'must start with a letter or digit and hold only letters, digits, ".", "_" and "-" (64 characters at most)';
 
-/** Name of a configuration, template, template group, node or runtime. */
+/** The name of a configuration, template, template group, node or runtime. */
 export const nameSchema = z.string().regex(NAME, NAME_RULE);
 
-/** The largest id that names a user: the next one means "leave it as it is" to the kernel. */
+/** The largest id of a user. The next number means "leave it as it is" to the kernel. */
 const LARGEST_USER_ID = 4_294_967_294;
 const USER_IDS = /^([0-9]{1,10}):([0-9]{1,10})$/;
 const USER_RULE = 'must be the name of a user, or "uid:gid" in numbers such as "1001:1001"';
@@ -33,7 +33,7 @@ export interface UserIds {
   readonly gid: number;
 }
 
-/** The numbers of `uid:gid`; undefined: it is none, or no user has them. */
+/** The numbers of `uid:gid`; undefined: the text has another form, or no user can have these numbers. */
 export function parseUserIds(text: string): UserIds | undefined {
   const [, uid, gid] = USER_IDS.exec(text) ?? [];
   const ids = { uid: Number(uid), gid: Number(gid) };
@@ -52,10 +52,10 @@ export const addressSchema = z
     error: 'must be an IP address or a host name, without scheme, port or brackets',
   });
 
-/** The form alone; says nothing about whether the name resolves. */
+/** Checks the form only, and not whether the name resolves. */
 function isHostName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.');
-  // A last label of digits is an IP address that is wrong: systems read 10.0.0 as 10.0.0.0.
+  // A last label of digits means a wrong IP address: systems read 10.0.0 as 10.0.0.0.
   const isNumeric = /^(?:\d+|0x[0-9a-f]*)$/i.test(labels.at(-1) ?? '');
   return text.length <= MOST_HOST_CHARS && !isNumeric && labels.every((label) => HOST_LABEL.test(label));
 }
@@ -69,7 +69,7 @@ export const instanceIdSchema = z
   .string()
   .regex(INSTANCE_ID, 'must be 6 characters, lower-case letters and digits');
 
-/** A random instance id, about 31 bits; the caller checks for a collision when it creates the record. */
+/** A random instance id of about 31 bits. The caller checks for a collision when it creates the record. */
 export function randomInstanceId(): string {
   let id = '';
   for (let index = 0; index < ID_LENGTH; index++) id += ID_ALPHABET[randomInt(ID_ALPHABET.length)];
@@ -96,7 +96,7 @@ export function isBuiltInVariable(name: string): boolean {
   return BUILT_IN_VARIABLES.has(name);
 }
 
-/** `%NAME%`; the same names that the configuration schema allows for properties. */
+/** `%NAME%`, with the names that the configuration schema allows for properties. */
 const PLACEHOLDER = /%([A-Za-z_][A-Za-z0-9_.-]{0,127})%/g;
 
 /** A placeholder in a text: `[start, end)` and its name. */
@@ -108,7 +108,7 @@ export interface Placeholder {
 
 /** The placeholders of `text` whose names `isKnown` accepts, in order. */
 export function* placeholdersIn(text: string, isKnown: (name: string) => boolean): Generator<Placeholder> {
-  // Made anew: a regular expression with `g` carries its place with it.
+  // The expression is made anew for each call, because one with the flag `g` keeps its place.
   const pattern = new RegExp(PLACEHOLDER);
   for (let match = pattern.exec(text); match !== null; match = pattern.exec(text)) {
     const [whole, name = ''] = match;

@@ -1,12 +1,12 @@
-/** Draining a node: what its record says of it, and its progress as operators see it. */
+/** The drain of a node: its part of the node's record, and its progress as operators see it. */
 import { z } from 'zod';
 
-/** The wish to empty a node, in the node's record. Instants are Unix milliseconds. */
+/** The drain in the node's record. Instants are Unix milliseconds. */
 export const drainSchema = z.object({
   since: z.number(),
-  /** The end of waiting for players. */
+  /** The end of the wait for players. */
   deadline: z.number(),
-  /** When nothing was left to move; null: something still is. */
+  /** When no instance was left to move; null: some still are. */
   doneAt: z.number().nullable(),
 });
 export type Drain = z.output<typeof drainSchema>;

@@ -1,4 +1,4 @@
-/** Nodes: what a node says of itself when it joins, what the master keeps of it, and the settings in `config.json`. */
+/** Nodes: what a node tells when it joins, what the master stores about it, and the settings in `config.json`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
 import { addressSchema, nameSchema, runAsSchema } from './names.js';
@@ -10,7 +10,7 @@ export const runtimeOfferSchema = z.object({
   key: nameSchema,
   available: z.boolean(),
   version: z.string().nullable(),
-  /** Why it is not available, for a person; null when it is. */
+  /** Why the runtime is not available, for a person; null: it is available. */
   reason: z.string().nullable(),
 });
 export type RuntimeOffer = z.output<typeof runtimeOfferSchema>;
@@ -28,9 +28,9 @@ export const nodeRecordSchema = z.object({
   master: z.boolean(),
   capacity: nodeCapacitySchema,
   runtimes: z.array(runtimeOfferSchema),
-  /** Why limits of RAM and CPU do not hold there; null: they hold; absent: the node did not say. */
+  /** Why limits of RAM and CPU have no effect on the node; null: they have; absent: the node did not say. */
   advisoryLimits: z.string().nullable().optional(),
-  /** The node gets no new instances. */
+  /** True when the node gets no new instances. */
   cordoned: z.boolean(),
   /** The node's instances are moved away; absent: they stay. A drained node is cordoned too. */
   drain: drainSchema.optional(),
@@ -110,7 +110,7 @@ const nodeFieldsSchema = z.strictObject({
 export const nodeConfigurationSchema = nodeFieldsSchema.check(({ value, issues }) => {
   const { isMasterNode, port, apiPort } = value;
   if (!isMasterNode || port !== apiPort) return;
-  // What has the default was hardly written by anybody.
+  // The field with the default value is probably not in the file, so the message names the other field.
   const [field, other] = port === DEFAULT_PORT ? ['apiPort', 'port'] : ['port', 'apiPort'];
   const message = `must differ from ${other}: nodes connect to port, clients to apiPort`;
   issues.push({ code: 'custom', path: [field], message, input: port });

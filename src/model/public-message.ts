@@ -8,11 +8,11 @@ import { cutText, systemReason } from './words.js';
 
 const MOST_PROBLEM_CHARS = 300;
 
-/** Two segments and more: a single one may be a word such as `/api`. */
+/** A path has at least two segments here, because a single one may be a word such as `/api`. */
 const ABSOLUTE_PATH = /(?:file:\/\/|(?<![\w.:/~%-]))(?:\/[\w.@+~%=,-]+){2,}/g;
 
 /**
- * The message of anything thrown, without paths of this machine. A DroverError's message was written for clients
+ * The message of any thrown value, without paths of this machine. The message of a DroverError was written for clients
  * and stays as it is. Never throws.
  */
 export function publicMessage(error: unknown): string {
@@ -21,8 +21,8 @@ export function publicMessage(error: unknown): string {
 }
 
 /**
- * What a schema found wrong with a value: its first fault, after the path of the field (`status.restarts: ...`). The
- * message of any other error.
+ * The problem of a value that a schema refused: its first fault, after the path of the field (`status.restarts: ...`).
+ * For another error: its message.
  */
 export function problemOf(error: unknown): string {
   if (!(error instanceof z.ZodError)) return cutText(messageOf(error), MOST_PROBLEM_CHARS);

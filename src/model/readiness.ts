@@ -1,6 +1,6 @@
 /**
- * When a started process counts as ready, by its configuration: a line in its log, a TCP port that accepts, or an
- * HTTP answer. The words for it stand here too, so that node and master say the same.
+ * When a started process counts as ready, by its configuration: a line in its log, a TCP port that accepts, or an HTTP
+ * answer. The words for it stand here too, so that node and master say the same.
  */
 import { z } from 'zod';
 
@@ -15,7 +15,7 @@ const portSchema = z.union([z.int().min(1).max(65_535), z.literal(OWN_PORT)], {
   error: `must be a port from 1 to 65535, or ${JSON.stringify(OWN_PORT)}`,
 });
 
-/** Literal text in which `*` stands for any characters. The search stays cheap, whatever an instance prints. */
+/** A literal text in which `*` stands for any characters. The search stays cheap, whatever an instance prints. */
 const logLineSchema = z
   .string()
   .min(1)
@@ -34,11 +34,11 @@ const httpGetSchema = z.strictObject({
 
 export const readinessSchema = z
   .strictObject({
-    /** Text that a whole line of output contains; escape sequences are left out. */
+    /** A text that a complete line of output must contain; escape sequences do not count. */
     logLine: logLineSchema.optional(),
     tcpPort: portSchema.optional(),
     httpGet: httpGetSchema.optional(),
-    /** After this time the instance is reported as not ready. It is not ended. */
+    /** After this time the instance is reported as not ready. It is not stopped. */
     timeoutSeconds: z.int().min(1).max(86_400).default(60),
     /** The interval between two tries, for `tcpPort` and `httpGet`. */
     intervalSeconds: z.number().min(0.1).max(3600).default(1),
@@ -49,13 +49,16 @@ export const readinessSchema = z
 
 export type Readiness = z.output<typeof readinessSchema>;
 
-/** The field of `readiness` that needs a port, where the configuration has no `availablePorts`; undefined: none. */
+/**
+ * The path of the field of `readiness` that uses the instance's own port, so that the configuration must have
+ * `availablePorts`; undefined: none does.
+ */
 export function ownPortField({ tcpPort, httpGet }: Readiness): readonly string[] | undefined {
   if (tcpPort === OWN_PORT) return ['tcpPort'];
   return httpGet?.port === OWN_PORT ? ['httpGet', 'port'] : undefined;
 }
 
-/** What the check waits for, as words after `waiting for`. `port` is the instance's own. */
+/** The condition that the check waits for, as words after `waiting for`. `port` is the instance's own. */
 export function readinessText({ logLine, tcpPort, httpGet }: Readiness, port: number | null): string {
   const number = (field: number | typeof OWN_PORT): number | string =>
     field === OWN_PORT ? (port ?? field) : field;

@@ -30,7 +30,7 @@ const rolloutStateSchema = z.enum([
 ]);
 export type RolloutState = z.output<typeof rolloutStateSchema>;
 
-/** What began the rollout. */
+/** The cause of the rollout. */
 const rolloutCauseSchema = z.enum(['content', 'templates', 'restart', 'rollback', 'retry']);
 export type RolloutCause = z.output<typeof rolloutCauseSchema>;
 

@@ -5,7 +5,7 @@ import { STOPPING_DEFAULTS } from './plain/configuration-defaults.js';
 /** The longest line that standard input takes (src/runtime/owner/stdin-limits.ts). */
 const MAX_COMMAND_BYTES = 4000;
 
-/** Written to standard input, with a newline, when a stop begins. */
+/** The text that is written to standard input, with a newline, when a stop begins. */
 export const stopCommandSchema = z
   .string()
   .min(1)
@@ -27,7 +27,7 @@ export const stopSignalSchema = z.enum([
 
 export type StopSignal = z.output<typeof stopSignalSchema>;
 
-/** From the beginning of a stop to SIGKILL. */
+/** The time from the beginning of a stop to SIGKILL. */
 export const stopTimeoutSecondsSchema = z.int().min(0).max(3600);
 
 /** When a process that ended by itself is started again. */
@@ -48,7 +48,7 @@ export interface StopFields {
   readonly stopTimeoutSeconds?: number | undefined;
 }
 
-/** The settings of a configuration. */
+/** The stop settings of a configuration. */
 export function stopSettingsOf({ stopCommand, stopSignal, stopTimeoutSeconds }: StopFields): StopSettings {
   return {
     command: stopCommand ?? null,

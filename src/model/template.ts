@@ -1,16 +1,16 @@
-/** What a configuration says about templates. The trees themselves are in `src/templates`. */
+/** The template fields of a configuration. The trees themselves are in `src/templates`. */
 import { z } from 'zod';
 import { nameSchema } from './names.js';
 
-/** The storage `templates/` of the master; every other key is a provider's. */
+/** The key of the storage that is `templates/` of the master; every other key names a provider. */
 export const LOCAL_STORAGE = 'local';
 
-/** One template by name. `storage` is its provider; `local` is `templates/` of the master. */
+/** A template by name. `storage` is its provider; `local` is `templates/` of the master. */
 export const templateReferenceSchema = z.object({
   name: nameSchema,
   group: nameSchema,
   storage: nameSchema.default(LOCAL_STORAGE),
-  /** Order of installation: lower first. Where two templates hold one path, the higher priority wins. */
+  /** The order of installation: lower first. When two templates hold the same path, the higher priority wins. */
   priority: z.int().min(-1_000_000).max(1_000_000).default(0),
 });
 
@@ -30,11 +30,11 @@ export interface ResolvedTemplate {
   readonly group: string;
   readonly name: string;
   readonly priority: number;
-  /** Null: the master has no such tree (yet). */
+  /** Null: the master does not have the tree (yet). */
   readonly digest: string | null;
   /**
-   * Why there is no digest, for a person; undefined: the master has no such directory. Beside a digest: the master is
-   * looking for a newer tree, and this one is what it has.
+   * Why there is no digest, for a person; undefined: the master has no such directory. Beside a digest: the master
+   * looks for a newer tree, and this digest is the tree that it has.
    */
   readonly problem?: string | undefined;
 }
@@ -47,13 +47,13 @@ export type FileRange = readonly [first: number, count: number];
 /** The most ranges in one request. A wrapper that lacks more asks for the whole tree. */
 export const MAX_FILE_RANGES = 20_000;
 
-/** What the channel carried for a tree; nothing when it was there already. */
+/** The bytes and files that the channel carried for a tree; zero when it was there already. */
 export interface FetchCost {
   readonly transferredBytes: number;
   readonly transferredFiles: number;
 }
 
-/** More than any error of ours says. */
+/** A limit that no message of ours reaches. */
 const MOST_PROBLEM_CHARS = 65_536;
 
 /** The result of one node for one tree of a sync. */
@@ -93,9 +93,9 @@ export const clusterSyncSchema = z.object({
 });
 export type ClusterSyncReport = z.output<typeof clusterSyncSchema>;
 
-/** A local template of masters that share a store: `templates/<group>/<name>`. The bytes are with the masters. */
+/** A local template of masters that share a store: `templates/<group>/<name>`. The masters hold the files. */
 export const templateRecordSchema = z.object({
-  /** Of its tree: the hash of its manifest, which names each file by its hash. */
+  /** The digest of the tree: the hash of its manifest, which names each file by its hash. */
   digest: z.string().regex(/^[0-9a-f]{64}$/),
   /** The node whose directory brought it. */
   sourceNode: nameSchema,

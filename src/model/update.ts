@@ -1,17 +1,17 @@
 /**
- * How a changed content of a configuration reaches the instances that run: its `update` block. Without one nothing is
+ * The `update` block of a configuration: how a changed content reaches running instances. When it is absent, nothing is
  * replaced. The rollout controller reads it.
  */
 import { z } from 'zod';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 
-/** A day: longer waits are no settings of a rollout, but mistakes. */
+/** A day: a longer time is not a setting of a rollout, but a mistake. */
 const MOST_SECONDS = 86_400;
-/** Players may be waited for longer than a rollout may stand still. */
+/** The wait for players may be longer than a rollout may stand still. */
 const MOST_PLAYERS_SECONDS = 30 * 86_400;
 const PERCENTAGE = /^(?:100|[1-9]?[0-9])%$/;
 
-/** Instances: a number, or a share of the ready ones that may be replaced. */
+/** An amount of instances: a number, or a share in percent. */
 const amountSchema = z.union(
   [
     z.int().min(0).max(MAX_SERVICE_COUNT),
@@ -24,32 +24,32 @@ const amountSchema = z.union(
 export type Amount = z.output<typeof amountSchema>;
 
 /**
- * `manual`: nothing is replaced. `rolling`: all are, step by step. `idle`: only what ends, starts again, or says that it
- * has no players.
+ * `manual`: nothing is replaced. `rolling`: all instances are replaced, step by step. `idle`: only instances that end,
+ * start again, or report no players.
  */
 const strategySchema = z.enum(['manual', 'rolling', 'idle']);
 
 const fieldsSchema = z.strictObject({
   strategy: strategySchema.default('manual'),
-  /** How many more than now may stand at a time. */
+  /** How many instances more than now may exist at a time. */
   maxSurge: amountSchema.default(1),
-  /** How many of those that are there may be missing at a time. */
+  /** How many of the present instances may be missing at a time. */
   maxUnavailable: amountSchema.default(0),
-  /** Ready for so long without a restart is good. */
+  /** An instance is healthy after it was ready for this long without a restart. */
   minReadySeconds: z.int().min(0).max(MOST_SECONDS).default(10),
-  /** Whether an instance with players is left alone. */
+  /** Whether instances with players are left alone. */
   players: z.enum(['wait', 'ignore']).default('wait'),
-  /** From the begin of a rollout: players are waited for so long; 0: for ever. */
+  /** How long a rollout waits for players, from its begin; 0: for ever. */
   playersSeconds: z.int().min(0).max(MOST_PLAYERS_SECONDS).default(0),
-  /** No good instance for so long, while one may be replaced, is a failure. */
+  /** How long a rollout may go without a new healthy instance, while it may replace one, before it fails. */
   progressSeconds: z.int().min(1).max(MOST_SECONDS).default(600),
-  /** After a failure: stop, or also bring back what was replaced. */
+  /** The reaction to a failure: the rollout stops, or it also rolls back. */
   onFailure: z.enum(['pause', 'rollback']).default('pause'),
-  /** So many are replaced first; 0: none. */
+  /** How many instances are replaced first; 0: none. */
   canary: z.int().min(0).max(MAX_SERVICE_COUNT).default(0),
-  /** What follows on good canaries: all others, or a wait for `rollout promote`. */
+  /** The step after healthy canaries: all others follow, or the rollout waits for `rollout promote`. */
   promote: z.enum(['auto', 'manual']).default('auto'),
-  /** A changed template is a new content, too. */
+  /** True when a changed template counts as a new content, too. */
   templates: z.boolean().default(false),
 });
 
@@ -70,14 +70,14 @@ export const updateSchema = fieldsSchema.superRefine(
 /** The block with every default filled in. */
 export type Update = Readonly<z.output<typeof updateSchema>>;
 
-/** What a configuration without the block means. */
+/** The settings of a configuration without the block. */
 export const NO_UPDATE: Update = updateSchema.parse({});
 
 function isNone(amount: Amount): boolean {
   return amount === 0 || amount === '0%';
 }
 
-/** How many of `base` instances an amount is. A percentage is rounded as `round` says. */
+/** The number of instances that an amount means for `base` instances. `round` says how a percentage is rounded. */
 export function amountOf(amount: Amount, base: number, round: 'up' | 'down'): number {
   if (typeof amount === 'number') return amount;
   const share = (base * Number(amount.slice(0, -1))) / 100;

@@ -1,6 +1,6 @@
 /**
- * Times, counts, texts from outside, errors of the system and ends of processes in words for a person. The only
- * formatters of their kind. It imports nothing of ours: the client loads it too.
+ * Times, counts, texts from outside, errors of the system and ends of processes in words for a person. Only this file
+ * formats them. It imports nothing of ours, because the client loads it too.
  */
 import { getSystemErrorMap } from 'node:util';
 
@@ -8,10 +8,10 @@ const SECOND = 1000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-/** Longer than any name or id that is valid. */
+/** A limit that no valid name or id reaches. */
 const MOST_QUOTED_CHARS = 100;
 
-/** `0.4 s`, `12 s`, `5 min`, `2 h 10 min`, `3 d 4 h`; never less than nothing. */
+/** A duration such as `0.4 s`, `12 s`, `5 min`, `2 h 10 min` or `3 d 4 h`; a negative one counts as 0. */
 export function durationText(ms: number): string {
   if (ms < 950) return `${Math.max(0, Math.round(ms / 100)) / 10} s`;
   if (ms < 100 * SECOND) return `${Math.round(ms / SECOND)} s`;
@@ -28,42 +28,42 @@ function pair(ms: number, large: number, largeUnit: string, small: number, small
   return rest === 0 ? whole : `${whole} ${rest} ${smallUnit}`;
 }
 
-/** `2026-01-31 12:00:41Z`. */
+/** An instant, such as `2026-01-31 12:00:41Z`. */
 export function instantText(at: number): string {
   const date = new Date(at);
   if (Number.isNaN(date.getTime())) return 'at an unknown time';
   return `${date.toISOString().slice(0, 19).replace('T', ' ')}Z`;
 }
 
-/** `1 instance`, `3 instances`. */
+/** A count with its noun, such as `1 instance` or `3 instances`. */
 export function countText(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 
-/** `text`, or its beginning and `…`: at most `mostChars` in all. */
+/** `text`, or its beginning with `…`: `mostChars` characters at most in all. */
 export function cutText(text: string, mostChars: number): string {
   return text.length <= mostChars ? text : `${text.slice(0, mostChars - 1)}…`;
 }
 
-/** True when `text` takes `mostBytes` of UTF-8 at most. Cheap for texts that are far shorter or far longer. */
+/** True when `text` takes at most `mostBytes` of UTF-8. Cheap for texts that are far shorter or far longer. */
 export function byteLengthWithin(text: string, mostBytes: number): boolean {
   if (text.length > mostBytes) return false;
   return text.length * 3 <= mostBytes || Buffer.byteLength(text) <= mostBytes;
 }
 
-/** The longest beginning of `text` that takes `mostBytes` of UTF-8 at most; whole characters only. */
+/** The longest beginning of `text` that takes at most `mostBytes` of UTF-8; whole characters only. */
 export function cutToBytes(text: string, mostBytes: number): string {
   if (byteLengthWithin(text, mostBytes)) return text;
   const bytes = Buffer.from(text);
   return new TextDecoder().decode(bytes.subarray(0, mostBytes), { stream: true });
 }
 
-/** A name from outside, such as one that was typed: in quotes, on one line, and short, whatever it holds. */
+/** A name from outside, in quotes, on one line, and cut to a short length, whatever it holds. */
 export function quoteText(text: string): string {
   return JSON.stringify(cutText(text, MOST_QUOTED_CHARS));
 }
 
-/** How a process ended, after its name: `exited with code 1`. */
+/** The words for the end of a process that follow its name: `exited with code 1`. */
 export function endText({
   code,
   signal,
@@ -89,8 +89,8 @@ export function systemReason(error: unknown): string | undefined {
 }
 
 /**
- * Returns `text` as one word of a POSIX shell, for commands that an operator copies. Quoted only where a shell
- * needs it.
+ * Returns `text` as one word of a POSIX shell, for commands that an operator copies. Quotes it only when a shell needs
+ * that.
  */
 export function shellWord(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;

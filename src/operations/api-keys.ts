@@ -20,29 +20,34 @@ export const expirySchema = z
   .refine((text) => parseExpiry(text, 0) !== undefined, { error: EXPIRY_RULE });
 
 export const newKeySchema = z.object({
-  label: nameSchema.describe('what the key is called'),
+  label: nameSchema.describe('the name of the key'),
   scope: keyScopeSchema,
   configurations: keyPatternsSchema
     .nullable()
     .default(null)
-    .describe('the configurations that it sees, as names or patterns such as `lobby*`; null: all'),
+    .describe('the configurations that the key sees, as names or patterns such as `lobby*`; null: all'),
   expires: expirySchema
     .default('never')
-    .describe('when it ends: a time from now such as `30d`, a date or an instant, or `never`'),
+    .describe('the end of the key: a time from now such as `30d`, a date or an instant, or `never`'),
   from: keyRangesSchema
     .nullable()
     .default(null)
-    .describe('where it may be used from: addresses or ranges such as `10.0.0.0/8`; null: anywhere'),
+    .describe('the addresses that may use the key, or ranges such as `10.0.0.0/8`; null: any'),
 });
 export type NewKey = z.output<typeof newKeySchema>;
+/** The body of `POST /keys`, where the defaults may be left out. */
+export type NewKeyRequest = z.input<typeof newKeySchema>;
 
 const restrictions = {
-  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
-  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
+  configurations: z
+    .array(z.string())
+    .nullable()
+    .describe('patterns of the configurations in sight; null: all'),
+  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
 };
 const lastUsed = {
   lastUsedAt: z.number().nullable().describe('Unix milliseconds, exact to a minute; null: never'),
-  lastUsedFrom: z.string().nullable().describe('the address'),
+  lastUsedFrom: z.string().nullable().describe('address of the last use'),
 };
 
 export const createdKeySchema = z.object({
@@ -50,7 +55,7 @@ export const createdKeySchema = z.object({
   scope: keyScopeSchema,
   ...restrictions,
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
-  token: z.string().describe('shown this once'),
+  token: z.string().describe('the token, shown only here'),
 });
 
 export type CreatedKey = z.output<typeof createdKeySchema>;
@@ -62,7 +67,7 @@ export const listedKeySchema = z.object({
   expiresAt: z.number().nullable().describe('Unix milliseconds; null: never'),
   isExpired: z.boolean(),
   ...lastUsed,
-  mask: z.string().describe('beginning and end of the token'),
+  mask: z.string().describe('the beginning and the end of the token'),
   createdAt: z.number().describe('Unix milliseconds'),
 });
 export type ListedKey = z.output<typeof listedKeySchema>;

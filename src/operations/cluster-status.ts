@@ -20,54 +20,54 @@ export const listedNodeSchema = z.object({
   address: z.string(),
   master: z.boolean(),
   condition: nodeConditionSchema,
-  cordoned: z.boolean().describe('it gets no new instances'),
-  drain: drainProgressSchema.nullable().describe('null: its instances are not being moved away'),
-  instances: z.int().describe('how many are placed there'),
-  usedRamMB: z.int().describe('what placement has given out'),
+  cordoned: z.boolean().describe('true: the node gets no new instances'),
+  drain: drainProgressSchema.nullable().describe('the progress of a drain; null: there is none'),
+  instances: z.int().describe('how many instances are placed on the node'),
+  usedRamMB: z.int().describe('the RAM that placement has given out'),
   maxRamMB: z.int(),
-  usedCpu: z.int().describe('what placement has given out; 100 = one core'),
+  usedCpu: z.int().describe('the CPU that placement has given out; 100 = one core'),
   maxCpu: z.int(),
-  runtimes: z.array(z.string()).describe('keys of the runtimes that it can use'),
-  offers: z.array(runtimeOfferSchema).describe('all runtimes that it knows'),
+  runtimes: z.array(z.string()).describe('keys of the runtimes that the node can use'),
+  offers: z.array(runtimeOfferSchema).describe('all runtimes that the node knows'),
   beatAgeMs: z
     .number()
     .nullable()
-    .describe('since its last sign of life; null: none since the master started'),
+    .describe('the time since its last sign of life; null: none since the master started'),
   version: z.string(),
 });
 export type ListedNode = z.output<typeof listedNodeSchema>;
 
 const leaderSchema = z.object({
   nodeId: z.string(),
-  epoch: z.int().describe('the number of its term; 0: the cluster has one master'),
-  since: z.number().describe('since when it leads: Unix milliseconds by its clock'),
+  epoch: z.int().describe('the number of the term; 0: the cluster has one master'),
+  since: z.number().describe("the beginning of the term, in Unix milliseconds by the leader's clock"),
 });
 
 const counts = z.record(z.string(), z.int());
 
 export const clusterStatusSchema = z.object({
   clusterName: z.string(),
-  leader: leaderSchema.nullable().describe('the master that leads; null: none does at the moment'),
+  leader: leaderSchema.nullable().describe('the master that leads; null: no master leads now'),
   masters: z.array(z.string()).describe('the nodes whose masters are up'),
   nodes: counts.describe('how many nodes are in each condition'),
   drains: z.array(z.object({ nodeId: z.string(), drain: drainProgressSchema })),
   instances: counts.describe('how many instances are in each state'),
-  configurations: z.int().describe('how many are in force'),
+  configurations: z.int().describe('how many configurations are in force'),
   belowMinimum: z
     .array(z.object({ name: z.string(), online: z.int(), minimum: z.int(), why: z.string() }))
     .describe('configurations with fewer instances ONLINE than their minimum'),
   removed: z
     .array(removedConfigurationSchema)
-    .describe('configurations that are gone, of which instances are left'),
+    .describe('configurations that are gone but still have instances'),
   brokenFiles: z.array(configurationFileErrorSchema),
   unreadableRecords: z
     .array(
       z.object({
-        key: z.string().describe('in the store, such as `instances/ab12cd`'),
-        problem: z.string().describe('what is wrong with it'),
+        key: z.string().describe('the key in the store, such as `instances/ab12cd`'),
+        problem: z.string().describe('the fault of the record'),
       }),
     )
-    .describe('stored records that cannot be read: kept as they are, and what they stand for is left alone'),
+    .describe('stored records that cannot be read: the records and their instances stay as they are'),
   apiCertificate: apiCertificateSchema.nullable().describe('null: the API has no TLS'),
 });
 export type ClusterStatus = z.output<typeof clusterStatusSchema>;

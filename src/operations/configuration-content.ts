@@ -1,6 +1,6 @@
 /**
  * The content of a configuration for a caller who changes it: the text of its file, and what another content would
- * change. Routes and `config scale` use it.
+ * change. The routes use it.
  */
 
 import { z } from 'zod';
@@ -18,13 +18,13 @@ import { withoutSecrets } from './shown-differences.js';
 
 export const configurationContentSchema = z.object({
   name: z.string(),
-  revision: z.string().describe('of what is in force: the value for `If-Match`, in quotes'),
+  revision: z.string().describe('the revision in force: in quotes, the value for `If-Match`'),
   file: z.string(),
   fileState: fileStateSchema,
   content: z
     .record(z.string(), z.unknown())
     .describe(
-      'what the file says, with fields that are not known and without defaults; where it is not in force, what is',
+      'the content of the file, with unknown fields and without defaults; if the file is not in force, the content in force',
     ),
 });
 export type ConfigurationContent = z.output<typeof configurationContentSchema>;
@@ -33,11 +33,13 @@ export const configurationChangeSchema = z.object({
   name: z.string(),
   change: z
     .enum(['created', 'changed', 'unchanged'])
-    .describe('unchanged: this content is in force, and the file says it'),
-  revision: z.string().nullable().describe('of what is in force; null: there is none'),
+    .describe('unchanged: this content is in force, and the file has it'),
+  revision: z.string().nullable().describe('the revision in force; null: there is none'),
   fileState: fileStateSchema.nullable().describe('null: there is no such configuration'),
-  differences: z.array(fieldDifferenceSchema).describe('from what is in force to the new content'),
-  warnings: z.array(configurationWarningSchema).describe('what the new content says without effect'),
+  differences: z
+    .array(fieldDifferenceSchema)
+    .describe('the differences from the content in force to the new content'),
+  warnings: z.array(configurationWarningSchema).describe('the parts of the new content without effect'),
 });
 export type ConfigurationChange = z.output<typeof configurationChangeSchema>;
 
@@ -45,16 +47,17 @@ const judgedPart = z.array(configurationWarningSchema);
 
 export const judgedTextSchema = z.object({
   problems: judgedPart.describe(
-    'why it cannot be saved, in the order of the text; none: it can; `field` is empty for JSON',
+    'the faults that prevent saving, in the order of the text; `field` is empty for a fault of the JSON',
   ),
-  warnings: judgedPart.describe('what it says without effect'),
+  warnings: judgedPart.describe('the parts of the text without effect'),
 });
+export type JudgedText = z.output<typeof judgedTextSchema>;
 
 /** More problems do not help a person who types. */
 const MOST_JUDGED = 100;
 
 /** Judges a text that is being typed. Answers with the first 100 problems and the first 100 warnings. */
-export function judgeText(name: string, text: string): z.output<typeof judgedTextSchema> {
+export function judgeText(name: string, text: string): JudgedText {
   const { problems, warnings } = judgeConfigurationText(name, text);
   return { problems: problems.slice(0, MOST_JUDGED), warnings: warnings.slice(0, MOST_JUDGED) };
 }

@@ -20,7 +20,7 @@ import { withoutSecrets } from './shown-differences.js';
 
 export const fileStateSchema = z
   .enum(['same', 'different', 'broken', 'gone'])
-  .describe('same: the file is in force; else it is not, or not yet');
+  .describe('same: the file is in force; any other: the file is not in force, or not yet');
 
 const olderInstancesSchema = z.object({
   revision: z.string(),
@@ -28,27 +28,31 @@ const olderInstancesSchema = z.object({
   differences: z
     .array(fieldDifferenceSchema)
     .nullable()
-    .describe('from what they have to what is in force; null: that content is not kept any more'),
+    .describe(
+      'the differences from their content to the content in force; null: their content is not kept any more',
+    ),
 });
 
 export const configurationDiffSchema = z.object({
   configurationName: z.string(),
-  revision: z.string().describe('of what the file said when it was last read and valid'),
+  revision: z.string().describe('the revision of the last valid content of the file'),
   file: z.string(),
   fileState: fileStateSchema,
   fileError: configurationFileErrorSchema.nullable(),
-  fileDifferences: z.array(fieldDifferenceSchema).describe('from what is in force to what the file says'),
+  fileDifferences: z
+    .array(fieldDifferenceSchema)
+    .describe('the differences from the content in force to the file'),
   heldBack: z
     .object({
-      revision: z.string().describe('what is in force instead: new instances are made from it'),
-      message: z.string().nullable().describe('why'),
+      revision: z.string().describe('the revision that is in force instead: new instances are made from it'),
+      message: z.string().nullable().describe('the reason'),
     })
     .nullable()
-    .describe('null: the content is not held back'),
+    .describe('the content that is held back; null: none is'),
   olderInstances: z
     .array(olderInstancesSchema)
-    .describe('made from other contents than what is in force, the oldest first'),
-  currentInstances: z.int().describe('instances of exactly what is in force'),
+    .describe('the instances with other contents than the content in force, the oldest content first'),
+  currentInstances: z.int().describe('how many instances have the content in force'),
 });
 export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
 

@@ -17,19 +17,16 @@ export const listedFileSchema = statedFileSchema.extend({
     .number()
     .nullable()
     .describe(
-      'since when its content is in force, Unix milliseconds; null: nothing is, or that is not known',
+      'when its content came into force, in Unix milliseconds; null: it is not in force, or the time is not known',
     ),
   commit: z
     .string()
     .nullable()
-    .describe('of the git work tree that the directory is in; null: it is in none'),
-  isDirty: z
-    .boolean()
-    .nullable()
-    .describe('the file is not as that commit has it; null: that cannot be known'),
+    .describe('the commit of the git work tree around the directory; null: there is no such tree'),
+  isDirty: z.boolean().nullable().describe('true: the file differs from the commit; null: this is not known'),
   instances: z.object({
-    current: z.int().describe('made from what is in force from this file'),
-    outdated: z.int().describe('made from something older'),
+    current: z.int().describe('how many instances have the content in force'),
+    outdated: z.int().describe('how many instances have an older content'),
   }),
 });
 export type ListedFile = Readonly<z.output<typeof listedFileSchema>>;

@@ -13,25 +13,28 @@ export const configurationSummarySchema = z.object({
   name: z.string(),
   runtime: z.string(),
   online: z.int().describe('instances that are ONLINE'),
-  finished: z.int().describe('instances that ended, and that their restart policy does not start again'),
+  finished: z.int().describe('instances that ended and that their restart policy does not start again'),
   instances: z.int().describe('all instances'),
   minimum: z.int(),
   ramMB: z.int(),
   cpu: z.int().describe('100 = one core'),
-  ports: z.string().nullable().describe('such as 8080-8099; null: it asks for none'),
+  ports: z
+    .string()
+    .nullable()
+    .describe('the range of ports, such as 8080-8099; null: the configuration asks for no port'),
   file: z.string(),
-  isFileBroken: z.boolean().describe('what is in force is older than the file'),
+  isFileBroken: z.boolean().describe('true: the content in force is older than the file'),
   fileState: fileStateSchema,
   outdated: z.int().describe('instances that were made from an older content'),
   warnings: z
     .array(z.string())
-    .describe('what its file says without effect, and what the last installs of its instances found'),
+    .describe('the parts of the file without effect, and the warnings of the last installs of its instances'),
 });
 export type ConfigurationSummary = z.output<typeof configurationSummarySchema>;
 
 export const removedConfigurationSchema = z.object({
-  name: z.string().describe('no configuration has this name any more'),
-  instances: z.int().describe('that were made from it and are still there'),
+  name: z.string().describe('name of a configuration that is gone'),
+  instances: z.int().describe('how many of its instances are left'),
 });
 export type RemovedConfiguration = z.output<typeof removedConfigurationSchema>;
 

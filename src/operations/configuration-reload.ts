@@ -16,11 +16,11 @@ export const configurationReloadSchema = z.object({
   changed: names,
   removed: names,
   waiting: names.describe(
-    'configurations without a file that stay in force: so many go only when that is confirmed',
+    'configurations that have lost their file but stay in force, because the removal of so many must be confirmed',
   ),
   brokenFiles: z.array(configurationFileErrorSchema),
   warnings: z.array(configurationFileWarningSchema),
-  configurations: z.int().describe('how many are in force now'),
+  configurations: z.int().describe('how many configurations are in force now'),
 });
 export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
@@ -42,21 +42,11 @@ export async function reloadConfigurations(
       .filter((name) => before.has(name) && before.get(name) !== after.get(name))
       .sort(),
     removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
-    waiting: [...new Set([...waitingIn(configurations.entries()), ...configurationFiles.waiting()])].sort(),
+    waiting: [...configurationFiles.waiting()].sort(),
     brokenFiles: [...configurationFiles.errors()],
     warnings: [...configurationFiles.warnings()],
     configurations: after.size,
   };
-}
-
-/** The names of configurations whose removal must be confirmed, in order. */
-function waitingIn(
-  entries: Iterable<[string, { readonly value: Pick<ConfigurationRecord, 'removalWaits'> }]>,
-): string[] {
-  return [...entries]
-    .filter(([, { value }]) => value.removalWaits === true)
-    .map(([name]) => name)
-    .sort();
 }
 
 function hashesOf(entries: Iterable<[string, { readonly value: ConfigurationRecord }]>): Map<string, string> {

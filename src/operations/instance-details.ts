@@ -1,7 +1,4 @@
-/**
- * Instances as operators see them: the list, and everything that is known of one instance. Routes and commands use it.
- */
-
+/** Instances as operators see them: the list, and everything that is known of one instance. The routes use it. */
 import { z } from 'zod';
 import {
   type InstanceInfo,
@@ -14,7 +11,7 @@ import type { Reads } from './reads.js';
 
 const usageSchema = z.object({
   cpuSeconds: z.number().describe('processor time since the current start'),
-  cpuPercent: z.number().nullable().describe('100 = one core; null: measured only once so far'),
+  cpuPercent: z.number().nullable().describe('100 = one core; null: it was measured only once so far'),
   memoryBytes: z.number(),
   processes: z.int(),
 });
@@ -24,12 +21,16 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
   static: z.boolean(),
   templates: z
     .array(z.object({ group: z.string(), name: z.string() }))
-    .describe('what was chosen for it; empty until it is placed'),
+    .describe('the templates that were chosen for the instance; empty until it is placed'),
   isRevisionCurrent: z
     .boolean()
     .nullable()
-    .describe('made from what the configuration says now; null: it was removed'),
-  usage: usageSchema.nullable().describe('null: its node is away, or has not measured it yet'),
+    .describe(
+      'true: the instance has the present content of its configuration; null: the configuration was removed',
+    ),
+  usage: usageSchema
+    .nullable()
+    .describe('the present usage; null: the node is away, or has not measured it yet'),
 });
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
@@ -43,7 +44,7 @@ export function* visibleInstances({
 }
 
 /** The instance as the API shows it. While it is ONLINE, the beats of its node count as its own. */
-export function infoOf(record: InstanceRecord, { beats }: Pick<Reads, 'beats'>): InstanceInfo {
+function infoOf(record: InstanceRecord, { beats }: Pick<Reads, 'beats'>): InstanceInfo {
   const { placement, status } = record;
   const isBeating = placement !== null && status.state === 'ONLINE';
   const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;

@@ -19,20 +19,20 @@ export const instanceLogSchema = z.object({
   firstLine: lineNumber
     .optional()
     .describe(
-      'number of lines[0]; this field and the next ones come only when since, until, timestamps or previous is given',
+      'the number of lines[0]; this field and the following ones are present only when since, until, timestamps or previous is given',
     ),
   range: z
     .object({ first: lineNumber, last: lineNumber })
     .optional()
-    .describe('first and last line that was asked for; last is before first when there is none'),
+    .describe('the first and the last line of the part; last is below first when the part is empty'),
   untimedLines: z
     .int()
     .optional()
-    .describe('how many kept lines have no known time, so that no time finds them'),
+    .describe('how many kept lines have no known time, so that a time cannot select them'),
   times: z
     .array(z.string().nullable())
     .optional()
-    .describe('with timestamps: for each line the second (UTC) in which its end was written, or null'),
+    .describe('with timestamps: for each line the second (UTC) in which it was finished, or null'),
 });
 export type InstanceLog = z.output<typeof instanceLogSchema>;
 

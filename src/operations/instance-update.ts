@@ -11,7 +11,7 @@ export const updateBodySchema = z.object({
   waitForPlayers: z
     .boolean()
     .default(false)
-    .describe('update it when nobody plays on it any more, instead of now'),
+    .describe('true: update the instance when its players have left, not now'),
 });
 
 export type UpdateBody = z.output<typeof updateBodySchema>;
@@ -22,9 +22,9 @@ export const updatedInstanceSchema = z.object({
   outcome: z
     .enum(['restarted', 'taken', 'current', 'waiting'])
     .describe(
-      'restarted: with the new content; taken: its next start has it; current: it had it; waiting: for its players to leave',
+      'restarted: it starts again with the new content; taken: its next start has the new content; current: it had the content already; waiting: its players must leave first',
     ),
-  configurationRevision: z.string().describe('the content that it takes, or has'),
+  configurationRevision: z.string().describe('the revision that the instance takes, or has'),
 });
 export type UpdatedInstance = z.output<typeof updatedInstanceSchema>;
 

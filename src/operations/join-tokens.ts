@@ -12,31 +12,31 @@ const DAY_SECONDS = 86_400;
 const MAX_SECONDS = 999_999 * DAY_SECONDS;
 
 export const newJoinTokenSchema = z.object({
-  label: nameSchema.nullable().default(null).describe('what it is for'),
+  label: nameSchema.nullable().default(null).describe('the purpose of the token'),
   expiresInSeconds: z
     .int()
     .min(1)
     .max(MAX_SECONDS)
     .nullable()
     .default(JOIN_TOKEN_SECONDS)
-    .describe('null: it never expires'),
+    .describe('the life of the token in seconds; null: it never expires'),
   maxUses: z
     .int()
     .min(1)
     .max(MAX_JOIN_TOKEN_USES)
     .nullable()
     .default(null)
-    .describe('how many nodes may join with it; null: any number'),
+    .describe('how many nodes may join with the token; null: any number'),
   asMaster: z
     .boolean()
     .default(false)
-    .describe('it makes masters of the cluster, which get all of its secrets, and no other nodes'),
+    .describe('true: the token makes only masters, which get all secrets of the cluster'),
 });
 
-const id = z.string().describe('not secret');
+const id = z.string().describe('id of the token, which is not secret');
 const expiresAt = z.number().nullable().describe('Unix milliseconds; null: never');
-const asMaster = z.boolean().describe('it makes masters');
-const maxUses = z.int().nullable().describe('null: any number of nodes');
+const asMaster = z.boolean().describe('true: the token makes masters');
+const maxUses = z.int().nullable().describe('how many nodes may join with the token; null: any number');
 
 export const joinTokenSchema = z.object({
   id,
@@ -45,14 +45,14 @@ export const joinTokenSchema = z.object({
   expiresAt,
   isExpired: z.boolean(),
   maxUses,
-  uses: z.int().describe('nodes that joined with it'),
+  uses: z.int().describe('how many nodes have joined with the token'),
   asMaster,
 });
 export type JoinToken = z.output<typeof joinTokenSchema>;
 
 export const createdJoinTokenSchema = z.object({
   id,
-  token: z.string().describe('shown this once'),
+  token: z.string().describe('the token, shown only here'),
   expiresAt,
   maxUses,
   master: z.string().describe('address and cluster port of the master, for `drover join <token> --master`'),

@@ -1,6 +1,6 @@
 /**
- * The directories of static instances that are gone: lists them, and makes an instance of a directory again. Routes and
- * commands use it.
+ * The directories of static instances that are gone: lists them, and makes an instance of a directory again. The routes
+ * use it.
  */
 
 import { z } from 'zod';
@@ -19,7 +19,9 @@ export const adoptBodySchema = z.object({
   configurationName: z
     .string()
     .optional()
-    .describe('default: that of the instance that is gone, where its node knows it'),
+    .describe(
+      'the configuration of the new instance; default: that of the former instance, if its node knows it',
+    ),
 });
 
 /** True when the caller sees a configuration. `configurationName` null: the directory's configuration is unknown. */

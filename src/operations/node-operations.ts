@@ -17,23 +17,28 @@ export const drainBodySchema = z.object({
     .min(0)
     .max(MAX_DRAIN_DEADLINE_SECONDS)
     .default(DRAIN_DEADLINE_SECONDS)
-    .describe('how long to wait for players; 0: not at all'),
+    .describe('how many seconds to wait for players; 0: no wait'),
 });
 
 export const nodeDrainSchema = z.object({
   nodeId,
-  drain: drainProgressSchema.nullable().describe('null: the drain was called off meanwhile'),
+  drain: drainProgressSchema.nullable().describe('the drain; null: it was ended meanwhile'),
 });
 export type NodeDrain = z.output<typeof nodeDrainSchema>;
 
 export const forgottenNodeSchema = z.object({
   nodeId,
-  instances: z.array(z.string()).describe('ids of the instances whose records went with it'),
-  statics: z.array(z.string()).describe('those of them whose files stay on its disk'),
+  instances: z.array(z.string()).describe('ids of the instances whose records were removed with the node'),
+  statics: z
+    .array(z.string())
+    .describe('ids of the static instances among them, whose files stay on the disk of the node'),
   joinToken: z
-    .object({ id: z.string(), isRevoked: z.boolean().describe('false: the node can join with it again') })
+    .object({
+      id: z.string(),
+      isRevoked: z.boolean().describe('false: the node can join with the token again'),
+    })
     .optional()
-    .describe('the token that it joined with; absent: that could not be used any more'),
+    .describe('the token that the node joined with; absent: it could not be used any more'),
 });
 
 export type ForgottenNode = z.output<typeof forgottenNodeSchema>;

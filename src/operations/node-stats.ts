@@ -5,12 +5,12 @@ import { z } from 'zod';
 const MB = 1024 * 1024;
 
 export const nodeStatsSchema = z.object({
-  version: z.string().describe('of Drover'),
-  nodeVersion: z.string().describe('of Node.js'),
+  version: z.string().describe('the version of Drover'),
+  nodeVersion: z.string().describe('the version of Node.js'),
   pid: z.int(),
-  uptimeSeconds: z.int().describe('of the daemon'),
+  uptimeSeconds: z.int().describe('how long the daemon runs'),
   cpus: z.int(),
-  loadAverage: z.array(z.number()).describe('over 1, 5 and 15 minutes'),
+  loadAverage: z.array(z.number()).describe('the load over 1, 5 and 15 minutes'),
   memoryTotalMB: z.int(),
   memoryFreeMB: z.int(),
   processRssMB: z.int(),

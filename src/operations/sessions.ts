@@ -23,34 +23,39 @@ export const newSessionSchema = z.object({
     .exclude(['PUBLIC'])
     .nullable()
     .default(null)
-    .describe('at most that of the key; null: the same'),
+    .describe('the scope, at most that of the key; null: the same'),
   expires: expirySchema
     .nullable()
     .default(null)
-    .describe('when it ends at the latest, such as `8h`; null: after 7 days, or with its key'),
+    .describe('the latest end, such as `8h`; null: after 7 days, or with its key'),
 });
 
 const sessionFields = {
-  id: z.string().describe('not secret'),
+  id: z.string().describe('id of the session, which is not secret'),
   key: z.string().describe('label of its key'),
   scope: keyScopeSchema,
-  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
-  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
-  expiresAt: z.number().describe('Unix milliseconds: it ends then, however much it is used'),
-  endsAt: z.number().describe('Unix milliseconds: it ends then unless it is used before'),
+  configurations: z
+    .array(z.string())
+    .nullable()
+    .describe('patterns of the configurations in sight; null: all'),
+  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
+  expiresAt: z.number().describe('the latest end, in Unix milliseconds'),
+  endsAt: z.number().describe('the end if the session is not used before, in Unix milliseconds'),
 };
 
 export const createdSessionSchema = z.object({
   ...sessionFields,
-  token: z.string().describe('shown this once; accepted wherever a key is'),
+  token: z.string().describe('the token, shown only here; it is accepted wherever a key is'),
 });
+
+export type CreatedSession = z.output<typeof createdSessionSchema>;
 
 export const listedSessionSchema = z.object({
   ...sessionFields,
   createdAt: z.number().describe('Unix milliseconds'),
   lastUsedAt: z.number().describe('Unix milliseconds, exact to a minute'),
-  lastUsedFrom: z.string().describe('the address'),
-  isCurrent: z.boolean().describe('it is the session that asks'),
+  lastUsedFrom: z.string().describe('address of the last use'),
+  isCurrent: z.boolean().describe('true: it is the session of this call'),
 });
 export type ListedSession = z.output<typeof listedSessionSchema>;
 
@@ -60,25 +65,29 @@ export const whoamiSchema = z.object({
   key: z.string().describe('label of the key'),
   session: z.string().nullable().describe('id of the session; null: the key itself'),
   scope: keyScopeSchema,
-  configurations: z.array(z.string()).nullable().describe('patterns of what it sees; null: all'),
-  from: z.array(z.string()).nullable().describe('where it may be used from; null: anywhere'),
-  expiresAt: z.number().nullable().describe('Unix milliseconds: it ends then; null: never'),
+  configurations: z
+    .array(z.string())
+    .nullable()
+    .describe('patterns of the configurations in sight; null: all'),
+  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
+  expiresAt: z.number().nullable().describe('the end in Unix milliseconds; null: never'),
   endsAt: z
     .number()
     .nullable()
-    .describe('Unix milliseconds: it ends then unless it is used before; null: never'),
-  address: z.string().describe('where the call came from'),
+    .describe('the end if it is not used before, in Unix milliseconds; null: never'),
+  address: z.string().describe('the address of the caller'),
   nodeId: z.string().describe('the node that answers'),
   clusterName: z.string(),
-  version: z.string().describe('of Drover on that node'),
+  version: z.string().describe('the version of Drover on that node'),
 });
+export type Caller = z.output<typeof whoamiSchema>;
 
 /** Makes a session. Only this answer shows its token. Throws DRV_REQUEST_INVALID. */
 export async function createSession(
   { keys, sessionWrites, clock }: Reads & Writes,
   access: Access,
   { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
-): Promise<z.output<typeof createdSessionSchema>> {
+): Promise<CreatedSession> {
   const expiresAt = expires === null ? null : expiryOf(expires, clock.now());
   const { token, record } = await sessionWrites.create(access, { scope, expiresAt, address });
   const fields = fieldsOf(record, keys.get(record.key)?.value);
@@ -89,12 +98,8 @@ export async function createSession(
 
 /**
  * The live sessions, the oldest first: those of the caller's key, or of all keys for a caller who may do everything.
- * `access` null: the caller is the node's own terminal.
  */
-export function listSessions(
-  { keys, sessions, clock }: Reads & Writes,
-  access: Access | null,
-): ListedSession[] {
+export function listSessions({ keys, sessions, clock }: Reads & Writes, access: Access): ListedSession[] {
   const now = clock.now();
   return [...sessions.entries()]
     .map(([, { value }]) => value)
@@ -103,7 +108,7 @@ export function listSessions(
       const fields = fieldsOf(record, keys.get(record.key)?.value);
       if (fields === undefined || fields.endsAt <= now) return [];
       const { createdAt, lastUse } = record;
-      const isCurrent = record.id === access?.session;
+      const isCurrent = record.id === access.session;
       return [{ ...fields, createdAt, lastUsedAt: lastUse.at, lastUsedFrom: lastUse.address, isCurrent }];
     })
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
@@ -112,10 +117,10 @@ export function listSessions(
 /** Ends a session at once; `current` means the caller's own session. Throws DRV_SESSION_UNKNOWN. */
 export async function endSession(
   { sessions, sessionWrites }: Pick<Reads & Writes, 'sessions' | 'sessionWrites'>,
-  access: Access | null,
+  access: Access,
   asked: string,
 ): Promise<z.output<typeof sessionMessageSchema>> {
-  const id = asked === OWN ? (access?.session ?? undefined) : sessionIdSchema.safeParse(asked).data;
+  const id = asked === OWN ? (access.session ?? undefined) : sessionIdSchema.safeParse(asked).data;
   const record = id === undefined ? undefined : sessions.get(id)?.value;
   const isMine = record === undefined ? mayEndAll(access) : mayEnd(access, record);
   if (id === undefined || !isMine || !(await sessionWrites.remove(id))) throw unknownSession(asked);
@@ -123,11 +128,7 @@ export async function endSession(
 }
 
 /** The rights of the access, and the cluster that answers. */
-export function whoami(
-  { configuration, version }: Reads,
-  access: Access,
-  address: string,
-): z.output<typeof whoamiSchema> {
+export function whoami({ configuration, version }: Reads, access: Access, address: string): Caller {
   const { label, session, grant, endsAt } = access;
   const { nodeId, clusterName } = configuration;
   return {
@@ -160,12 +161,12 @@ function fieldsOf(record: SessionRecord, key: ApiKeyRecord | undefined): Session
   };
 }
 
-function mayEnd(access: Access | null, { key }: SessionRecord): boolean {
-  return mayEndAll(access) || key === access?.label;
+function mayEnd(access: Access, { key }: SessionRecord): boolean {
+  return mayEndAll(access) || key === access.label;
 }
 
-function mayEndAll(access: Access | null): boolean {
-  return access === null || (access.may('ALL') && access.configurations === null);
+function mayEndAll(access: Access): boolean {
+  return access.may('ALL') && access.configurations === null;
 }
 
 /** The error for an unknown session. It repeats the id only when it is well-formed. */

@@ -27,7 +27,7 @@ export class ContentsInForce {
     this.#sources = sources;
   }
 
-  /** What anybody but a rollout makes a new instance from. Undefined: there is no such configuration. */
+  /** The content that everybody but a rollout makes new instances from. Undefined: there is no such configuration. */
   of(name: string): ContentInForce | undefined {
     const record = this.#sources.configurations.get(name)?.value;
     const rollout = this.#sources.rollouts.get(name)?.value;
@@ -54,7 +54,7 @@ export class ContentsInForce {
     return rollout !== undefined && isHeldBack(rollout) && !this.isNews(record, rollout);
   }
 
-  /** What the rollout of a configuration brings its instances to. Undefined: there is none. */
+  /** The content that the rollout of a configuration brings its instances to. Undefined: there is no rollout. */
   targetOf(name: string): ContentInForce | undefined {
     const record = this.#sources.configurations.get(name)?.value;
     const rollout = this.#sources.rollouts.get(name)?.value;

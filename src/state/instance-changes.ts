@@ -1,4 +1,18 @@
-/** A new instance, and the changes that clients ask of one, as pure functions of its record. `InstanceWriter` writes them. */
+/**
+ * A new instance, and all changes of one but its node's reports (`StatusIntake`), as pure functions of its record. Who may
+ * write which state, reason and message:
+ *
+ * ```
+ *  creation, start at rest   CREATING, no reason
+ *  placement                 no-node-fits or template-missing while there is no place; no reason with a place
+ *  heartbeat                 OFFLINE, node-lost; back: ONLINE or CREATING, no reason, only where the reason is node-lost
+ *  PUT state                 what the app says, reported
+ *  stop without a place      STOPPED, stopped
+ *  report of the node        any state with a reason of the node's
+ * ```
+ *
+ * `InstanceWriter` writes what clients ask for, the placement and the heartbeat controller what they decide.
+ */
 import type { Configuration } from '../model/configuration.js';
 import {
   type InstancePlacement,
@@ -7,6 +21,7 @@ import {
   type InstanceStatus,
   isAtRest,
   type Maker,
+  type Reason,
   withEnd,
   withRest,
 } from '../model/instance.js';
@@ -80,7 +95,7 @@ export function withLiveContent(record: InstanceRecord, content: InstanceContent
 /** The record with another content, which its next start takes. */
 export function withContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
   const { outdated: _outdated, ...own } = withLiveContent(record, content);
-  const { upAt: _upAt, ...status } = record.status;
+  const { upAt: _upAt, hasBeenReady: _ready, ...status } = record.status;
   return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
 }
 
@@ -89,13 +104,51 @@ export function withContentAt(record: InstanceRecord, placement: InstancePlaceme
   const next = record.desired.goal === 'run' ? again(record) : record;
   const { status } = next;
   const isDown = status.pid === null;
+  const placed = withPlace(next, placement);
+  // A busy port, or a failed start, is of the content before; what a process shows is not.
+  return isDown ? placed : { ...placed, status };
+}
+
+/** Why an instance has no place yet. */
+export interface NoPlace {
+  readonly reason: Extract<Reason, 'no-node-fits' | 'template-missing'>;
+  readonly message: string;
+}
+
+/** The record of an instance that waits for a place. */
+export function withoutPlace(record: InstanceRecord, { reason, message }: NoPlace): InstanceRecord {
+  return { ...record, status: { ...record.status, reason, message } };
+}
+
+/** The record with a place, or with another port. The reason and message of the place before go. */
+export function withPlace(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
+  const { nodeId, port } = placement;
   return {
-    ...next,
+    ...record,
     placement,
-    home: { nodeId: placement.nodeId, port: placement.port },
-    // A busy port, or a failed start, is of the content before.
-    status: isDown ? { ...status, reason: null, message: null } : status,
+    home: { nodeId, port },
+    status: { ...record.status, reason: null, message: null },
   };
+}
+
+/** The record after its node was lost; undefined: it is not there, not wanted, STOPPED, or marked already. */
+export function withNodeLost(record: InstanceRecord, nodeId: string): InstanceRecord | undefined {
+  const { placement, desired, status } = record;
+  if (placement?.nodeId !== nodeId || desired.goal !== 'run') return undefined;
+  if (status.reason === 'node-lost' || status.state === 'STOPPED') return undefined;
+  const message = `its node ${nodeId} sends no beats`;
+  return { ...record, status: { ...status, state: 'OFFLINE', reason: 'node-lost', message } };
+}
+
+/**
+ * The record when the lost node is back: the mark goes, and no other state. The node's report, which is awaited from then
+ * on, brings everything else. Undefined: the record is not marked.
+ */
+export function withNodeBack(record: InstanceRecord, nodeId: string): InstanceRecord | undefined {
+  const { placement, status } = record;
+  if (placement?.nodeId !== nodeId || status.reason !== 'node-lost') return undefined;
+  const state = status.pid === null ? 'CREATING' : 'ONLINE';
+  return { ...record, status: { ...status, state, reason: null, message: null, awaitsReport: true } };
 }
 
 export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']['goal']): InstanceRecord {
@@ -109,7 +162,7 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
   const { state } = report;
   const isNew = state !== record.status.state;
   const status: InstanceStatus = {
-    ...record.status,
+    ...(state === 'ONLINE' ? asReady(record.status) : record.status),
     state,
     ...(isNew && { reason: 'reported', message: `reported ${state} by the instance or a tool` }),
     lastHeartbeat: report.lastHeartbeat ?? now,
@@ -117,7 +170,6 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
     ...(report.players !== undefined && { countsPlayers: true }),
     maxPlayers: report.maxPlayers ?? record.status.maxPlayers,
     tps: report.tps ?? record.status.tps,
-    ...(state === 'ONLINE' && record.status.hasBeenReady === false && { hasBeenReady: true }),
   };
   const next = { ...record, status };
   if (state !== 'STOPPED' || record.desired.goal !== 'run') return next;
@@ -173,7 +225,11 @@ function freshStart(record: InstanceRecord): InstanceRecord {
   return { ...next, placement: null, status };
 }
 
-const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
+function asReady({ hasBeenReady: _ready, upAt: _upAt, ...status }: InstanceStatus): InstanceStatus {
+  return { ...status, hasBeenReady: true };
+}
+
+const NEW_STATUS = {
   state: 'CREATING',
   reason: null,
   message: null,
@@ -186,4 +242,4 @@ const NEW_STATUS: Omit<InstanceStatus, 'lastHeartbeat'> = {
   tps: null,
   hasBeenReady: false,
   gone: false,
-};
+} as const;

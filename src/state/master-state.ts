@@ -14,6 +14,7 @@ import {
   hasEndedByItself,
   type InstanceRecord,
   type InstanceState,
+  instanceOf,
   instanceRecordSchema,
 } from '../model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../model/node.js';
@@ -88,7 +89,8 @@ export class MasterState {
           ),
         onListenerError: (error) => logger.error({ err: error }, `a listener of ${prefix} failed`),
       });
-    this.instances = mirror(PREFIX.instances, decoderOf(instanceRecordSchema));
+    const decode = decoderOf(instanceRecordSchema);
+    this.instances = mirror(PREFIX.instances, (value, known) => instanceOf(decode(value, known)));
     this.configurations = mirror(PREFIX.configurations, (value) => configurationRecordSchema.parse(value));
     this.revisions = mirror(PREFIX.revisions, (value) => configurationSchema.parse(value));
     this.histories = mirror(PREFIX.histories, (value) => configurationHistorySchema.parse(value));

@@ -2,9 +2,9 @@
 import { Conflict } from '../loop/reconciler.js';
 import type { Mirrored, MirrorReader } from '../store/mirror.js';
 import { untilShown } from '../store/modify.js';
+import type { SetAside } from '../store/set-aside.js';
 import type { Store } from '../store/store.js';
-import type { RemovalThere } from './plan.js';
-import type { RecordDoor } from './record-door.js';
+import type { Contents, RecordDoor, RemovalThere } from './view.js';
 
 interface Removal {
   readonly do: 'remove';
@@ -14,41 +14,52 @@ interface Removal {
 
 export interface RecordSideOptions<Value, Edit> {
   readonly records: MirrorReader<Value>;
-  /** Of a record's content. */
+  /** The hash of a record's content. */
   readonly hashOf: (value: Value) => string;
+  /** The hash of a record that cannot be read, and may be overwritten. Absent: such a record is no content. */
+  readonly hashOfAside?: (aside: SetAside) => string;
   readonly store: Store;
   readonly door: RecordDoor<Edit | Removal>;
   /** Cuts edits into transactions, in order. */
   readonly inTransactions: (edits: readonly (Edit | Removal)[]) => Iterable<readonly (Edit | Removal)[]>;
 }
 
-export class RecordSide<Value, Edit> {
+export class RecordSide<Value, Edit> implements Contents {
   readonly #options: RecordSideOptions<Value, Edit>;
 
   constructor(options: RecordSideOptions<Value, Edit>) {
     this.#options = options;
   }
 
-  /** By name, the hash of what the state says. */
-  hashes(): ReadonlyMap<string, string> {
-    const { records, hashOf } = this.#options;
-    return new Map([...records.entries()].map(([name, { value }]) => [name, hashOf(value)]));
+  get size(): number {
+    return this.#options.records.size + this.#aside.size;
+  }
+
+  get(name: string): string | undefined {
+    const { records, hashOf, hashOfAside } = this.#options;
+    const record = records.get(name);
+    if (record !== undefined) return hashOf(record.value);
+    const aside = this.#aside.get(name);
+    return aside && hashOfAside?.(aside);
+  }
+
+  *keys(): Generator<string> {
+    for (const [name] of this.#options.records.entries()) yield name;
+    yield* this.#aside.keys();
   }
 
   /** Throws `Conflict` unless the record has this content. */
   recordWith(name: string, hash: string): Mirrored<Value> {
     const { records, hashOf } = this.#options;
     const record = records.get(name);
-    if (record === undefined || hashOf(record.value) !== hash)
-      throw new Conflict(`${name} has another content in the state now`);
+    if (record === undefined || hashOf(record.value) !== hash) throw hasChanged(name);
     return record;
   }
 
-  /** Of the record with this content; 0: there is none, as expected. Throws `Conflict`. */
+  /** The revision of the record with this content; 0: there is none, as expected. Throws `Conflict`. */
   revisionOf(name: string, expected: string | undefined): number {
-    if (expected !== undefined) return this.recordWith(name, expected).revision;
-    if (this.#options.records.get(name) !== undefined) throw new Conflict(`${name} is in the state now`);
-    return 0;
+    if (this.get(name) !== expected) throw hasChanged(name);
+    return this.#options.records.get(name)?.revision ?? this.#aside.get(name)?.revision ?? 0;
   }
 
   async remove(removals: readonly RemovalThere[]): Promise<void> {
@@ -72,4 +83,15 @@ export class RecordSide<Value, Edit> {
       throw error;
     }
   }
+
+  get #aside(): ReadonlyMap<string, SetAside> {
+    const { records, hashOfAside } = this.#options;
+    return hashOfAside === undefined ? NONE : records.setAside;
+  }
+}
+
+const NONE: ReadonlyMap<string, SetAside> = new Map();
+
+function hasChanged(name: string): Conflict {
+  return new Conflict(`${name} has another content in the state now`);
 }

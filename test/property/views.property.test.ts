@@ -4,7 +4,12 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type Base, planView, type ViewPlan, type ViewStep } from '../../src/views/plan.js';
+import {
+  type Base,
+  planView,
+  type ViewPlan,
+  type ViewStep,
+} from '../../controllers/master/directories/plan.js';
 
 const RUNS = Number(process.env.DROVER_PROPERTY_RUNS ?? 300);
 const MASTERS = 3;
@@ -40,14 +45,18 @@ class Directory {
   plan(): ViewPlan {
     for (const name of this.files.keys()) this.seen.add(name);
     const { records } = this.state;
-    const deleted = [...this.seen].filter(
+    const gone = [...this.seen].filter(
       (name) => !this.files.has(name) && records.get(name)?.by === this.index,
     );
     return planView({
       here: this.files,
       there: new Map([...records].map(([name, { hash }]) => [name, hash])),
       bases: this.bases,
-      deleted: new Set(deleted),
+      gone,
+      waiting: new Set(),
+      doRemovalsWait: false,
+      confirmed: new Set(),
+      isAlone: false,
       undecided: new Set(),
     });
   }
@@ -97,6 +106,8 @@ class Directory {
               this.#note(name, hash === undefined ? undefined : { hash });
           },
         ];
+      case 'tell-hindrance':
+        return [];
       default:
         return step satisfies never;
     }

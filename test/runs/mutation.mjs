@@ -15,7 +15,7 @@ import { transformSync } from 'rolldown/utils';
 import { PLANTED } from './planted-faults.mjs';
 import { PLANTED_IN_MASTERS } from './planted-in-masters.mjs';
 
-const USAGE = `npm run test:mutation                             every plan.ts of controllers/ and src/views, and the pure files beside them
+const USAGE = `npm run test:mutation                             every plan.ts of controllers/, and the pure files beside them
 npm run test:mutation -- FILE [FILE ...]          these files only
 npm run test:mutation -- --simulation [N [TEXT]]  plants the faults of planted-faults.mjs, each until one of N seeds fails (500)
 npm run test:mutation -- --masters [N [TEXT]]     those of planted-in-masters.mjs, in fleets with three masters
@@ -25,9 +25,6 @@ TEXT: only the faults with that in their names.`;
 const REPOSITORY = join(dirname(fileURLToPath(import.meta.url)), '../..');
 /** The files that a test run needs; the rest of the repository is not copied. */
 const COPIED = ['controllers', 'src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'];
-const DECIDING = ['controllers', 'src/configuration-files/faults', 'src/views'];
-/** Rooms that the tests of another room cover. */
-const TESTED_AS = { 'src/configuration-files/faults': 'controllers/master/configurations' };
 /** The pure files beside the plans: they decide, and have no effects. */
 const DECISIONS = [
   'conditions',
@@ -42,7 +39,7 @@ const DECISIONS = [
 
 /** Survivors, each with the reason why no fact can tell the two forms apart. */
 const EXPLAINED = {
-  'src/configuration-files/faults/owners.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
+  'controllers/master/configurations/owners.ts: file < (claims.get(name) ?? `${file}~`) -> (file <= (claims.get(name) ?? `${file}~`))':
     'each file claims once, so the two names differ',
   'controllers/master/minimum-service/plan.ts: a.id < b.id -> (a.id <= b.id)': 'two instances have two ids',
   'controllers/master/placement/plan.ts: a.nodeId < b.nodeId -> (a.nodeId <= b.nodeId)':
@@ -111,8 +108,8 @@ async function filesUnder(directory) {
 }
 
 async function decisionFiles() {
-  const files = await Promise.all(DECIDING.map(filesUnder));
-  return files.flat().filter((path) => {
+  const files = await filesUnder('controllers');
+  return files.filter((path) => {
     const name = basename(path, '.ts');
     return path.endsWith('.ts') && (name === 'plan' || DECISIONS.includes(name));
   });
@@ -125,7 +122,7 @@ async function testsOf(path) {
     if (!test.endsWith('.test.ts')) continue;
     const text = await readFile(join(REPOSITORY, test), 'utf8');
     const room = dirname(path);
-    if (text.includes(`/${TESTED_AS[room] ?? room}/`)) found.push(test);
+    if (text.includes(`/${room}/`)) found.push(test);
   }
   return found;
 }

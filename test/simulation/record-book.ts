@@ -11,7 +11,7 @@ import {
   type ConfigurationHistory,
   configurationHistorySchema,
 } from '../../src/model/configuration-history.js';
-import { type InstanceRecord, instanceRecordSchema } from '../../src/model/instance.js';
+import { type InstanceRecord, instanceOf, instanceRecordSchema } from '../../src/model/instance.js';
 import { type NodeRecord, nodeRecordSchema } from '../../src/model/node.js';
 import { PREFIX } from '../../src/store/keys.js';
 import type { Committed, Disk } from './machine/disk.js';
@@ -56,7 +56,7 @@ export class RecordBook {
     if (key.startsWith(PREFIX.instances)) {
       const id = key.slice(PREFIX.instances.length);
       const before = this.instances.get(id);
-      const now = put(this.instances, id, after, (value) => instanceRecordSchema.parse(value));
+      const now = put(this.instances, id, after, (value) => instanceOf(instanceRecordSchema.parse(value)));
       if (!isReworded(before, now)) this.changes++;
       if (before === undefined) this.everSeen.push(id);
       else this.replaced.instances.set(id, before);

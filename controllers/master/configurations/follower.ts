@@ -1,68 +1,178 @@
-/** Runs the configurations controller, and lets the files' part wait until the records have followed the files. */
-import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
-import type { Controller } from '../../../src/loop/controller.js';
-import type { Part } from '../../../src/loop/lifecycle.js';
-import type { ConfigurationFileError } from '../../../src/model/configuration.js';
-import { DroverError } from '../../../src/model/errors.js';
-import type { ConfigurationFacts, ConfigurationStep } from './plan.js';
-import type { Configurations } from './reconciler.js';
-
 /**
- * Far more than needed: this controller is the only ordinary writer, and each conflict is lost to a write that
- * succeeded.
+ * Brings the records of configurations up to the files of one master, and the files up to the records where other
+ * masters write these too. There it also writes for the API of the leader: the record first, and all files follow it.
  */
+import type { ConfigurationEditor, NewContent } from '../../../src/configuration-files/file-writer.js';
+import { type Precondition, requireRevision } from '../../../src/configuration-files/precondition.js';
+import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
+import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
+import type { ConfigurationFileError, ConfigurationRecord } from '../../../src/model/configuration.js';
+import { DroverError, messageOf } from '../../../src/model/errors.js';
+import { publicMessage } from '../../../src/model/public-message.js';
+import { unknownConfiguration } from '../../../src/model/unknown.js';
+import { untilShown } from '../../../src/store/modify.js';
+import type { Confirmed, ConflictKind } from '../../../src/views/view.js';
+import { DirectoryEngine, type DirectoryEngineOptions } from '../directories/reconciler.js';
+import { FaultReport } from './fault-report.js';
+import { faultsOf } from './faults.js';
+import { ConfigurationTree, type ConfigurationTreeOptions } from './tree.js';
+
+/** Each try loses to a write that succeeded. */
 const MOST_CONFLICTS = 10;
 
-export class ConfigurationFollower implements RecordFollower, Part {
-  readonly #reconciler: Configurations;
-  readonly #controller: Controller<ConfigurationFacts, ConfigurationStep>;
-  readonly #key: string;
-  #isStopped = false;
+/** A file that differs from the record, and waits for a person. */
+interface ConfigurationConflict {
+  readonly name: string;
+  readonly file: string;
+  readonly kind: ConflictKind;
+  /** The fault, and how to mend it. */
+  readonly message: string;
+}
 
-  constructor(
-    reconciler: Configurations,
-    controller: Controller<ConfigurationFacts, ConfigurationStep>,
-    key: string,
-  ) {
-    this.#reconciler = reconciler;
-    this.#controller = controller;
-    this.#key = key;
+export interface ConfigurationFollowerOptions
+  extends ConfigurationTreeOptions,
+    Pick<DirectoryEngineOptions, 'bases' | 'clock' | 'logger' | 'metrics' | 'random'> {
+  /** Called when `faults` may answer something else. */
+  readonly onFaults?: () => void;
+}
+
+export class ConfigurationFollower implements RecordFollower, ConfigurationEditor {
+  readonly #options: ConfigurationFollowerOptions;
+  readonly #tree: ConfigurationTree;
+  readonly #engine: DirectoryEngine;
+  readonly #report: FaultReport;
+  #unsubscribe: () => void = () => undefined;
+
+  constructor(options: ConfigurationFollowerOptions) {
+    this.#options = options;
+    this.#tree = new ConfigurationTree(options);
+    this.#engine = new DirectoryEngine({
+      ...options,
+      name: 'configurations',
+      tree: this.#tree,
+      isAlone: this.#tree.isAlone,
+      doRemovalsWait: true,
+      onRound: () => {
+        this.#report.tell(this.faults());
+        options.onFaults?.();
+      },
+    });
+    this.#report = new FaultReport(options.logger);
   }
 
-  start(): void {
-    this.#controller.start();
+  async start(): Promise<void> {
+    await this.#engine.start();
+    this.#unsubscribe = this.#options.configurations.onChange(() => this.wake());
   }
 
   stop(): Promise<void> {
-    this.#isStopped = true;
-    return this.#controller.stop();
+    this.#unsubscribe();
+    return this.#engine.stop();
   }
 
+  /** Another master leads: what failed may succeed. */
   wake(): void {
-    this.#controller.enqueue(this.#key);
+    this.#engine.wake();
   }
 
-  whenIdle(): Promise<void> {
-    return this.#controller.whenIdle();
+  /** An error of a file alone, with several masters, is logged and not thrown. */
+  async follow(confirmed?: Confirmed): Promise<void> {
+    try {
+      await this.#engine.follow(confirmed);
+    } catch (error) {
+      const isOfStore = error instanceof DroverError && error.code.startsWith('DRV_STORE_');
+      if (this.#tree.isAlone || isOfStore) throw error;
+      this.#options.logger.debug({ err: error }, `a file does not follow: ${messageOf(error)}`);
+    }
+  }
+
+  conflicts(): readonly ConfigurationConflict[] {
+    return this.#engine.conflicts().map(({ name, kind }) => {
+      const file = this.#tree.owners.get(name) ?? `${name}.json`;
+      return { name, file, kind, message: conflictText({ name, file, kind }) };
+    });
+  }
+
+  waiting(): readonly string[] {
+    return this.#engine.waiting();
   }
 
   faults(): readonly ConfigurationFileError[] {
-    return this.#reconciler.faults();
+    const { source } = this.#options;
+    // Several masters have a leader that takes the writes, and may have none for a while.
+    const refusal = this.#tree.isAlone ? this.#engine.refusal : undefined;
+    const faults = faultsOf({
+      files: source.files ?? new Map(),
+      suspects: new Set(source.suspects),
+      directoryFault: source.fault,
+      owners: this.#tree.owners,
+      waiting: this.waiting(),
+      refusal: refusal === undefined ? undefined : publicMessage(refusal),
+      told: this.#report.told,
+    });
+    const inConflict = this.conflicts().map(({ name, file, message }) => ({
+      name,
+      file,
+      line: null,
+      column: null,
+      field: null,
+      message,
+    }));
+    const named = new Set(inConflict.map(({ file }) => file));
+    return [...faults.filter(({ file }) => !named.has(file)), ...inConflict];
   }
 
-  /** One master: nothing is changed elsewhere. */
-  conflicts(): readonly [] {
-    return [];
+  /** Writes the record, then the files of this master. The others' follow. */
+  async write(name: string, { text, parsed }: NewContent, precondition?: Precondition): Promise<void> {
+    const { hash } = parsed;
+    await this.#edit(name, precondition, (record, expectedRevision) => {
+      if (record?.hash === hash) return undefined;
+      const source = this.#options.source.origins.ofWriter(name, record?.sourceFile ?? `${name}.json`);
+      return { do: 'put', name, source, parsed, expectedRevision };
+    });
+    await this.#tree.withText({ name, hash, text }, () => this.follow());
   }
 
-  async follow(): Promise<void> {
-    for (let tries = 0; tries < MOST_CONFLICTS; tries++) {
-      this.wake();
-      await this.whenIdle();
-      if (this.#reconciler.isSettled()) return;
-      if (this.#isStopped) throw new DroverError('DRV_NOT_READY', 'the master is stopping');
-      if (this.#reconciler.refusal !== undefined) throw this.#reconciler.refusal;
+  async remove(name: string, precondition?: Precondition): Promise<void> {
+    await this.#edit(name, precondition, (_record, expectedRevision) => {
+      if (expectedRevision === 0) throw unknownConfiguration(name);
+      return { do: 'remove', name, expectedRevision };
+    });
+  }
+
+  async #edit(
+    name: string,
+    precondition: Precondition | undefined,
+    make: (record: ConfigurationRecord | undefined, revision: number) => RecordEdit | undefined,
+  ): Promise<void> {
+    const { configurations, store, door } = this.#options;
+    for (let tries = 1; ; tries++) {
+      const record = configurations.get(name);
+      if (precondition !== undefined) requireRevision(name, record?.value.hash, precondition);
+      const revision = record?.revision ?? configurations.setAside.get(name)?.revision ?? 0;
+      const edit = make(record?.value, revision);
+      if (edit === undefined) return;
+      try {
+        await configurations.until(await door.write([edit]));
+        return;
+      } catch (error) {
+        if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= MOST_CONFLICTS) throw error;
+        await untilShown(store, configurations);
+      }
     }
-    throw new DroverError('DRV_STORE_CONFLICT', 'the configurations change faster than they can be written');
+  }
+}
+
+function conflictText({ name, file, kind }: Omit<ConfigurationConflict, 'message'>): string {
+  const keep = `to take what is here, run "drover apply -f ${file}"`;
+  switch (kind) {
+    case 'removed-there':
+      return `conflict: "${name}" was removed elsewhere, and changed here since; ${keep}, else delete the file`;
+    case 'both-changed':
+      return `conflict: "${name}" was changed elsewhere, and here too; what is in force stays: ${keep}; to take what is in force, delete the file`;
+    case 'unknown-base':
+      return `conflict: "${name}" differs from what is in force, and this node does not know which of the two is newer: ${keep}; to take what is in force, delete the file`;
+    default:
+      return kind satisfies never;
   }
 }

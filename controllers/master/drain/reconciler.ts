@@ -45,17 +45,21 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
 
   /** Undefined: the node is not being drained. */
   observe(nodeId: string): DrainFacts | undefined {
-    const { nodeRecords, instances, instancesByNode, victims } = this.#options;
+    const drain = this.#options.nodeRecords.mirror.get(nodeId)?.value.drain;
+    if (drain === undefined) this.#timed.delete(nodeId);
+    else this.#timed.set(nodeId, this.#timedOf(nodeId, drain));
+    return this.#factsOf(nodeId);
+  }
+
+  #factsOf(nodeId: string): DrainFacts | undefined {
+    const { nodeRecords, instances, instancesByNode, victims, clock } = this.#options;
     const { condition, drain } = nodeRecords.mirror.get(nodeId)?.value ?? {};
-    if (condition === undefined || drain === undefined) {
-      this.#timed.delete(nodeId);
-      return undefined;
-    }
+    if (condition === undefined || drain === undefined) return undefined;
     return {
       nodeId,
       condition,
       drain,
-      remainingMs: this.#remainingMs(nodeId, drain),
+      remainingMs: Math.max(0, this.#timedOf(nodeId, drain).endsAt - clock.monotonic()),
       victims: victims.gather(instancesByNode.get(nodeId)),
       setAside: [...instances.setAside]
         .filter(([, { value }]) => leftOfInstance(value).placement?.nodeId === nodeId)
@@ -65,14 +69,14 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
 
   /** How far the drain of a node has come; undefined: the node is not being drained. */
   progressOf(nodeId: string): DrainProgress | undefined {
-    const facts = this.observe(nodeId);
+    const facts = this.#factsOf(nodeId);
     return facts === undefined ? undefined : progressOf(facts);
   }
 
   /** What the drain of its node means for an instance; undefined: its node is not being drained. */
   moveOf(id: string): string | undefined {
     const nodeId = this.#options.instances.get(id)?.value.placement?.nodeId;
-    const facts = nodeId === undefined ? undefined : this.observe(nodeId);
+    const facts = nodeId === undefined ? undefined : this.#factsOf(nodeId);
     return facts === undefined ? undefined : moveOf(facts, id);
   }
 
@@ -95,16 +99,14 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return [{ do: 'check', key: keyOf(nodeId), expectedRevision: node.revision }];
   }
 
-  #remainingMs(nodeId: string, { since, deadline }: Drain): number {
+  /** The drain as the last round timed it, or timed anew where no round has seen this drain. */
+  #timedOf(nodeId: string, { since, deadline }: Drain): Timed {
+    const known = this.#timed.get(nodeId);
+    if (known?.since === since && known.deadline === deadline) return known;
     const { clock } = this.#options;
-    let timed = this.#timed.get(nodeId);
-    if (timed?.since !== since || timed.deadline !== deadline) {
-      // A wall clock that was set back meanwhile does not prolong the drain.
-      const left = Math.min(Math.max(0, deadline - clock.now()), deadline - since);
-      timed = { since, deadline, endsAt: clock.monotonic() + left };
-      this.#timed.set(nodeId, timed);
-    }
-    return Math.max(0, timed.endsAt - clock.monotonic());
+    // A wall clock that was set back meanwhile does not prolong the drain.
+    const left = Math.min(Math.max(0, deadline - clock.now()), deadline - since);
+    return { since, deadline, endsAt: clock.monotonic() + left };
   }
 
   async #setDone({ nodeId, isDone }: DrainStep & { do: 'set-done' }): Promise<void> {

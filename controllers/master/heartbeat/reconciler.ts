@@ -6,8 +6,9 @@ import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { InstanceRecord, InstanceStatus } from '../../../src/model/instance.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { withNodeBack, withNodeLost } from '../../../src/state/instance-changes.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import { modify, type RecordSet } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
@@ -63,7 +64,11 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
         await Promise.all(step.ids.map((id) => this.#markLost(id, step.nodeId)));
         return;
       case 'restore':
-        await Promise.all(step.ids.map((id) => this.#restore(id, step.nodeId)));
+        await Promise.all(
+          step.ids.map((id) =>
+            modify(this.#options.records, id, (record) => withNodeBack(record, step.nodeId)),
+          ),
+        );
         return;
       default:
         return step satisfies never;
@@ -86,32 +91,7 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
     const { records, beats, timeoutMs } = this.#options;
     await modify(records, id, (record): InstanceRecord | undefined => {
       if (isHeard({ ...beats.contact(nodeId), timeoutMs })) throw new Conflict(`node ${nodeId} is back`);
-      const isStanding =
-        record.placement?.nodeId === nodeId &&
-        record.desired.goal === 'run' &&
-        record.status.reason !== 'node-lost';
-      if (!isStanding || record.status.state === 'STOPPED') return undefined;
-      const message = `its node ${nodeId} sends no beats`;
-      return { ...record, status: { ...record.status, state: 'OFFLINE', reason: 'node-lost', message } };
-    });
-  }
-
-  /**
-   * Clears an OFFLINE that the time-out set, and no other state. The node's report, which is awaited from then on,
-   * brings everything else.
-   */
-  async #restore(id: string, nodeId: string): Promise<void> {
-    await modify(this.#options.records, id, (record): InstanceRecord | undefined => {
-      if (record.placement?.nodeId !== nodeId || record.status.reason !== 'node-lost') return undefined;
-      const state = record.status.pid === null ? 'CREATING' : 'ONLINE';
-      const status: InstanceStatus = {
-        ...record.status,
-        state,
-        reason: null,
-        message: null,
-        awaitsReport: true,
-      };
-      return { ...record, status };
+      return withNodeLost(record, nodeId);
     });
   }
 }

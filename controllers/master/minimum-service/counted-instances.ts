@@ -1,10 +1,9 @@
 /** The instances of a configuration as minimum-service counts them, with those that are set aside. */
-import { hasFinished, type InstanceRecord, makerOf } from '../../../src/model/instance.js';
+import { hasFinished, type InstanceRecord, makerOf, playersOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/state/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
-import { hasPlayers } from '../rollout/gather.js';
 import { type CountedInstance, isOrdinary, type ServiceFacts } from './plan.js';
 
 export interface CountedInstancesOptions {
@@ -16,20 +15,18 @@ export interface CountedInstancesOptions {
 }
 
 /**
- * The oldest of its configuration, and up where its node is not lost. What the node reports of it cannot be recorded.
+ * The fields of an instance whose record is set aside: the oldest of its configuration, and up where its node is not
+ * lost. No report of its node can be recorded.
  */
 const OF_SET_ASIDE = {
   state: 'OFFLINE',
   static: false,
   createdAt: 0,
-  hasFinished: false,
-  isSetAside: true,
+  knowledge: 'set-aside',
   isDraining: false,
   maker: 'client',
-  players: 0,
+  players: 'unknown',
   replaces: null,
-  awaitsReport: false,
-  stoppedItself: false,
 } as const;
 
 export class CountedInstances {
@@ -57,7 +54,7 @@ export class CountedInstances {
     return { ordinary, instances: [...this.#gather(unusual), ...this.#setAside(name)] };
   }
 
-  /** Those that are not ordinary and can be read. */
+  /** The instances that are not ordinary and can be read. */
   unusual(name: string): CountedInstance[] {
     return this.#gather(this.#unusual.get(name));
   }
@@ -68,22 +65,18 @@ export class CountedInstances {
       const record = this.#options.instances.get(id)?.value;
       if (record === undefined) continue;
       const node = this.#conditionOf(record);
-      const { awaitsReport, reason } = record.status;
       gathered.push({
         id,
-        goal: record.desired.goal,
+        phase: phaseOf(record),
         state: record.status.state,
         static: record.static,
         createdAt: record.createdAt,
-        hasFinished: hasFinished(record),
+        knowledge: knowledgeOf(record, node),
         node,
         isDraining: this.#isDraining(record),
         maker: makerOf(record),
-        players: record.status.players ?? 0,
-        isUsed: hasPlayers(record),
+        players: playersOf(record),
         replaces: record.replaces ?? null,
-        awaitsReport: awaitsReport === true || (reason === 'node-lost' && node !== 'lost'),
-        stoppedItself: record.desired.stoppedBy === 'instance',
       });
     }
     return gathered;
@@ -93,7 +86,7 @@ export class CountedInstances {
     const { instances } = this.#options;
     const counted: CountedInstance[] = [];
     for (const [id, left] of setAsideOf(instances.setAside, name))
-      counted.push({ ...OF_SET_ASIDE, id, goal: left.goal, node: this.#conditionOf(left) });
+      counted.push({ ...OF_SET_ASIDE, id, phase: left.goal, node: this.#conditionOf(left) });
     return counted;
   }
 
@@ -105,4 +98,15 @@ export class CountedInstances {
     if (placement === null) return null;
     return this.#options.nodes.get(placement.nodeId)?.value.condition ?? null;
   }
+}
+
+function phaseOf(record: InstanceRecord): CountedInstance['phase'] {
+  const { goal, stoppedBy } = record.desired;
+  if (hasFinished(record)) return 'finished';
+  return goal === 'stop' && stoppedBy === 'instance' ? 'quit' : goal;
+}
+
+function knowledgeOf({ status }: InstanceRecord, node: NodeCondition | null): CountedInstance['knowledge'] {
+  const isOld = status.awaitsReport === true || (status.reason === 'node-lost' && node !== 'lost');
+  return isOld ? 'awaits-report' : 'present';
 }

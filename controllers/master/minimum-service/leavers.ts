@@ -2,12 +2,11 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { hasPlayers, type InstanceRecord, playersOf } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
-import { hasPlayers } from '../rollout/gather.js';
 import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
 import { after, patienceOf } from './surplus.js';
 
@@ -31,23 +30,29 @@ export class Leavers {
   }
 
   /**
-   * Undefined: nothing is to end, or the configuration is there. Players are waited for from the first look on. A master
-   * that takes over begins anew.
+   * The facts of a round; undefined: nothing is to end, or the configuration is there. Players are waited for from the
+   * first round on that found somebody to end. A master that takes over begins anew.
    */
   observe(name: string): LeavingFacts | undefined {
-    const facts = this.#isGone(name) ? this.without(name) : undefined;
-    if (facts === undefined || facts.leaving.length === 0) {
-      this.#since.delete(name);
-      return undefined;
-    }
-    const now = this.#options.clock.monotonic();
-    const since = this.#since.get(name) ?? now;
-    this.#since.set(name, since);
-    const leaving = facts.leaving.map((one) => ({ ...one, patience: after(one.patience, now - since) }));
-    return { name, leaving };
+    const facts = this.factsOf(name);
+    if (facts === undefined) this.#since.delete(name);
+    else if (!this.#since.has(name)) this.#since.set(name, this.#options.clock.monotonic());
+    return facts;
   }
 
-  /** What would end if there were no such configuration. */
+  /** As `observe`, for `why`: no time begins to count. */
+  factsOf(name: string): LeavingFacts | undefined {
+    const facts = this.#isGone(name) ? this.without(name) : undefined;
+    if (facts === undefined || facts.leaving.length === 0) return undefined;
+    const now = this.#options.clock.monotonic();
+    const passedMs = now - (this.#since.get(name) ?? now);
+    return {
+      name,
+      leaving: facts.leaving.map((one) => ({ ...one, patience: after(one.patience, passedMs) })),
+    };
+  }
+
+  /** The instances that would end if there were no such configuration. */
   without(name: string): LeavingFacts {
     const { instances, instancesByConfiguration, revisions } = this.#options;
     const leaving: LeavingInstance[] = [];
@@ -56,7 +61,7 @@ export class Leavers {
       if (record === undefined || !isStanding(record)) continue;
       const content = revisions.get(record.revision)?.value;
       if (content?.onDelete !== 'stop') continue;
-      leaving.push({ id, isUsed: hasPlayers(record), patience: patienceOf(content) });
+      leaving.push({ id, players: playersOf(record), patience: patienceOf(content) });
     }
     return { name, leaving };
   }
@@ -81,7 +86,7 @@ export class Leavers {
   }
 }
 
-/** What may still end: a static one is stopped, any other removed. */
+/** True for an instance that may still end: a static one is stopped, any other removed. */
 function isStanding({ desired, static: isStatic }: InstanceRecord): boolean {
   return isStatic ? desired.goal === 'run' : desired.goal !== 'remove';
 }

@@ -3,11 +3,12 @@
  * The wish is read from the content that each has, which the store keeps as long as an instance has it. Pure.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
+import { mayBeUsed } from '../../../src/model/instance.js';
 import type { CountedInstance } from './plan.js';
 import { isWaitedFor, type Patience } from './surplus.js';
 
 /** One that is to end. A static one that is stopped has ended. */
-export interface LeavingInstance extends Pick<CountedInstance, 'id' | 'isUsed'> {
+export interface LeavingInstance extends Pick<CountedInstance, 'id' | 'players'> {
   /** As `update` of its content says. */
   readonly patience: Patience;
 }
@@ -40,11 +41,11 @@ export function leavingIn({ leaving }: LeavingFacts): Leaving {
 
 export function planLeaving(facts: LeavingFacts): Plan<LeavingStep> {
   const { now, waiting } = leavingIn(facts);
-  const steps = now.map(({ id, isUsed }) => ({
+  const steps = now.map(({ id, players }) => ({
     do: 'leave' as const,
     name: facts.name,
     id,
-    evenUsed: isUsed === true,
+    evenUsed: mayBeUsed(players),
   }));
   const waits = waiting.flatMap(({ patience }) => patience.leftMs ?? []);
   return waits.length === 0 ? { steps } : { steps, recheckInMs: Math.min(...waits) };

@@ -5,7 +5,13 @@
 
 import { backoffMs } from '../../../src/loop/backoff.js';
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { Goal, InstanceRecord, InstanceState, Maker } from '../../../src/model/instance.js';
+import {
+  type InstanceRecord,
+  type InstanceState,
+  type Maker,
+  mayBeUsed,
+  type Players,
+} from '../../../src/model/instance.js';
 import type { NodeCondition } from '../../../src/model/node.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { type Patience, type Surplus, surplusOf } from './surplus.js';
@@ -18,30 +24,35 @@ const DELAY = { baseMs: 1000, maxMs: 60_000 };
 /** An instance that is created and lives this long did not fail young. */
 export const YOUNG_MS = 60_000;
 
+/**
+ * ```
+ *  run ----> finished    it ended by itself, and its restart policy does not start it again
+ *   |  \---> quit        the program reported itself STOPPED
+ *   \------> stop        somebody asked for that; as after each of the three, a start leads back to run
+ *  any ----> remove      for good
+ * ```
+ */
+export type CountedPhase = 'run' | 'finished' | 'quit' | 'stop' | 'remove';
+
 export interface CountedInstance {
   readonly id: string;
-  readonly goal: Goal;
+  readonly phase: CountedPhase;
   readonly state: InstanceState;
   readonly static: boolean;
   readonly createdAt: number;
-  /** The instance ended by itself, and its restart policy does not start it again. */
-  readonly hasFinished: boolean;
-  /** Its record is set aside: it holds its place in the service, and nothing can be written of it. */
-  readonly isSetAside?: boolean;
+  /**
+   * Whether its record shows what is. `awaits-report`: its node was lost and is back, and has not reported it yet.
+   * `set-aside`: it holds its place in the service, and nothing can be written of it.
+   */
+  readonly knowledge: 'present' | 'awaits-report' | 'set-aside';
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
   /** Its node is being drained: the drain resolves its pairs, when it can. */
   readonly isDraining: boolean;
   readonly maker: Maker;
-  readonly players: number;
-  /** It has players, or has said how many and does not say it now. Absent: no. */
-  readonly isUsed?: boolean;
+  readonly players: Players;
   /** The instance that it was made to replace, or null. */
   readonly replaces: string | null;
-  /** Its node was lost and is back, and has not reported it yet. */
-  readonly awaitsReport: boolean;
-  /** The goal is `stop` because the program reported itself STOPPED. */
-  readonly stoppedItself: boolean;
 }
 
 /** The last creations, those of moves too, for the delay while new instances keep failing. */
@@ -54,7 +65,7 @@ export interface CreationHistory {
 
 /** What the delay of the next creation is found from. Of the history, what is not among `instances` has not failed. */
 export interface CreationFacts {
-  /** Those that must be looked at one by one. */
+  /** The instances that must be looked at one by one. */
   readonly instances: readonly CountedInstance[];
   readonly history: CreationHistory | undefined;
 }
@@ -63,7 +74,7 @@ export interface ServiceFacts extends CreationFacts {
   readonly name: string;
   readonly minimum: number;
   readonly maximum: number | undefined;
-  /** What is left of a lowered minimum goes, so patiently. Absent: it stays. */
+  /** How patiently the rest of a lowered minimum goes. Absent: it stays. */
   readonly surplus?: Patience;
   /** How many others count, and are wanted and no replacement. */
   readonly ordinary: number;
@@ -103,10 +114,10 @@ export function missingOf(facts: ServiceFacts): number {
   return Math.min(facts.minimum, facts.maximum ?? facts.minimum) - countOf(facts);
 }
 
-/** What is left of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */
+/** The rest of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */
 export function surplusIn({ minimum, surplus: patience, instances }: ServiceFacts): Surplus {
   if (patience === undefined) return { now: [], waiting: [] };
-  const standing = instances.filter((one) => one.goal === 'run' && countsTowardsMinimum(one));
+  const standing = instances.filter((one) => isWanted(one) && countsTowardsMinimum(one));
   return surplusOf(standing, minimum, patience);
 }
 
@@ -115,7 +126,12 @@ function planShed(facts: ServiceFacts): Plan<ServiceStep> | undefined {
   const { name, surplus: patience } = facts;
   const { now, waiting } = surplusIn(facts);
   if (patience === undefined || now.length + waiting.length === 0) return undefined;
-  const steps = now.map(({ id, isUsed }) => ({ do: 'shed' as const, name, id, evenUsed: isUsed === true }));
+  const steps = now.map(({ id, players }) => ({
+    do: 'shed' as const,
+    name,
+    id,
+    evenUsed: mayBeUsed(players),
+  }));
   const isTimed = waiting.length > 0 && patience.leftMs !== null;
   return isTimed ? { steps, recheckInMs: patience.leftMs ?? 0 } : { steps };
 }
@@ -146,11 +162,25 @@ export function isOrdinary({ desired, status, replaces }: InstanceRecord): boole
  * counts, too: another one in its place would be the restart that its policy forbids.
  */
 export function countsTowardsMinimum(instance: CountedInstance): boolean {
-  if (instance.goal === 'remove') return false;
-  if (instance.goal === 'stop') return instance.static;
-  if (instance.state === 'STOPPED') return instance.static || instance.hasFinished;
-  // Without a node the instance waits for one, whatever state a client reported.
-  return instance.state !== 'OFFLINE' || instance.static || instance.node !== 'lost';
+  const { phase, state, node } = instance;
+  switch (phase) {
+    case 'remove':
+      return false;
+    case 'stop':
+    case 'quit':
+      return instance.static;
+    case 'run':
+    case 'finished':
+      if (state === 'STOPPED') return instance.static || phase === 'finished';
+      // Without a node the instance waits for one, whatever state a client reported.
+      return state !== 'OFFLINE' || instance.static || node !== 'lost';
+    default:
+      return phase satisfies never;
+  }
+}
+
+function isWanted({ phase }: CountedInstance): boolean {
+  return phase === 'run' || phase === 'finished';
 }
 
 /**
@@ -161,7 +191,7 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
 function lostOriginals(instances: readonly CountedInstance[]): string[] {
   const lost = instances.filter(
     (one) =>
-      one.goal === 'run' && one.node === 'lost' && !countsTowardsMinimum(one) && one.isSetAside !== true,
+      isWanted(one) && one.node === 'lost' && !countsTowardsMinimum(one) && one.knowledge !== 'set-aside',
   );
   const lostIds = new Set(lost.map(({ id }) => id));
   const replaced = new Set(instances.filter(countsTowardsMinimum).map(({ replaces }) => replaces));
@@ -183,21 +213,22 @@ function lostOriginals(instances: readonly CountedInstance[]): string[] {
  */
 function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
-  const standing = instances.filter((one) => one.goal === 'run' && countsTowardsMinimum(one));
+  const standing = instances.filter((one) => isWanted(one) && countsTowardsMinimum(one));
   const ids = new Set(standing.filter(({ isDraining }) => !isDraining).map(({ id }) => id));
   return standing
     .filter(
-      ({ awaitsReport, replaces, players }) => !awaitsReport && (players > 0 || !ids.has(replaces ?? '')),
+      ({ knowledge, replaces, players }) =>
+        knowledge !== 'awaits-report' && (players === 'some' || !ids.has(replaces ?? '')),
     )
     .toSorted((a, b) => rankToKeep(a) - rankToKeep(b) || byAge(a, b))
     .slice(maximum)
-    .filter(({ isSetAside }) => isSetAside !== true)
+    .filter(({ knowledge }) => knowledge !== 'set-aside')
     .map((one) => ({ do: one.static ? 'stop' : 'remove', name, id: one.id }));
 }
 
-function rankToKeep({ players, maker, isSetAside }: CountedInstance): number {
-  if (isSetAside === true) return -1;
-  return (players > 0 ? 0 : 2) + (maker === 'client' ? 0 : 1);
+function rankToKeep({ players, maker, knowledge }: CountedInstance): number {
+  if (knowledge === 'set-aside') return -1;
+  return (players === 'some' ? 0 : 2) + (maker === 'client' ? 0 : 1);
 }
 
 function byAge(a: CountedInstance, b: CountedInstance): number {
@@ -210,7 +241,10 @@ export function creationDelay(facts: CreationFacts, now: number): { streak: numb
   return { streak, waitMs: (facts.history?.made.at(-1)?.at ?? now) + delayMs(streak) - now };
 }
 
-/** The history after one more creation. What failed is in `streak` and is not held against the next one again. */
+/**
+ * The history after one more creation. The streak covers the failed instances, so they are not held against the next
+ * one again.
+ */
 export function withCreated(
   facts: CreationFacts,
   ids: readonly string[],
@@ -234,7 +268,7 @@ function failedOf({ instances }: Pick<CreationFacts, 'instances'>): ReadonlySet<
   return new Set(instances.filter(hasFailed).map(({ id }) => id));
 }
 
-/** Those that would have failed young if they fail now, or did so while the next creation waited. */
+/** The instances that would have failed young if they fail now, or did so while the next creation waited. */
 function recentOf(history: CreationHistory | undefined, now: number): CreationHistory['made'] {
   if (history === undefined) return [];
   const countsMs = YOUNG_MS + delayMs(history.streak);
@@ -249,8 +283,7 @@ function recentOf(history: CreationHistory | undefined, now: number): CreationHi
  * still counts, and has failed: it cannot stand in for what a drain moves. What a client stopped or deleted has not.
  */
 function hasFailed(instance: CountedInstance): boolean {
-  if (instance.goal === 'stop') return instance.stoppedItself;
-  return instance.goal === 'run' && !countsTowardsMinimum(instance);
+  return instance.phase === 'quit' || (isWanted(instance) && !countsTowardsMinimum(instance));
 }
 
 function delayMs(streak: number): number {

@@ -8,12 +8,11 @@ import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import { hasPlayers, type InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
-import { hasPlayers } from '../rollout/gather.js';
 import { CountedInstances, type CountedInstancesOptions } from './counted-instances.js';
 import { Leavers } from './leavers.js';
 import { type LeavingFacts, type LeavingStep, planLeaving } from './leaving.js';
@@ -52,7 +51,7 @@ type Step = ServiceStep | LeavingStep;
 
 export class MinimumService implements Reconciler<Facts, Step> {
   readonly name = 'minimum-service';
-  /** Of configurations that are gone. */
+  /** Ends instances of configurations that are gone. */
   readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
@@ -67,9 +66,13 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   observe(name: string): Facts | undefined {
-    // Asked first: it forgets since when players were waited for, where the configuration is back.
+    // Called first: it forgets since when players were waited for, where the configuration is back.
     const leaving = this.leavers.observe(name);
-    return this.#observeService(name) ?? leaving;
+    const facts = this.#factsOf(name);
+    if (facts === undefined) this.#history.delete(name);
+    if (facts === undefined || !hasSurplus(facts)) this.#surplusSince.delete(name);
+    else if (!this.#surplusSince.has(name)) this.#surplusSince.set(name, this.#options.clock.monotonic());
+    return facts ?? leaving;
   }
 
   plan(facts: Facts, now: number): Plan<Step> {
@@ -149,9 +152,12 @@ export class MinimumService implements Reconciler<Facts, Step> {
     return countOf(this.#counted.few(name));
   }
 
-  /** What minimum-service counts and what it is about to do, for `why`; undefined: no such configuration. */
+  /**
+   * The instances that minimum-service counts and the steps that it is about to take, for `why`; undefined: no such
+   * configuration.
+   */
   viewOf(name: string): ServiceView | undefined {
-    const facts = this.#observeService(name);
+    const facts = this.#factsOf(name);
     if (facts === undefined) return undefined;
     const now = this.#options.clock.monotonic();
     const { steps, recheckInMs } = plan(facts, now);
@@ -182,28 +188,17 @@ export class MinimumService implements Reconciler<Facts, Step> {
     return this.actual(name) - Math.min(minimum, maximum);
   }
 
-  #observeService(name: string): ServiceFacts | undefined {
+  /**
+   * The facts of a configuration now; undefined: there is none. Players are waited for from the first round on that found
+   * something left. A master that takes over begins anew.
+   */
+  #factsOf(name: string): ServiceFacts | undefined {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
-    if (configuration === undefined) {
-      this.#history.delete(name);
-      this.#surplusSince.delete(name);
-      return undefined;
-    }
-    return this.#withPatience(this.factsUnder(configuration));
-  }
-
-  /** Players are waited for from the first look on that found something left. A master that takes over begins anew. */
-  #withPatience(facts: ServiceFacts): ServiceFacts {
-    const { name, surplus } = facts;
-    const { now: going, waiting } = surplusIn(facts);
-    if (surplus === undefined || going.length + waiting.length === 0) {
-      this.#surplusSince.delete(name);
-      return facts;
-    }
-    const now = this.#options.clock.monotonic();
-    const since = this.#surplusSince.get(name) ?? now;
-    this.#surplusSince.set(name, since);
-    return { ...facts, surplus: after(surplus, now - since) };
+    if (configuration === undefined) return undefined;
+    const facts = this.factsUnder(configuration);
+    const since = this.#surplusSince.get(name);
+    if (since === undefined || facts.surplus === undefined || !hasSurplus(facts)) return facts;
+    return { ...facts, surplus: after(facts.surplus, this.#options.clock.monotonic() - since) };
   }
 
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
@@ -230,6 +225,12 @@ export class MinimumService implements Reconciler<Facts, Step> {
   #creationsOf(name: string): CreationFacts {
     return { history: this.#history.get(name), instances: this.#counted.unusual(name) };
   }
+}
+
+/** True when something is left of a lowered minimum, now or once its players have gone. */
+function hasSurplus(facts: ServiceFacts): boolean {
+  const { now, waiting } = surplusIn(facts);
+  return now.length + waiting.length > 0;
 }
 
 /** Whether one that is left of a lowered minimum still goes, judged by its newest record. */

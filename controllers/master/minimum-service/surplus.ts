@@ -3,6 +3,7 @@
  * Pure.
  */
 import type { Configuration } from '../../../src/model/configuration.js';
+import { mayBeUsed } from '../../../src/model/instance.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
 import type { CountedInstance } from './plan.js';
 
@@ -19,7 +20,7 @@ export function patienceOf({
   return { players, leftMs: playersSeconds === 0 ? null : playersSeconds * 1000 };
 }
 
-/** What is left of it when some time has passed. */
+/** The patience that is left when some time has passed. */
 export function after(patience: Patience, passedMs: number): Patience {
   return patience.leftMs === null ? patience : { ...patience, leftMs: patience.leftMs - passedMs };
 }
@@ -42,8 +43,8 @@ export function surplusOf(
   const ids = new Set(standing.map(({ id }) => id));
   const originals = new Set(standing.map(({ replaces }) => replaces));
   const made = standing.filter(
-    ({ maker, awaitsReport, replaces }) =>
-      maker === 'enforcer' && !awaitsReport && (replaces === null || !ids.has(replaces)),
+    ({ maker, knowledge, replaces }) =>
+      maker === 'enforcer' && knowledge !== 'awaits-report' && (replaces === null || !ids.has(replaces)),
   );
   const most = made.length - minimum;
   if (most <= 0) return { now: [], waiting: [] };
@@ -57,14 +58,12 @@ export function surplusOf(
   };
 }
 
-function rank({ isUsed, state }: CountedInstance): number {
-  if (isUsed === true) return 2;
+function rank({ players, state }: CountedInstance): number {
+  if (mayBeUsed(players)) return 2;
   return state === 'ONLINE' ? 1 : 0;
 }
 
-export function isWaitedFor(
-  { isUsed }: Pick<CountedInstance, 'isUsed'>,
-  { players, leftMs }: Patience,
-): boolean {
-  return isUsed === true && players === 'wait' && (leftMs === null || leftMs > 0);
+export function isWaitedFor({ players }: Pick<CountedInstance, 'players'>, patience: Patience): boolean {
+  const { players: how, leftMs } = patience;
+  return mayBeUsed(players) && how === 'wait' && (leftMs === null || leftMs > 0);
 }

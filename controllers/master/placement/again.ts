@@ -38,7 +38,9 @@ function place(
   return { nodeId, port: port ?? null, hostAddress, templates: [...templates] };
 }
 
-/** What it asks no more of than before it keeps, even on a node that has given out too much. */
+/**
+ * RAM, CPU and port that the new content does not raise count as granted, so an overcommitted node does not refuse it.
+ */
 function questionAgain({ before, content: { configuration } }: PlacedUpdate): Question {
   const question = questionOf(configuration);
   return {

@@ -31,8 +31,9 @@ export class BusyPorts {
   }
 
   add(nodeId: string, port: number, protocol: PortProtocol | null): void {
-    const ports = this.#found.get(nodeId) ?? new Map<number, Found>();
-    this.#found.set(nodeId, ports.set(port, { at: this.#clock.monotonic(), protocol }));
+    const at = this.#clock.monotonic();
+    const believed = [...(this.#found.get(nodeId) ?? [])].filter(([, found]) => at - found.at < BUSY_FOR_MS);
+    this.#found.set(nodeId, new Map(believed).set(port, { at, protocol }));
     this.#changes.note('node', nodeId);
   }
 
@@ -45,16 +46,14 @@ export class BusyPorts {
     const found = this.#found.get(nodeId)?.get(port);
     if (found === undefined) return undefined;
     const agoMs = this.#clock.monotonic() - found.at;
-    if (agoMs < BUSY_FOR_MS) return { protocol: found.protocol, agoMs };
-    this.#found.get(nodeId)?.delete(port);
-    return undefined;
+    return agoMs < BUSY_FOR_MS ? { protocol: found.protocol, agoMs } : undefined;
   }
 
   /** How many ports of a range are believed busy now, and how long until the first of them is not; null: none is. */
   in(nodeId: string, range: PortRange): { readonly count: number; readonly firstFreeInMs: number } | null {
     let count = 0;
     let firstFreeInMs = BUSY_FOR_MS;
-    for (const port of [...(this.#found.get(nodeId)?.keys() ?? [])]) {
+    for (const port of this.#found.get(nodeId)?.keys() ?? []) {
       const busy = port >= range.min && port <= range.max ? this.get(nodeId, port) : undefined;
       if (busy === undefined) continue;
       count++;

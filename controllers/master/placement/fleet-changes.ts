@@ -33,7 +33,7 @@ export class FleetChanges {
     this.#noted = this.#noted.slice(MOST_KEPT);
   }
 
-  /** What changed after the first `count` changes; undefined: that is not known any more. */
+  /** The changes after the first `count`; undefined: they are not known any more. */
   since(count: number): readonly FleetChange[] | undefined {
     const from = count - this.#dropped;
     return from < 0 ? undefined : this.#noted.slice(from);

@@ -3,7 +3,8 @@
  * the shortlist of its configuration has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { PlacedTemplate, Reason } from '../../../src/model/instance.js';
+import type { PlacedTemplate } from '../../../src/model/instance.js';
+import type { NoPlace } from '../../../src/state/instance-changes.js';
 import { BUSY_FOR_MS } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
 import type { Refusal } from './shortlist.js';
@@ -50,7 +51,7 @@ export type PlacementStep =
   | {
       readonly do: 'explain';
       readonly id: string;
-      readonly reason: Reason;
+      readonly reason: NoPlace['reason'];
       readonly message: string;
       /** Short codes of the conditions that failed, for the metric. */
       readonly conditions: readonly string[];
@@ -85,7 +86,7 @@ function place(facts: PlacementFacts, { nodeId, hostAddress, port }: Candidate):
 
 function explain(
   { id, message: shown }: PlacementFacts,
-  reason: Reason,
+  reason: NoPlace['reason'],
   message: string,
   conditions: readonly string[],
 ): PlacementStep[] {

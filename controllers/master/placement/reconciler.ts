@@ -4,7 +4,12 @@
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
-import { type InstanceContent, withContentAt } from '../../../src/state/instance-changes.js';
+import {
+  type InstanceContent,
+  withContentAt,
+  withoutPlace,
+  withPlace,
+} from '../../../src/state/instance-changes.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
@@ -73,7 +78,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
         return this.#placeNew(record, placementOf(step));
       case 'explain':
         return {
-          record: withExplanation(record, step),
+          record: withoutPlace(record, step),
           end: (isWritten) => {
             if (isWritten) this.#noteExplained(record, step);
           },
@@ -115,7 +120,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       this.#withdraw(record.id);
       if (isWritten) this.#notePlaced(record, placement);
     };
-    return { record: withPlacement(record, placement), end };
+    return { record: withPlace(record, placement), end };
   }
 
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
@@ -132,7 +137,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       const placed = await modify(records, id, (current) => {
         // The place is for the content that it was chosen by: an update in place may have been written before.
         const isDue = taskOf(current) !== null && current.revision === record.revision;
-        return isDue && this.#takes(nodeId, current) ? withPlacement(current, placement) : undefined;
+        return isDue && this.#takes(nodeId, current) ? withPlace(current, placement) : undefined;
       });
       if (placed === undefined) throw new Conflict(`instance ${id} changed before its placement`);
     } finally {
@@ -161,9 +166,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
 
   async #explain(step: PlacementStep & { do: 'explain' }): Promise<void> {
     const record = await modify(this.#options.records, step.id, (current) =>
-      current.desired.goal !== 'run' || current.placement !== null
-        ? undefined
-        : withExplanation(current, step),
+      current.desired.goal !== 'run' || current.placement !== null ? undefined : withoutPlace(current, step),
     );
     if (record !== undefined) this.#noteExplained(record, step);
   }
@@ -188,21 +191,4 @@ function placementOf({
   templates,
 }: PlacementStep & { do: 'place' }): InstancePlacement {
   return { nodeId, port, hostAddress, templates: [...templates] };
-}
-
-function withExplanation(
-  record: InstanceRecord,
-  { reason, message }: PlacementStep & { do: 'explain' },
-): InstanceRecord {
-  return { ...record, status: { ...record.status, reason, message } };
-}
-
-function withPlacement(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
-  const { nodeId, port } = placement;
-  return {
-    ...record,
-    placement,
-    home: { nodeId, port },
-    status: { ...record.status, reason: null, message: null },
-  };
 }

@@ -17,7 +17,7 @@ export interface Entry extends HeapItem {
   isListed: boolean;
   /** Less is free there than its rank says. */
   isOutdated: boolean;
-  /** Without a free port: what was found when one was looked for. */
+  /** The candidate as it was when it was parked, because no port was free; undefined: the node is not parked. */
   parked: Candidate | undefined;
 }
 

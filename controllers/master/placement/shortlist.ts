@@ -47,11 +47,11 @@ export class Shortlist {
   readonly #needs: Needs;
   readonly #order: PlacementOrder;
   readonly #entries = new Map<string, Entry>();
-  /** Those that pass every condition, but for parked ones. */
+  /** The nodes that pass every condition, but for parked ones. */
   readonly #listed: Heap<Entry>;
   /** How many are outdated. */
   #outdated = 0;
-  /** Those without a free port, by host address. */
+  /** The nodes without a free port, by host address. */
   readonly #parked = new Map<string, Set<Entry>>();
   /** When (monotonic ms) a busy port of a parked node comes free. */
   #unparkAt = Number.POSITIVE_INFINITY;
@@ -159,7 +159,7 @@ export class Shortlist {
     };
   }
 
-  /** The facts of a node. Of a parked one, as they were when it was parked. */
+  /** The facts of a node; those of a parked node are as they were when it was parked. */
   #candidateOf({ parked, node }: Entry): Candidate {
     return parked ?? candidateOf(this.#sources, this.#question, node);
   }

@@ -59,14 +59,14 @@ export interface Moves {
 
 /** An original and all its replacements, as the replacement controller sees them. */
 export interface FamilyFacts {
-  /** Of the original. Its record may be gone. */
+  /** The id of the original. Its record may be gone. */
   readonly id: string;
   /**
    * `gone`: not wanted, or on a lost node; its replacements stand for it. `away`: wanted, and its node has yet to place
    * or to report it. Else the original, which its node has reported.
    */
   readonly original: Original | 'gone' | 'away';
-  /** Those that are wanted and not on a lost node, in order of age. */
+  /** The replacements that are wanted and not on a lost node, in order of age. */
   readonly replacements: readonly Replacement[];
   /** A caller still moves the original: while that is there, its pairs are the caller's. */
   readonly isMoving: boolean;

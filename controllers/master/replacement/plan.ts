@@ -38,7 +38,7 @@ function planPair(original: Original, replacements: readonly Replacement[]): Rem
   return unused && { do: 'remove', id: unused.id, staying: id, why: `${id}, which it replaced, is there` };
 }
 
-/** Of several replacements for an original that is not there one is enough: a used one, else one that is up. */
+/** Chooses a replacement to remove where the original is not there: one is enough, a used one, else one that is up. */
 function planSiblings(replacements: readonly Replacement[]): RemoveStep | undefined {
   const rank = ({ players, isUp }: Replacement): number => (players > 0 ? 0 : isUp ? 1 : 2);
   const [best, ...others] = replacements.toSorted((a, b) => rank(a) - rank(b));

@@ -77,8 +77,8 @@ export class Victims {
   }
 
   /**
-   * A static replacement that is stopped keeps its place and its files, so it stands for the victim: another one beside it
-   * would be kept likewise, and the next one, without end. Undefined: there is none.
+   * A static replacement that is stopped keeps its place and its files, so it stands for the victim. Another one beside
+   * it would be kept likewise, without end. Undefined: there is none.
    */
   #restingReplacementOf(id: string): Outlook | undefined {
     const { instances, replacements } = this.#options;
@@ -102,7 +102,7 @@ export class Victims {
     return outlook;
   }
 
-  /** What would become of one more instance of a configuration. Default: of the content for new instances. */
+  /** The outlook of one more instance of a configuration. Default: of the content for new instances. */
   lookAround(name: string, content = this.#options.contents.of(name)): Outlook {
     const record = this.#options.configurations.get(name)?.value;
     if (record === undefined || content === undefined) return NO_CONFIGURATION;

@@ -15,20 +15,24 @@ export class Ages {
     this.#clock = clock;
   }
 
-  /** Milliseconds since `instant` (Unix milliseconds), which `what` names among those of `key`. */
-  since(key: string, what: string, instant: number): number {
+  /** Holds `instant` (Unix milliseconds), which `what` names among those of `key`, against the monotonic clock. */
+  note(key: string, what: string, instant: number): void {
     const own = this.#anchors.get(key) ?? new Map<string, Anchor>();
-    this.#anchors.set(key, own);
-    const now = this.#clock.monotonic();
-    let anchor = own.get(what);
-    if (anchor?.instant !== instant) {
-      anchor = { instant, at: now - Math.max(0, this.#clock.now() - instant) };
-      own.set(what, anchor);
-    }
-    return now - anchor.at;
+    this.#anchors.set(key, own.set(what, this.#anchorOf(key, what, instant)));
+  }
+
+  /** Milliseconds since `instant`, by its note if there is one. */
+  since(key: string, what: string, instant: number): number {
+    return this.#clock.monotonic() - this.#anchorOf(key, what, instant).at;
   }
 
   forget(key: string): void {
     this.#anchors.delete(key);
+  }
+
+  #anchorOf(key: string, what: string, instant: number): Anchor {
+    const known = this.#anchors.get(key)?.get(what);
+    if (known?.instant === instant) return known;
+    return { instant, at: this.#clock.monotonic() - Math.max(0, this.#clock.now() - instant) };
   }
 }

@@ -1,4 +1,5 @@
 /** The facts from which one rollout is decided, gathered by the reconciler. Durations count from that moment. */
+import type { Players } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { Outlook } from '../replacement/facts.js';
@@ -7,35 +8,37 @@ import type { Outlook } from '../replacement/facts.js';
 export interface Member {
   readonly id: string;
   readonly createdAt: number;
-  /** It is what the rollout brings: its content, or one that needs no other process, and its generation. */
-  readonly isCurrent: boolean;
+  /**
+   * `current`: the member is what the rollout brings: its content, or one that needs no other process, and its generation.
+   * `unsafe`: the member is static and what the rollout brings is not, so an update in place would empty its directory.
+   */
+  readonly content: 'current' | 'outdated' | 'unsafe';
   readonly revision: string;
   readonly static: boolean;
-  /** It is static and what the rollout brings is not: an update in place would empty its directory. */
-  readonly losesFiles: boolean;
-  /** ONLINE by a report of its node, which is connected; or finished with exit code 0. */
-  readonly isUp: boolean;
-  /** How long it has been up without a restart; null: it is not. */
-  readonly upForMs: number | null;
+  /**
+   * How long the member has been up without a restart: ONLINE by a report of its node, which is connected; or finished
+   * with exit code 0. Null: it is not up.
+   */
+  readonly up: { readonly forMs: number } | null;
   /** Its run is not the one that was there when the rollout first looked. */
   readonly hasRestarted: boolean;
-  /** It has players, or once said how many and does not say it now. */
-  readonly hasPlayers: boolean;
-  /** It says that it has no players. */
-  readonly isEmpty: boolean;
-  /** The member that it was made to replace; null: it stands for itself. */
-  readonly spareFor: string | null;
-  /** It was made to replace another one, which may be gone. */
-  readonly isReplacement: boolean;
-  /** Its node is connected, or it has none: it can be ended now. */
-  readonly isReachable: boolean;
-  /** The drain of its node moves it. */
-  readonly isDraining: boolean;
+  readonly players: Players;
+  readonly role: Role;
+  /** `here`: connected, or the member has none, so it can be ended now. `draining`: the drain of the node moves it. */
+  readonly node: 'here' | 'draining' | 'away';
   /** Its record says that it is outdated. */
   readonly isMarked: boolean;
   /** Why it is not up, as its status says. */
   readonly message: string | null;
 }
+
+/**
+ * `first`: the member replaces nobody. `heir`: its original is no member any more. `spare`: it stands beside its original.
+ */
+export type Role =
+  | { readonly is: 'first' }
+  | { readonly is: 'heir' }
+  | { readonly is: 'spare'; readonly of: string };
 
 /** The configuration is gone, and its rollout goes with it. */
 export interface GoneFacts {
@@ -57,7 +60,7 @@ export interface RolloutFacts {
   readonly isNews: boolean;
   /** In order of age. */
   readonly members: readonly Member[];
-  /** What would become of one more instance of what the rollout brings. */
+  /** The outlook of one more instance of the content that the rollout brings. */
   readonly outlook: Outlook;
   /** Since the rollout began, and since its last progress; 0 where there is none. */
   readonly agedMs: number;

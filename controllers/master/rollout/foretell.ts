@@ -4,19 +4,20 @@
  */
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import type { Member, RolloutFacts } from './facts.js';
-import { type Budget, hasGuests, judge } from './members.js';
+import { type Budget, hasGuests, isCurrent, judge } from './members.js';
 import { mayMove } from './plan.js';
 import { taken } from './record.js';
 
 export interface Foretold {
   /** In the order in which they go. */
   readonly victims: readonly ForetoldVictim[];
-  /** Of the victims: they are left until somebody promotes the canaries. */
+  /** Ids of the victims that are left until somebody promotes the canaries. */
   readonly onPromotion: ReadonlySet<string>;
   readonly budget: Pick<Budget, 'surge' | 'unavailable'>;
 }
 
-export interface ForetoldVictim extends Pick<Member, 'id' | 'static' | 'isUp'> {
+export interface ForetoldVictim extends Pick<Member, 'id' | 'static'> {
+  readonly isUp: boolean;
   /** It is left alone for its players. */
   readonly waits: boolean;
   /** A replacement stands beside it already. */
@@ -45,8 +46,8 @@ export function foretell(
     victims: victims.map((one) => ({
       id: one.id,
       static: one.static,
-      isUp: one.isUp,
-      waits: one.isUp && hasGuests(next, one),
+      isUp: one.up !== null,
+      waits: one.up !== null && hasGuests(next, one),
       hasSpare: spares.has(one.id),
     })),
     onPromotion: new Set(victims.slice(untilPromotion(next, rollout)).map(({ id }) => id)),
@@ -57,5 +58,5 @@ export function foretell(
 /** How many go before somebody promotes the canaries. */
 function untilPromotion({ update, members }: RolloutFacts, { isPromoted }: RolloutRecord): number {
   if (isPromoted || update.promote === 'auto') return Number.POSITIVE_INFINITY;
-  return Math.max(0, update.canary - members.filter(({ isCurrent }) => isCurrent).length);
+  return Math.max(0, update.canary - members.filter(isCurrent).length);
 }

@@ -1,6 +1,6 @@
 /** Gathers the members of a rollout from the records of the instances, and notes since when each is up. */
 import type { Configuration } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { hasFinished, type InstanceRecord, isAtRest, playersOf } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
@@ -8,7 +8,7 @@ import type { ContentInForce } from '../../../src/state/contents-in-force.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import { losesFiles } from '../content/instance-updates.js';
-import type { Member } from './facts.js';
+import type { Member, Role } from './facts.js';
 
 /** Results of comparing contents that are kept; revisions never change. */
 const MOST_COMPARED = 10_000;
@@ -52,14 +52,14 @@ export class Members {
     this.#runs.delete(name);
   }
 
-  /** In order of age. `now`: monotonic ms. */
+  /** The members of a round, in order of age. Notes their runs. `now`: monotonic ms. */
   gather(name: string, target: Target, now: number): Member[] {
     const { members, runs } = this.#gather(name, target, now);
     this.#runs.set(name, runs);
     return members;
   }
 
-  /** The same for a plan: nothing is remembered of it. */
+  /** As `gather`, and notes nothing. */
   look(name: string, target: Target, now: number): Member[] {
     return this.#gather(name, target, now).members;
   }
@@ -81,7 +81,7 @@ export class Members {
     return { members, runs };
   }
 
-  /** What the instance was made from is what the rollout brings, or needs no other process. */
+  /** True when the instance's content is the one that the rollout brings, or needs no other process. */
   isCurrent(record: InstanceRecord, { content, isFailed, update }: Target): boolean {
     const isOfGeneration = (record.generation ?? 0) >= content.generation;
     // Nothing can bring an earlier generation back.
@@ -105,27 +105,33 @@ export class Members {
   }
 
   #member(record: InstanceRecord, { target, ids, run, now }: Gathering): Member {
-    const { id, status, placement, replaces } = record;
-    const node = this.#options.nodes.get(placement?.nodeId ?? '')?.value;
+    const { id, status } = record;
     return {
       id,
       createdAt: record.createdAt,
-      isCurrent: this.isCurrent(record, target),
+      content: this.#contentOf(record, target),
       revision: record.revision,
       static: record.static,
-      losesFiles: losesFiles(record, target.content),
-      isUp: run.since !== null,
-      upForMs: run.since === null ? null : now - run.since,
+      up: run.since === null ? null : { forMs: now - run.since },
       hasRestarted: run.isLater,
-      hasPlayers: hasPlayers(record),
-      isEmpty: status.players === 0,
-      spareFor: replaces !== undefined && ids.has(replaces) ? replaces : null,
-      isReplacement: replaces !== undefined,
-      isReachable: placement === null || node?.condition === 'connected',
-      isDraining: node?.drain !== undefined,
+      players: playersOf(record),
+      role: roleOf(record, ids),
+      node: this.#nodeOf(record),
       isMarked: record.outdated === true,
       message: status.message,
     };
+  }
+
+  #contentOf(record: InstanceRecord, target: Target): Member['content'] {
+    if (this.isCurrent(record, target)) return 'current';
+    return losesFiles(record, target.content) ? 'unsafe' : 'outdated';
+  }
+
+  #nodeOf({ placement }: InstanceRecord): Member['node'] {
+    if (placement === null) return 'here';
+    const node = this.#options.nodes.get(placement.nodeId)?.value;
+    if (node?.condition !== 'connected') return 'away';
+    return node.drain === undefined ? 'here' : 'draining';
   }
 
   /** Wanted, not at rest and not on a lost node. A new one that has finished shows whether it did well. */
@@ -159,10 +165,9 @@ interface Gathering {
   readonly now: number;
 }
 
-/** Once it has said how many players it has, an unknown number is not none: not before its process has ended. */
-export function hasPlayers({ status }: Pick<InstanceRecord, 'status'>): boolean {
-  if (status.players !== null) return status.players > 0;
-  return status.countsPlayers === true && status.state === 'ONLINE';
+function roleOf({ replaces }: InstanceRecord, ids: ReadonlySet<string>): Role {
+  if (replaces === undefined) return { is: 'first' };
+  return ids.has(replaces) ? { is: 'spare', of: replaces } : { is: 'heir' };
 }
 
 /** A container has no pid of its own here, so the restart request tells its runs apart. */

@@ -1,17 +1,18 @@
 /** What a rollout tells of its members: who is good, who may be replaced, and how many may be missing or too many. */
+import { mayBeUsed } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutCounts } from '../../../src/model/rollout.js';
 import { amountOf } from '../../../src/model/update.js';
 import type { Member, RolloutFacts } from './facts.js';
 
 /** The members of one rollout, judged once. */
 export interface Judged {
-  /** Those that stand for themselves, or whose original is no member. */
+  /** The members that stand for themselves, or whose original is no member. */
   readonly slots: readonly Member[];
   /** By the id of an original, the replacement that stands beside it. */
   readonly spares: ReadonlyMap<string, Member>;
-  /** Of the content that the rollout brings, and good. */
+  /** Ids of the members that have the content of the rollout and are good. */
   readonly good: ReadonlySet<string>;
-  /** Those to be replaced, in order: not up, then free, then with players; the oldest first. */
+  /** The members to be replaced, in order: not up, then free, then with players; the oldest first. */
   readonly victims: readonly Member[];
   readonly budget: Budget;
 }
@@ -28,10 +29,10 @@ export interface Budget {
 export function judge(facts: RolloutFacts): Judged {
   const { members } = facts;
   const good = new Set(members.filter((one) => isGood(facts, one)).map(({ id }) => id));
-  const slots = members.filter(({ spareFor }) => spareFor === null);
+  const slots = members.filter(({ role }) => role.is !== 'spare');
   const spares = new Map<string, Member>();
-  for (const member of members) if (member.spareFor !== null) spares.set(member.spareFor, member);
-  const isReady = (one: Member): boolean => (one.isCurrent ? good.has(one.id) : one.isUp);
+  for (const member of members) if (member.role.is === 'spare') spares.set(member.role.of, member);
+  const isReady = (one: Member): boolean => (isCurrent(one) ? good.has(one.id) : one.up !== null);
   const ready = slots.filter((one) => {
     const spare = spares.get(one.id);
     return isReady(one) || (spare !== undefined && isReady(spare));
@@ -44,16 +45,21 @@ export function judge(facts: RolloutFacts): Judged {
 }
 
 /** Ready for minReadySeconds without a restart. */
-function isGood({ update }: RolloutFacts, { isCurrent, upForMs }: Member): boolean {
-  return isCurrent && upForMs !== null && upForMs >= update.minReadySeconds * 1000;
+function isGood({ update }: RolloutFacts, member: Member): boolean {
+  return isCurrent(member) && member.up !== null && member.up.forMs >= update.minReadySeconds * 1000;
+}
+
+export function isCurrent({ content }: Member): boolean {
+  return content === 'current';
 }
 
 /** Whether a member is left alone for its players. */
 export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boolean {
   const { strategy, players, playersSeconds } = update;
-  const isIdle = member.isEmpty || (member.hasRestarted && !member.hasPlayers);
-  if (strategy === 'idle') return member.isUp && !isIdle;
-  if (players === 'ignore' || !member.hasPlayers) return false;
+  const isUsed = mayBeUsed(member.players);
+  const isIdle = member.players === 'none' || (member.hasRestarted && !isUsed);
+  if (strategy === 'idle') return member.up !== null && !isIdle;
+  if (players === 'ignore' || !isUsed) return false;
   return playersSeconds === 0 || agedMs < playersSeconds * 1000;
 }
 
@@ -62,15 +68,15 @@ export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boo
  * up: so as many stand again as before.
  */
 function isVictim({ rollout }: RolloutFacts, member: Member): boolean {
-  if (rollout === undefined || member.isCurrent || !member.isReachable) return false;
-  if (member.isDraining && !member.static) return false;
+  if (rollout === undefined || isCurrent(member) || member.node === 'away') return false;
+  if (member.node === 'draining' && !member.static) return false;
   const phase = phaseOf(rollout);
-  if (phase === 'failed') return !member.isUp && member.revision === rollout.to;
+  if (phase === 'failed') return member.up === null && member.revision === rollout.to;
   return !hasEnded(rollout);
 }
 
 function rank(facts: RolloutFacts, member: Member): number {
-  if (!member.isUp) return 0;
+  if (member.up === null) return 0;
   return hasGuests(facts, member) ? 2 : 1;
 }
 
@@ -87,12 +93,12 @@ function budgetOf(facts: RolloutFacts, ready: readonly Member[]): Pick<Budget, '
 
 export function countsOf(facts: RolloutFacts, { slots, good, victims }: Judged): RolloutCounts {
   const { members } = facts;
-  const outdated = slots.filter(({ isCurrent }) => !isCurrent);
+  const outdated = slots.filter((one) => !isCurrent(one));
   return {
     total: slots.length,
-    updated: members.filter(({ isCurrent }) => isCurrent).length,
+    updated: members.filter(isCurrent).length,
     good: good.size,
     outdated: outdated.length,
-    waiting: victims.filter((one) => one.isUp && hasGuests(facts, one)).length,
+    waiting: victims.filter((one) => one.up !== null && hasGuests(facts, one)).length,
   };
 }

@@ -2,10 +2,11 @@
  * The next moves of a rollout: which outdated instance is ended, replaced or updated in place now. An instance ends only
  * where that leaves no more slots without a ready instance than `maxUnavailable` allows.
  */
+import { mayBeUsed } from '../../../src/model/instance.js';
 import { phaseOf } from '../../../src/model/rollout.js';
 import { atOnce, type MoveStep } from '../replacement/moves.js';
 import type { Member, RolloutFacts } from './facts.js';
-import { hasGuests, type Judged } from './members.js';
+import { hasGuests, isCurrent, type Judged } from './members.js';
 
 export type RolloutMove =
   | MoveStep
@@ -23,12 +24,14 @@ export function planMoves(facts: RolloutFacts, judged: Judged): RolloutMove[] {
  * replaced, it must get on.
  */
 export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'good'>): Member[] {
-  return members.filter((one) => one.isCurrent && (one.isReplacement || one.static) && !good.has(one.id));
+  return members.filter(
+    (one) => isCurrent(one) && (one.role.is !== 'first' || one.static) && !good.has(one.id),
+  );
 }
 
 /** The victims that could go now, but for the pace, room or the canaries. */
 export function readyToGo(facts: RolloutFacts, { victims }: Judged): Member[] {
-  return victims.filter((one) => !hasGuests(facts, one) || !one.isUp);
+  return victims.filter((one) => !hasGuests(facts, one) || one.up === null);
 }
 
 /** Pairs of which one is not needed any more. Slots stay as ready as they were. */
@@ -39,24 +42,26 @@ function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   for (const victim of judged.victims) {
     const spare = judged.spares.get(victim.id);
     if (spare === undefined || hasGuests(facts, victim)) continue;
-    const isBetter = spare.isCurrent && judged.good.has(spare.id);
-    if (isBetter || !victim.isUp)
+    const isBetter = isCurrent(spare) && judged.good.has(spare.id);
+    if (isBetter || victim.up === null)
       steps.push({ do: 'remove', id: victim.id, staying: spare.id, why: `${spare.id} has taken its place` });
-    else if (!spare.isCurrent && spare.isReachable && !hasGuests(facts, spare))
+    else if (!isCurrent(spare) && spare.node !== 'away' && !hasGuests(facts, spare))
       steps.push({ do: 'remove', id: spare.id, staying: victim.id, why: 'its content is out of date' });
   }
   return steps;
 }
 
-/** One at a time, wherever they are: what is being updated must be good before the next one. */
+/** Updates one static member at a time, wherever they are: an updated one must be good before the next. */
 function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): RolloutMove | undefined {
-  const isBusy = slots.some((one) => one.static && one.isCurrent && !good.has(one.id));
+  const isBusy = slots.some((one) => one.static && isCurrent(one) && !good.has(one.id));
   if (isBusy || isCanaryFull(facts)) return undefined;
-  const next = victims.find((one) => one.static && !one.losesFiles && (!hasGuests(facts, one) || !one.isUp));
+  const next = victims.find(
+    (one) => one.static && one.content !== 'unsafe' && (!hasGuests(facts, one) || one.up === null),
+  );
   return next === undefined ? undefined : { do: 'update', id: next.id };
 }
 
-/** One at a time: until the last replacement has a place, the room for the next one is unknown. */
+/** Replaces one member at a time: until the last replacement has a place, the room for the next one is unknown. */
 function planNext(
   facts: RolloutFacts,
   judged: Judged,
@@ -64,7 +69,7 @@ function planNext(
 ): RolloutMove | undefined {
   if (facts.outlook.isDelayed || isCanaryFull(facts)) return undefined;
   const waiting = judged.victims.filter((one) => !one.static && !judged.spares.has(one.id));
-  const free = waiting.find((one) => !one.isUp || !hasGuests(facts, one));
+  const free = waiting.find((one) => one.up === null || !hasGuests(facts, one));
   if (free !== undefined) return replaceOne(facts, judged, free, removals);
   return surgeForGuests(facts, judged, waiting);
 }
@@ -79,7 +84,7 @@ function replaceOne(
   const { budget, spares } = judged;
   const content = 'rollout' as const;
   const hasRoom = facts.outlook.obstacle === null;
-  if (!victim.isUp) {
+  if (victim.up === null) {
     const isPaced = pendingOf(facts, judged).length < atOnce(judged.slots.length);
     return isPaced && (hasRoom || budget.unavailable > 0) ? { do: 'replace', id, content } : undefined;
   }
@@ -95,7 +100,8 @@ function heirFor(facts: RolloutFacts, judged: Judged, removals: readonly MoveSte
   if (removals.length > 0) return undefined;
   const kept = judged.victims.find((one) => {
     const spare = judged.spares.get(one.id);
-    return one.isUp && hasGuests(facts, one) && spare?.isCurrent === true && judged.good.has(spare.id);
+    const isHeir = spare !== undefined && isCurrent(spare) && judged.good.has(spare.id);
+    return one.up !== null && hasGuests(facts, one) && isHeir;
   });
   return kept && judged.spares.get(kept.id);
 }
@@ -108,11 +114,11 @@ function surgeForGuests(
 ): RolloutMove | undefined {
   const { members, outlook, update, rollout } = facts;
   const [oldest] = waiting;
-  const hasNew = members.some((one) => one.isCurrent && (!one.hasPlayers || !one.isUp));
+  const hasNew = members.some((one) => isCurrent(one) && (!mayBeUsed(one.players) || one.up === null));
   const isRolling = rollout !== undefined && phaseOf(rollout) !== 'failed' && update.strategy === 'rolling';
   if (oldest === undefined || hasNew || !isRolling || outlook.obstacle !== null || outlook.isAtMaximum)
     return undefined;
-  // The share of none that are free is none: one is made all the same, unless the operator wants none.
+  // A maxSurge in percent rounds to 0 here; make one spare anyway, unless maxSurge is 0.
   return isNoSurge(update.maxSurge) || spares.size > 0
     ? undefined
     : { do: 'create', id: oldest.id, content: 'rollout' };
@@ -124,5 +130,5 @@ function isNoSurge(maxSurge: number | string): boolean {
 
 function isCanaryFull({ members, update, rollout }: RolloutFacts): boolean {
   if (rollout === undefined || rollout.isPromoted || phaseOf(rollout) === 'failed') return false;
-  return members.filter(({ isCurrent }) => isCurrent).length >= update.canary;
+  return members.filter(isCurrent).length >= update.canary;
 }

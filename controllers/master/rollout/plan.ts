@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
 import type { GoneFacts, RolloutFacts } from './facts.js';
-import { hasGuests, type Judged, judge } from './members.js';
+import { hasGuests, isCurrent, type Judged, judge } from './members.js';
 import { pendingOf, planMoves, type RolloutMove } from './moves.js';
 import { followed, taken } from './record.js';
 
@@ -35,7 +35,10 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
   return recheckInMs === Number.POSITIVE_INFINITY ? { steps } : { steps, recheckInMs };
 }
 
-/** One that waits for a promotion ends what its canaries replace; the next ones are the promotion's. */
+/**
+ * True while the rollout may move instances. While it waits for a promotion it ends what its canaries replace; the next
+ * moves are the promotion's.
+ */
 export function mayMove({ state }: RolloutRecord): boolean {
   return state !== 'paused' && state !== 'complete' && state !== 'rolled-back';
 }
@@ -45,7 +48,7 @@ function marksOf(facts: RolloutFacts, { victims }: Judged): RolloutStep[] {
   const { rollout, members } = facts;
   const isUnderWay = rollout !== undefined && !hasEnded(rollout);
   const waiting = new Set(
-    victims.filter((one) => isUnderWay && one.isUp && hasGuests(facts, one)).map(({ id }) => id),
+    victims.filter((one) => isUnderWay && one.up !== null && hasGuests(facts, one)).map(({ id }) => id),
   );
   return members
     .filter(({ id, isMarked }) => waiting.has(id) !== isMarked)
@@ -58,8 +61,9 @@ function recheckOf(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged):
   if (rollout.state === 'paused' || rollout.state === 'complete') return Number.POSITIVE_INFINITY;
   const times: number[] = [];
   const goodAfterMs = update.minReadySeconds * 1000;
-  for (const { isCurrent, upForMs } of members)
-    if (isCurrent && upForMs !== null && upForMs < goodAfterMs) times.push(goodAfterMs - upForMs);
+  for (const one of members)
+    if (isCurrent(one) && one.up !== null && one.up.forMs < goodAfterMs)
+      times.push(goodAfterMs - one.up.forMs);
   if (update.playersSeconds > 0 && judged.victims.some((one) => hasGuests(facts, one)))
     times.push(update.playersSeconds * 1000 - agedMs);
   if (rollout.progressAt !== null) times.push(update.progressSeconds * 1000 - stalledMs);
@@ -69,6 +73,6 @@ function recheckOf(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged):
 }
 
 /** The rollout resolves the pairs of this instance: nobody else does. */
-export function isMoving(rollout: RolloutRecord, isCurrent: boolean): boolean {
-  return !isCurrent && !hasEnded(rollout) && phaseOf(rollout) !== 'failed';
+export function isMoving(rollout: RolloutRecord, isUpToDate: boolean): boolean {
+  return !isUpToDate && !hasEnded(rollout) && phaseOf(rollout) !== 'failed';
 }

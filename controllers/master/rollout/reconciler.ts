@@ -20,7 +20,7 @@ import { Ages } from './ages.js';
 import type { GoneFacts, Member, RolloutFacts } from './facts.js';
 import { type Foretold, foretell } from './foretell.js';
 import { Members, type MembersOptions, type Target } from './gather.js';
-import { hasGuests } from './members.js';
+import { hasGuests, isCurrent } from './members.js';
 import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
 import { sentenceOf } from './words.js';
@@ -60,14 +60,25 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     if (record === undefined) return this.#observeGone(name);
     const update = updateOf(record);
     if (rollout === undefined && update.strategy === 'manual') return undefined;
-    return update.templates ? this.#withTemplates(record, rollout) : this.factsOf(record, rollout);
+    return update.templates ? this.#withTemplates(record, rollout) : this.#round(record, rollout);
   }
 
-  /** The facts, for the plan of a change too: `record` and `rollout` need not be what is stored. */
-  factsOf(
+  /** The facts of a round. Notes the runs that it finds, when the rollout began, and when it last got on. */
+  #round(
     record: ConfigurationRecord,
     rollout: RolloutRecord | undefined,
     templates: RolloutFacts['templates'] = {},
+  ): RolloutFacts {
+    const { name } = record.configuration;
+    if (rollout !== undefined) this.#ages.note(name, 'begin', rollout.since);
+    if (rollout?.progressAt != null) this.#ages.note(name, 'progress', rollout.progressAt);
+    return { ...this.#factsOf(record, rollout, 'gather'), templates };
+  }
+
+  #factsOf(
+    record: ConfigurationRecord,
+    rollout: RolloutRecord | undefined,
+    how: 'gather' | 'look',
   ): RolloutFacts {
     const { contents, victims, clock } = this.#options;
     const { hash } = record;
@@ -75,8 +86,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const update = updateOf(record);
     const target = this.#targetOf(record, rollout);
     const isAsleep = rollout !== undefined && hasEnded(rollout) && rollout.state !== 'failed';
-    const members =
-      isAsleep && !update.templates ? [] : this.#members.gather(name, target, clock.monotonic());
+    const members = isAsleep && !update.templates ? [] : this.#members[how](name, target, clock.monotonic());
     return {
       kind: 'rollout',
       name,
@@ -89,11 +99,11 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       outlook: victims.lookAround(name, target.content),
       agedMs: rollout === undefined ? 0 : this.#ages.since(name, 'begin', rollout.since),
       stalledMs: rollout?.progressAt == null ? 0 : this.#ages.since(name, 'progress', rollout.progressAt),
-      templates,
+      templates: {},
     };
   }
 
-  /** What would become of the instances if this were the record in force. Remembers nothing. */
+  /** The victims of a rollout if this were the record in force. Remembers nothing. */
   foretell(record: ConfigurationRecord, isAtMaximum: boolean): Foretold {
     const { contents, clock } = this.#options;
     const { name } = record.configuration;
@@ -170,7 +180,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
         // One that cannot be had now is no other content.
         if (digest !== null) digests.set(key, digest);
       }
-    return this.factsOf(
+    return this.#round(
       record,
       rollout ?? this.#rolloutOf(record.configuration.name),
       Object.fromEntries(digests),
@@ -251,10 +261,10 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const configuration = this.#options.configurations.get(name)?.value;
     const rollout = this.#rolloutOf(name);
     if (configuration === undefined || rollout === undefined || rollout.state === 'paused') return false;
-    const facts = this.factsOf(configuration, rollout);
+    const facts = this.#factsOf(configuration, rollout, 'look');
     const member = facts.members.find(({ id }) => id === record.id);
-    if (member === undefined || member.isCurrent) return false;
-    return isKept || !member.isUp || !hasGuests(facts, member);
+    if (member === undefined || isCurrent(member)) return false;
+    return isKept || member.up === null || !hasGuests(facts, member);
   }
 
   #rolloutOf(name: string): RolloutRecord | undefined {

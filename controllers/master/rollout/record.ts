@@ -29,10 +29,10 @@ export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   return takenTemplates(facts, rollout);
 }
 
-/** What runs of another content when the block is first there is to be replaced as well. */
+/** The first record of a rollout. Instances of another content are to be replaced as well. */
 function first(facts: RolloutFacts): RolloutRecord {
   const older = facts.members.filter(({ revision }) => revision !== facts.hash);
-  const lastGood = older.findLast(({ isUp }) => isUp);
+  const lastGood = older.findLast(({ up }) => up !== null);
   if (older.length > 0) return begun(facts, 'content', lastGood?.revision ?? null);
   return { ...begun(facts, 'content', null), state: 'complete', endedAt: facts.now, isPromoted: true };
 }
@@ -98,7 +98,7 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
       ? { ...next, state: 'awaiting-promotion', progressAt: null }
       : { ...next, isPromoted: true, progressAt: facts.now };
   // Time does not heal that.
-  if (judged.victims.some(({ losesFiles }) => losesFiles)) return failed(next, facts, judged);
+  if (judged.victims.some(({ content }) => content === 'unsafe')) return failed(next, facts, judged);
   const isLate = rollout.progressAt !== null && isActive && !hasProgress;
   return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
     ? failed(next, facts, judged)
@@ -142,7 +142,7 @@ function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason
   const { update, outlook } = facts;
   const within = `within ${durationText(update.progressSeconds * 1000)}`;
   const pending = pendingOf(facts, judged);
-  const loser = judged.victims.find(({ losesFiles }) => losesFiles);
+  const loser = judged.victims.find(({ content }) => content === 'unsafe');
   if (loser !== undefined)
     return {
       reason: 'loses-files',
@@ -160,8 +160,8 @@ function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason
   };
 }
 
-function stateText({ isUp, message }: Member): string {
-  return message ?? (isUp ? 'is up, and does not stay so' : 'is not up');
+function stateText({ up, message }: Member): string {
+  return message ?? (up === null ? 'is not up' : 'is up, and does not stay so');
 }
 
 function cut(text: string): string {

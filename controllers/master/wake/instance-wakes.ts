@@ -1,7 +1,6 @@
 /** The wakes of a change of an instance's record. */
-import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
+import { hasEndedByItself, hasPlayers, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { instanceKey, revisionKey } from '../../../src/store/keys.js';
-import { hasPlayers } from '../rollout/gather.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';

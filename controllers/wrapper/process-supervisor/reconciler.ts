@@ -122,7 +122,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
 
   /** The state and the plans of an instance, for `why`; undefined: the node has no handle for it. */
   describe(id: string): Omit<InstanceDescription, 'exits'> | undefined {
-    const facts = this.observe(id);
+    // `observe` would forget an instance without a handle.
+    const facts = this.#parts.handles.get(id) === undefined ? undefined : this.observe(id);
     return facts === undefined ? undefined : describeRun(facts, this.#parts.clock.monotonic());
   }
 

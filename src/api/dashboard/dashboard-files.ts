@@ -1,7 +1,8 @@
 /**
- * The files of the dashboard as the build left them, with what was compressed there. They are read with the first
- * request and then served from memory: a build that replaces them on disk does not mix two versions. @fastify/static
- * reads the disk at each request; it would save 80 lines here and load 26 packages at each start.
+ * The files of the dashboard as the build left them, with their compressed copies. The first request reads them, and
+ * then they are served from memory, so that a build that replaces them on disk does not mix two versions.
+ *
+ * @fastify/static reads the disk at each request. It would save 80 lines here and load 26 packages at each start.
  */
 import { createHash } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';

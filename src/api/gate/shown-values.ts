@@ -10,7 +10,7 @@ export const valuesQuery = z.object({
   values: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')
-    .describe('for keys of scope ALL: also values that may be secrets, which are else `***`'),
+    .describe('show values that may be secrets, which are `***` otherwise; only for keys of scope ALL'),
 });
 
 export function showsValues(request: FastifyRequest, { values }: z.output<typeof valuesQuery>): boolean {

@@ -12,9 +12,9 @@ export const preconditionHeaders = z.object({
     .string()
     .optional()
     .describe(
-      'an `ETag`, or several with commas between: only if it is still this one; `*`: only if it is there',
+      'write only if the `ETag` of the object is still this one, or one of several, separated by commas; `*`: only if the object exists',
     ),
-  'If-None-Match': z.literal('*').optional().describe('only if it is not there'),
+  'If-None-Match': z.literal('*').optional().describe('write only if the object does not exist'),
 });
 
 export function setTag(reply: FastifyReply, revision: string): void {
@@ -31,7 +31,7 @@ export function preconditionOf({ headers }: FastifyRequest): Precondition | unde
     if (none.trim() !== '*' || match !== undefined)
       throw new DroverError(
         'DRV_REQUEST_INVALID',
-        'header If-None-Match: must be *, and without If-Match: it makes what is not there yet',
+        'header If-None-Match: must be * and come without If-Match: it asks that the object does not exist yet',
       );
     return { is: 'absent' };
   }

@@ -46,6 +46,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     readonly handlerGuard: HandlerGuard;
   }
+  interface FastifyRequest {
+    /** True: a command of the console sent it, without a connection. */
+    isOwn: boolean;
+  }
 }
 
 export interface Answer {
@@ -64,7 +68,7 @@ export interface RouteDescription {
   readonly scope: Scope;
   readonly reach?: Reach;
   readonly summary: string;
-  /** The answers of success, by status. Every error answer is `{error}`. */
+  /** The answers of success, by status. Every error answer is `{error, code}`. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** The errors of this route, beside those of every route (a bad request, no key, too many calls, not ready). */
   readonly errors?: readonly ErrorCode[];
@@ -166,8 +170,8 @@ function addRoute<P, Q, B>(
 }
 
 /** Takes the time limit off the connection until the answer is sent. Then the server's own limits hold again. */
-const allowSilence: preHandlerHookHandler = (_request, reply, done) => {
-  reply.raw.setTimeout(0);
+const allowSilence: preHandlerHookHandler = (request, reply, done) => {
+  if (!request.isOwn) reply.raw.setTimeout(0);
   done();
 };
 

@@ -24,17 +24,19 @@ const liveLogQuery = z
       .min(0, TAIL_RULE)
       .max(MAX_TAIL, TAIL_RULE)
       .optional()
-      .describe(`begin with so many of the last lines; default ${DEFAULT_TAIL}`),
+      .describe(`how many of the last lines come first; default ${DEFAULT_TAIL}`),
     since: logPoint
       .optional()
       .describe(
-        'begin with the line of this number, counted from 1, or with what was written since a time (2026-01-31T12:00:00Z) or an age (10m); instead of tail',
+        'begin with the line of this number, counted from 1, or with the first line since a time (2026-01-31T12:00:00Z) or an age (10m); instead of tail',
       ),
     until: logPoint
       .optional()
-      .describe('close after the line of this number, or after what was written until a time or an age'),
+      .describe('close after the line of this number, or after the last line up to a time or an age'),
     numbered: flag.describe('frames are `<number> <line>`'),
-    timestamps: flag.describe('frames are `<time> <line>`, to the second; `-` is a time that is not known'),
+    timestamps: flag.describe(
+      'frames are `<time> <line>`, exact to the second; `-` stands for an unknown time',
+    ),
     ansi: flag.describe('keep colours and other terminal sequences'),
   })
   .refine(({ tail, since }) => tail === undefined || since === undefined, {
@@ -61,7 +63,7 @@ export function liveLogSocket({
     reach: 'instance',
     summary: 'The output of an instance as it is written.',
     frames:
-      'Server: each text frame is one line. What Drover itself has to say begins with `[drover] ` and has no number: ' +
+      'Server: each text frame is one line. A message of Drover itself begins with `[drover] ` and has no number: ' +
       'lines that are no longer kept, a node that is away, a log that begins anew on another node. Closes with 1000 ' +
       'when the instance was removed, after its last line, and after the last line that was asked for. Frames of the client are ignored.',
     errors: [

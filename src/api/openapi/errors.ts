@@ -4,9 +4,14 @@ import type { ZodOpenApiResponseObject } from 'zod-openapi';
 
 const RESPONSE_REF = '#/components/responses/';
 
-export const errorAnswer = z.object({ error: z.string().describe('what is wrong, and what would be right') });
+export const errorAnswer = z.object({
+  error: z.string().describe('the fault, and what would be right'),
+  code: z
+    .string()
+    .describe('the kind of the error for programs, such as `DRV_INSTANCE_UNKNOWN`; there may be more'),
+});
 export const rateLimitAnswer = errorAnswer.extend({
-  retryAfterMs: z.int().min(0).describe('wait so long before the next call'),
+  retryAfterMs: z.int().min(0).describe('how long to wait before the next call'),
   message: z.string().optional(),
 });
 
@@ -18,36 +23,39 @@ interface ErrorKind {
 const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
   400: {
     name: 'BadRequest',
-    description: 'The request is not as this endpoint wants it; the error says where.',
+    description: 'The request is not valid here; the error names the place.',
   },
   401: {
     name: 'Unauthorized',
-    description: 'No valid key; one that has expired, which `WWW-Authenticate` says; or a PUBLIC key.',
+    description: 'No valid key, an expired key (`WWW-Authenticate` says so), or a PUBLIC key.',
   },
   403: {
     name: 'Forbidden',
     description:
       'The key may not do this: its scope, its configurations or the address; the error says which.',
   },
-  404: { name: 'NotFound', description: 'What the path names is not there.' },
-  408: { name: 'RequestTimeout', description: 'The body did not come in time.' },
-  409: { name: 'Conflict', description: 'It is not in a state that allows this.' },
+  404: { name: 'NotFound', description: 'There is no object of the name in the path.' },
+  408: { name: 'RequestTimeout', description: 'The body did not arrive in time.' },
+  409: { name: 'Conflict', description: 'The state of the object does not allow this.' },
   412: {
     name: 'PreconditionFailed',
-    description: 'It is not what `If-Match` or `If-None-Match` says; nothing was changed.',
+    description: 'The object does not match `If-Match` or `If-None-Match`; nothing was changed.',
   },
   413: { name: 'TooLarge', description: 'The body is larger than the server takes.' },
-  415: { name: 'UnsupportedMediaType', description: 'The body is of a content type that is not taken here.' },
+  415: {
+    name: 'UnsupportedMediaType',
+    description: 'This endpoint does not take the content type of the body.',
+  },
   426: { name: 'UpgradeRequired', description: 'This endpoint is a WebSocket: send an upgrade request.' },
   429: {
     name: 'RateLimited',
-    description: 'Too many calls; `Retry-After` and `retryAfterMs` say when to go on.',
+    description: 'Too many calls; `Retry-After` and `retryAfterMs` say how long to wait.',
   },
   500: {
     name: 'Failed',
-    description: 'The server could not do it; the error says what its operator has to mend.',
+    description: 'The server cannot do this; the error says what its operator must mend.',
   },
-  501: { name: 'NotImplemented', description: 'Defined, but not offered.' },
+  501: { name: 'NotImplemented', description: 'The endpoint is defined, but not implemented.' },
   502: {
     name: 'BadGateway',
     description:
@@ -59,7 +67,7 @@ const ERRORS: Readonly<Record<number | 'default', ErrorKind>> = {
   },
   507: {
     name: 'InsufficientStorage',
-    description: 'The disk of the server took no more; nothing was changed.',
+    description: 'The disk of the server is full or failed; nothing was changed.',
   },
   default: { name: 'Fault', description: 'A fault of the server that should not happen; its log says more.' },
 };

@@ -124,7 +124,7 @@ export const TAGS: readonly Tag[] = [
   { name: 'Instances', description: 'Processes made from configurations.', segments: ['instances'] },
   {
     name: 'Configurations',
-    description: 'What instances are made from, and how many should run.',
+    description: 'The contents that instances are made from, and how many instances should run.',
     segments: ['configurations', 'configuration-files', 'plan', 'schemas'],
   },
   {

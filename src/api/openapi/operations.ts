@@ -44,7 +44,8 @@ export function socketOperation(socket: SocketDescription): ZodOpenApiOperationO
       101: { description: 'Switching Protocols: the socket is open' },
       ...(socket.lines !== undefined && {
         200: {
-          description: 'without an upgrade: the messages, a line each, for as long as either side wants',
+          description:
+            'the answer to a GET that asks for no upgrade: one message per line, until either side ends it',
           content: { [socket.lines.contentType]: { schema: { type: 'string' } } },
         },
       }),

@@ -29,7 +29,6 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 import type { InstanceView } from './instances/instance-view.js';
 
@@ -40,7 +39,7 @@ const listQuery = z.object({
   details: z
     .enum(['true', 'false'], { error: 'must be true or false' })
     .default('false')
-    .describe('also condition, load, runtimes and version'),
+    .describe('add condition, load, runtimes and version'),
 });
 const commandBody = z.object({ command: z.string().describe('a console command') });
 
@@ -50,7 +49,7 @@ export const summarySchema = z.object({
   master: z.boolean(),
   resources: z
     .object({ usedRamMB: z.int(), usedCpu: z.int().describe('100 = one core') })
-    .describe('what placement has given out'),
+    .describe('the RAM and CPU that placement has given out'),
 });
 
 const usageSchema = z.object({
@@ -62,24 +61,31 @@ const usageSchema = z.object({
 const nodeStateSchema = summarySchema.extend({
   capacity: nodeCapacitySchema,
   condition: nodeConditionSchema.describe(
-    '`returning`: it said that it will be back; `lost`: its beats are missing',
+    '`returning`: the node said that it will be back; `lost`: its beats are missing',
   ),
   conditionSince: z.number().describe('Unix milliseconds'),
-  cordoned: z.boolean().describe('it gets no new instances'),
-  drain: drainProgressSchema.nullable().describe('null: its instances are not being moved away'),
+  cordoned: z.boolean().describe('true: the node gets no new instances'),
+  drain: drainProgressSchema.nullable().describe('the progress of a drain; null: there is none'),
   runtimes: z.array(runtimeOfferSchema),
-  advisoryLimits: z.string().nullable().describe('why ramMB and cpu do not hold there; null: they do'),
+  advisoryLimits: z
+    .string()
+    .nullable()
+    .describe('why the node does not enforce ramMB and cpu; null: it does'),
   version: z.string(),
 });
+export type NodeState = z.output<typeof nodeStateSchema>;
 
 export const detailSchema = nodeStateSchema.extend({
-  instances: z.array(instanceInfoSchema).describe('what is placed there, oldest first'),
+  instances: z.array(instanceInfoSchema).describe('the instances on the node, oldest first'),
   lastBeat: z
     .number()
     .nullable()
-    .describe('Unix milliseconds, by the clock of the master; null: none since the master started'),
-  usage: usageSchema.nullable().describe('of all instances there; null: nothing was measured'),
+    .describe(
+      'the last beat, in Unix milliseconds by the clock of the master; null: none since the master started',
+    ),
+  usage: usageSchema.nullable().describe('the usage of all instances on the node; null: it was not measured'),
 });
+export type NodeDetail = z.output<typeof detailSchema>;
 
 export interface ClusterRoutesOptions {
   readonly dependencies: Reads;
@@ -108,7 +114,7 @@ function listRoute(dependencies: Reads): Route {
     query: listQuery,
     answers: {
       200: {
-        description: 'nodes; with `details=true` all that `cluster nodes` shows of them',
+        description: 'nodes; with `details=true` everything that `cluster nodes` shows',
         schema: z.array(z.union([listedNodeSchema, summarySchema])),
       },
     },
@@ -131,7 +137,7 @@ function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
     path: '/cluster/nodes/:id',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'One node, with its instances, its capacity and what it offers.',
+    summary: 'One node, with its instances, its capacity and its runtimes.',
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
     answers: { 200: { description: 'the node', schema: detailSchema } },
@@ -160,16 +166,15 @@ function executeRoute({ configuration, nodes }: Reads): Route {
     path: '/cluster/nodes/:id',
     scope: 'ALL',
     summary:
-      'Not implemented for other nodes; refused for the serving one, which has POST /commands/execute.',
+      'Not implemented for other nodes; refused for the serving node, which has POST /commands/execute.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
     params: nodeParams,
     body: commandBody,
     answers: {},
-    handle: ({ params: { id } }, reply) => {
+    handle: ({ params: { id } }) => {
       if (id === configuration.nodeId)
-        return sendError(
-          reply,
-          400,
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
           'cannot execute command on local node via API: use POST /api/commands/execute',
         );
       if (nodes.get(id) === undefined) throw unknownNode(id);
@@ -186,7 +191,7 @@ function statusRoute(dependencies: Reads): Route {
     method: 'GET',
     path: '/cluster/status',
     scope: 'READ',
-    summary: 'Whether everything runs that should, and if not, why.',
+    summary: 'Whether everything runs that should run, and if not, the reason.',
     answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
     handle: () => clusterStatus(dependencies),
   });
@@ -198,7 +203,7 @@ function configurationsRoute(dependencies: Reads): Route {
     path: '/cluster/configurations',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'All configurations by name, with how many instances of each are there.',
+    summary: 'All configurations by name, with the number of their instances.',
     answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
     handle: ({ request }) =>
       listConfigurations(dependencies).filter(({ name }) => seesConfiguration(request, name)),
@@ -206,7 +211,7 @@ function configurationsRoute(dependencies: Reads): Route {
 }
 
 /** A node without the fields that change with each beat, and without its instances. */
-export function nodeStateOf(needs: Reads, node: NodeRecord): z.output<typeof nodeStateSchema> {
+export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
   return {
     ...summaryOf(needs, node),
@@ -227,10 +232,10 @@ function removedRoute(dependencies: Reads): Route {
     path: '/cluster/removed-configurations',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'Configurations that are gone, of which instances are left, by name.',
+    summary: 'Configurations that are gone but still have instances, by name.',
     answers: {
       200: {
-        description: 'names, with how many instances are left',
+        description: 'names, with the number of instances left',
         schema: z.array(removedConfigurationSchema),
       },
     },

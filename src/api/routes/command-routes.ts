@@ -6,7 +6,7 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { ApiDependencies } from '../dependencies.js';
-import { actorLabel } from '../gate/auth.js';
+import { accessOf } from '../gate/auth.js';
 import type { CommandSession } from '../http/command-runner.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -19,18 +19,19 @@ const commandAnswer = z.object({
   output: z
     .string()
     .describe(
-      'everything that it printed, without colours, 4 MiB at most; what went wrong stands here as `error: ...`, or ' +
-        'as `{"error": ...}` with `-o json`',
+      'the output of the command, without colours, 4 MiB at most; a failure is a line `error: ...`, or ' +
+        '`{"error": ...}` with `-o json`',
     ),
 });
+export type CommandOutput = z.output<typeof commandAnswer>;
 
 const commandList = z.array(
   z.object({
-    path: z.string().describe('the words that lead to it, such as `instance create`'),
-    usage: z.string().describe('with its arguments'),
+    path: z.string().describe('the words of the command, such as `instance create`'),
+    usage: z.string().describe('the words with the arguments'),
     about: z.string(),
     options: z.array(z.object({ flags: z.string(), about: z.string() })),
-    destroys: z.boolean().describe('it may destroy something: ask a person first'),
+    destroys: z.boolean().describe('true: the command may destroy something, so ask a person first'),
   }),
 );
 
@@ -38,8 +39,9 @@ const completion = z.object({
   word: z.string().describe('the last word of the line'),
   candidates: z
     .array(z.string())
-    .describe('what may stand in its place, 50 at most; a single one ends with a space'),
+    .describe('the words that may replace it, 50 at most; a single candidate ends with a space'),
 });
+export type Candidates = z.output<typeof completion>;
 
 export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
   return [
@@ -56,7 +58,7 @@ export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
       path: '/commands/completion',
       scope: 'ALL',
       summary: 'Completes a line that is being typed for the console.',
-      query: z.object({ line: z.string().describe('up to the place where is typed') }),
+      query: z.object({ line: z.string().describe('the line up to the cursor') }),
       answers: { 200: { description: 'candidates', schema: completion } },
       handle: ({ query }) => {
         const [candidates, word] = commands.complete(query.line);
@@ -69,7 +71,9 @@ export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
       scope: 'ALL',
       summary: 'Runs a command of the console on the serving node.',
       body: commandBody,
-      answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
+      answers: {
+        200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer },
+      },
       handle: async ({ body: { command }, request }, reply) => {
         const parts: string[] = [];
         await commands.run(command, sessionOf(request, reply, parts));
@@ -81,11 +85,12 @@ export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
 
 /** The session of a command: its output is gathered in `parts`. It ends when the caller goes away. */
 export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
-  const { actor } = request;
+  const access = accessOf(request);
+  if (access === undefined) throw new Error('the gate lets in only callers with a key');
   const leaving = new AbortController();
   reply.raw.once('close', () => leaving.abort());
   return {
-    actor: actor === null ? '' : actorLabel(actor),
+    access,
     address: request.ip,
     signal: leaving.signal,
     write: (text) => parts.push(text),

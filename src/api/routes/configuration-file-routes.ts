@@ -19,7 +19,8 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
     path: '/configuration-files',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'Every configuration file: its state, its commit, and how many instances have what it says.',
+    summary:
+      'Every configuration file, with its state, its commit, and the number of instances with its content.',
     answers: { 200: { description: 'files, by name', schema: z.array(listedFileSchema) } },
     handle: async ({ request }) =>
       (await listConfigurationFiles(dependencies)).filter(({ name }) =>
@@ -31,7 +32,7 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
     path: '/configuration-files/errors',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'Configuration files that are not in force as they stand, and why.',
+    summary: 'Configuration files whose present content is not in force, with the reasons.',
     answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
     handle: ({ request }) =>
       dependencies.configurationFiles
@@ -44,7 +45,7 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
     path: '/configuration-files/warnings',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'What valid configuration files say without effect, such as fields that are not known.',
+    summary: 'Parts of valid configuration files that have no effect, such as unknown fields.',
     answers: { 200: { description: 'warnings', schema: z.array(configurationFileWarningSchema) } },
     handle: ({ request }) =>
       dependencies.configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
@@ -53,15 +54,15 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
     method: 'POST',
     path: '/configuration-files/reload',
     scope: 'ALL',
-    summary: 'Reads all configuration files again now, and says what changed.',
+    summary: 'Reads all configuration files again, and tells what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     query: z.object({
       confirm: z
         .enum(['true', 'false'], { error: 'must be true or false' })
         .default('false')
-        .describe('configurations without a file go, even where they are most of all'),
+        .describe('remove configurations that have lost their file, even if they are most of all'),
     }),
-    answers: { 200: { description: 'what changed is in force', schema: configurationReloadSchema } },
+    answers: { 200: { description: 'the changes, which are in force', schema: configurationReloadSchema } },
     handle: ({ query }) => reloadConfigurations(dependencies, query.confirm === 'true'),
   });
   const schemaRoute = defineRoute({

@@ -28,7 +28,7 @@ const number = z.coerce.number().int().min(1);
 const ROLLBACK = {
   params: nameParams,
   body: rollbackRequestSchema,
-  answers: { 200: { description: 'what is brought back', schema: rollbackSchema } },
+  answers: { 200: { description: 'the content that comes back', schema: rollbackSchema } },
 };
 
 export function configurationHistoryRoutes(dependencies: Reads & Writes): readonly Route[] {
@@ -46,7 +46,10 @@ function readRoutes(dependencies: Reads & Writes): readonly Route[] {
       errors: ['DRV_CONFIGURATION_UNKNOWN'],
       params: nameParams,
       answers: {
-        200: { description: 'since when, from whom, and how each ended', schema: z.array(pastContentSchema) },
+        200: {
+          description: 'the contents, with their times, authors and outcomes',
+          schema: z.array(pastContentSchema),
+        },
       },
       handle: ({ params }) => configurationHistory(dependencies, params.name),
     }),
@@ -55,7 +58,7 @@ function readRoutes(dependencies: Reads & Writes): readonly Route[] {
       path: '/configurations/:name/history/diff',
       scope: 'READ',
       reach: 'configuration',
-      summary: 'What differs between two contents of the history.',
+      summary: 'The differences between two contents of the history.',
       errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
       params: nameParams,
       query: valuesQuery.extend({

@@ -92,7 +92,7 @@ function putRoute({ configurationFiles }: Reads & Writes): Route {
     path: '/configurations/:name',
     scope: 'ALL',
     reach: 'new-configuration',
-    summary: 'Creates or replaces a configuration; Warning headers name what it says without effect.',
+    summary: 'Creates or replaces a configuration; Warning headers name the fields without effect.',
     errors: [
       'DRV_CONFIGURATION_CHANGED',
       'DRV_CONFIGURATION_NOT_WRITABLE',
@@ -122,7 +122,7 @@ function removeRoute({ configurationFiles }: Reads & Writes): Route {
     path: '/configurations/:name',
     scope: 'ALL',
     reach: 'configuration',
-    summary: 'Removes a configuration; instances made from it are left alone.',
+    summary: 'Removes a configuration; its instances stay as they are.',
     errors: [
       'DRV_CONFIGURATION_UNKNOWN',
       'DRV_CONFIGURATION_CHANGED',
@@ -147,8 +147,7 @@ function diffRoute(dependencies: Reads & Writes): Route {
     path: '/configurations/:name/diff',
     scope: 'READ',
     reach: 'configuration',
-    summary:
-      'What is in force against what the file says now, and against what the instances were made from.',
+    summary: 'Compares the content in force with the present file, and with the contents of the instances.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     query: valuesQuery,
@@ -166,7 +165,7 @@ function fileRoute(dependencies: Reads & Writes): Route {
     path: '/configurations/:name/file',
     scope: 'READ',
     reach: 'configuration',
-    summary: 'One configuration as its file says it, to be edited and written back.',
+    summary: 'The content of a configuration as in its file, to be edited and written back.',
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     answers: {
@@ -186,14 +185,14 @@ function dryRunRoute(dependencies: Reads & Writes): Route {
     path: '/configurations/:name/diff',
     scope: 'PLAN',
     reach: 'new-configuration',
-    summary: 'Checks a content as PUT does, and says what that PUT would change. Writes nothing.',
+    summary: 'Checks a content as PUT does, and tells what the PUT would change. Writes nothing.',
     errors: ['DRV_CONFIGURATION_INVALID'],
     params: writableName,
     query: valuesQuery,
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: {
-      200: { description: 'what would change', schema: configurationChangeSchema },
+      200: { description: 'the changes that a PUT would make', schema: configurationChangeSchema },
     },
     handle: ({ params, query, body, request }) => {
       // The request writes nothing, so the trail needs no entry.
@@ -212,8 +211,8 @@ function checkRoute(): Route {
     reach: 'new-configuration',
     summary: 'Judges a text that is being typed, with line and column of each fault. Writes nothing.',
     params: writableName,
-    body: z.object({ text: z.string().describe('JSON, as the file would hold it') }),
-    answers: { 200: { description: 'what was found', schema: judgedTextSchema } },
+    body: z.object({ text: z.string().describe('the JSON text of the file') }),
+    answers: { 200: { description: 'the problems and warnings', schema: judgedTextSchema } },
     handle: ({ params, body, request }) => {
       // The request writes nothing, so the trail needs no entry.
       request.isRoutine = true;

@@ -10,22 +10,22 @@ import { sessionOf } from './command-routes.js';
 
 const extensionCommand = z.object({
   name: z.string(),
-  usage: z.string().describe('its arguments, for the help; may be empty'),
+  usage: z.string().describe('the arguments of the command, for the help; may be empty'),
   description: z.string(),
 });
 
-const commandParams = z.object({ command: z.string().describe('its name') });
+const commandParams = z.object({ command: z.string().describe('name of the command') });
 const commandBody = z.object({
   words: z
     .array(z.string())
     .default([])
-    .describe('its arguments, each as it is: nothing is split or unquoted'),
+    .describe('the arguments of the command, passed on unchanged: nothing is split or unquoted'),
 });
 const commandAnswer = z.object({
   output: z
     .string()
-    .describe('what it printed, 4 MiB at most; after a failure the last line is `error: ...`'),
-  isOk: z.boolean().describe('false: it failed'),
+    .describe('the output of the command, 4 MiB at most; after a failure the last line is `error: ...`'),
+  isOk: z.boolean().describe('false: the command failed'),
 });
 
 export function extensionRoutes(needs: ApiDependencies): readonly Route[] {
@@ -37,7 +37,7 @@ function listRoute({ extensions }: ApiDependencies): Route {
     method: 'GET',
     path: '/extensions',
     scope: 'READ',
-    summary: 'All extensions of the serving node, what they add, and which failed.',
+    summary: 'All extensions of the serving node, with what they add and whether they failed.',
     answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
     handle: () => extensions.list(),
   });
@@ -64,7 +64,7 @@ function runRoute({ extensions, commands }: ApiDependencies): Route {
     errors: ['DRV_COMMAND_UNKNOWN'],
     params: commandParams,
     body: commandBody,
-    answers: { 200: { description: 'it ran, whether or not it succeeded', schema: commandAnswer } },
+    answers: { 200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer } },
     handle: async ({ params: { command }, body: { words }, request }, reply) => {
       if (!extensions.commands().some(({ name }) => name === command))
         throw new DroverError(

@@ -23,11 +23,14 @@ const series = z.array(z.number().nullable());
 const usageSeriesSchema = z.object({
   instanceId: z.string(),
   everyMs: z.number().describe('the time between two samples'),
-  at: z.array(z.number()).describe('when each sample was taken, the oldest first, Unix milliseconds'),
-  cpuPercent: series.describe('one for each sample, as the next ones; 100 = one core; null: not known then'),
+  at: z.array(z.number()).describe('the time of each sample in Unix milliseconds, the oldest first'),
+  cpuPercent: series.describe(
+    'a value for each sample; 100 = one core; null: it was not known. The other figures are lists of the same form',
+  ),
   memoryBytes: series,
   players: series,
 });
+export type InstanceUsageSeries = z.output<typeof usageSeriesSchema>;
 
 export function historyRoutes(options: HistoryRoutesOptions): readonly Route[] {
   return [logSearchRoute(options), usageRoute(options), runsRoute(options)];
@@ -58,7 +61,7 @@ const runsQuery = z.object({
     .min(0)
     .max(MOST_LINES)
     .default(10)
-    .describe('last lines of each run, 0 to 50'),
+    .describe('how many of the last lines of each run, 0 to 50'),
 });
 
 function runsRoute({ explainer }: HistoryRoutesOptions): Route {
@@ -67,7 +70,7 @@ function runsRoute({ explainer }: HistoryRoutesOptions): Route {
     path: '/instances/:id/runs',
     scope: 'READ',
     reach: 'instance',
-    summary: 'How the last runs of an instance ended, what they needed, and what they wrote last.',
+    summary: 'The last runs of an instance, with their ends, their usage and their last lines.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_NODE_DISCONNECTED'],
     params: instanceParams,
     query: runsQuery,

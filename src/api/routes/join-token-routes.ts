@@ -36,8 +36,7 @@ function createRoute(dependencies: Reads & Writes): Route {
     method: 'POST',
     path: '/cluster/tokens',
     scope: 'ALL',
-    summary:
-      'Makes a join token; it is answered this once. Without a body it is good for a day and any number of nodes.',
+    summary: 'Makes a join token; only this answer shows it. Default: a day, and any number of nodes.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: newJoinTokenSchema,
     answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },

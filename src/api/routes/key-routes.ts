@@ -36,7 +36,7 @@ function createRoute(dependencies: Reads & Writes): Route {
     method: 'POST',
     path: '/keys',
     scope: 'ALL',
-    summary: 'Makes a key; its token is answered this once.',
+    summary: 'Makes a key; only this answer shows its token.',
     errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
     body: newKeySchema,
     answers: { 201: { description: 'the new key', schema: createdKeySchema } },

@@ -14,30 +14,37 @@ const searchQuery = z.object({
     .string()
     .min(1)
     .max(MOST_PATTERN_CHARS)
-    .describe('what the lines hold; `*` stands for any characters; escape sequences do not count'),
-  ignoreCase: flag.describe('small and capital letters are the same'),
+    .describe('the text to find in a line; `*` stands for any characters; escape sequences do not count'),
+  ignoreCase: flag.describe('treat small and capital letters as equal'),
   before: z.coerce
     .number()
     .int()
     .min(1)
     .optional()
     .describe('only lines with a lower number; absent: from the end of the log'),
-  limit: z.coerce.number().int().min(1).max(MOST_FOUND).default(100).describe('how many lines are found'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(MOST_FOUND)
+    .default(100)
+    .describe('how many lines one answer holds at most'),
   ansi: flag.describe('keep colours and other terminal sequences'),
 });
 
 const foundSchema = z.object({
   instanceId: z.string(),
   lines: z
-    .array(z.object({ line: z.int().describe('its number'), text: z.string() }))
-    .describe('the newest first; of very long lines less than asked for'),
+    .array(z.object({ line: z.int().describe('number of the line'), text: z.string() }))
+    .describe('the newest first; fewer than `limit` when lines are very long'),
   next: z
     .int()
     .nullable()
     .describe(
-      'the `before` of the call that goes on: one call searches 16 MiB; null: all that is kept is searched',
+      'the `before` of the next call, because one call searches 16 MiB; null: all kept lines were searched',
     ),
 });
+export type FoundInLog = z.output<typeof foundSchema>;
 
 export function logSearchRoute({ streams, view }: Reads & { readonly view: InstanceView }): Route {
   return defineRoute({

@@ -21,8 +21,8 @@ import { defineRoute, type Route } from '../http/route.js';
 const nodeParams = z.object({ id: z.string().describe('node id') });
 const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 const forgetQuery = z.object({
-  force: flag.describe('also a node that is connected, or has files of static instances'),
-  keepToken: flag.describe('leave the join token that it came with to other nodes'),
+  force: flag.describe('forget the node even if it is connected, or has files of static instances'),
+  keepToken: flag.describe('keep the join token of the node valid for other nodes'),
 });
 
 export function nodeOperationRoutes(dependencies: Reads & Writes): readonly Route[] {
@@ -39,7 +39,7 @@ function cordonRoute(dependencies: Reads & Writes): Route {
     method: 'PUT',
     path: '/cluster/nodes/:id/cordon',
     scope: 'ALL',
-    summary: 'Gives a node no new instances; what runs there stays.',
+    summary: 'Gives a node no new instances; its present instances stay.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
@@ -52,7 +52,7 @@ function uncordonRoute(dependencies: Reads & Writes): Route {
     method: 'DELETE',
     path: '/cluster/nodes/:id/cordon',
     scope: 'ALL',
-    summary: 'Gives a node instances again; calls off a drain too.',
+    summary: 'Gives a node instances again, and ends its drain.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
@@ -66,13 +66,13 @@ function drainRoute(dependencies: Reads & Writes): Route {
     path: '/cluster/nodes/:id/drain',
     scope: 'ALL',
     summary:
-      'Cordons a node and moves its instances to others; static ones stay. Again: with another deadline.',
+      'Cordons a node and moves its instances to other nodes; static instances stay. A second call sets another deadline.',
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     body: drainBodySchema,
     answers: {
       200: {
-        description: 'it is being drained; GET /cluster/nodes/{id} shows how it goes',
+        description: 'the drain has begun; GET /cluster/nodes/{id} shows its progress',
         schema: nodeDrainSchema,
       },
     },

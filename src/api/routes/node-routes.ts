@@ -11,7 +11,7 @@ import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-/** How long the result of a scrape also answers other scrapes. */
+/** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
 
 const pingSchema = z.object({
@@ -19,12 +19,12 @@ const pingSchema = z.object({
   nodeId: z.string(),
   clusterName: z.string(),
   master: z.boolean(),
-  leader: z.string().nullable().describe('the node whose master leads; null: none does at the moment'),
+  leader: z.string().nullable().describe('the node whose master leads; null: no master leads now'),
 });
 
 const nodeSchema = z.object({
   nodeId: z.string(),
-  uptime: z.string().describe('human readable, of the daemon'),
+  uptime: z.string().describe('how long the daemon runs, for a person'),
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
 
@@ -71,7 +71,8 @@ function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route
     path: '/metrics',
     scope: configuration.metricsNeedKey ? 'PUBLIC' : 'open',
     reach: 'filtered',
-    summary: 'Metrics in Prometheus exposition format; without an API key, only those that name nothing.',
+    summary:
+      'Metrics in Prometheus exposition format; a caller without a key gets only metrics without names.',
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
     handle: async ({ request: { actor } }, reply) => {
       const seesAll = actor?.kind === 'key' && actor.configurations === null;
@@ -147,7 +148,7 @@ function reloadRoute(): Route {
     handle: (_call, reply) =>
       sendError(
         reply,
-        501,
+        'DRV_NOT_IMPLEMENTED',
         'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
   });
@@ -159,7 +160,7 @@ function stopRoute({ stopDaemon }: ApiDependencies): Route {
     path: '/node/stop',
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
-    answers: { 202: { description: 'it stops now', schema: z.object({ message: z.string() }) } },
+    answers: { 202: { description: 'Drover stops now', schema: z.object({ message: z.string() }) } },
     handle: (_call, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);

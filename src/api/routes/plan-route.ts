@@ -14,7 +14,7 @@ const orderFields = {
   prune: z
     .boolean()
     .default(false)
-    .describe('all other configurations that the key sees go, as `apply --prune` removes them'),
+    .describe('plan to remove all other configurations that the key sees, as `apply --prune` does'),
   showValues: z
     .boolean()
     .default(false)
@@ -38,7 +38,8 @@ export function planRoutes(dependencies: Reads): readonly Route[] {
       path: '/plan',
       scope: 'PLAN',
       reach: 'filtered',
-      summary: 'What whole configurations would change, and what becomes of the instances. Writes nothing.',
+      summary:
+        'The changes that whole configurations would make, and the effects on instances. Writes nothing.',
       errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
       body: orderSchema,
       documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),

@@ -14,7 +14,7 @@ export function pluginRoutes(options: InstanceRoutesOptions): readonly Route[] {
     executeRoute({
       ...options,
       path: '/instances/:id/command',
-      summary: 'Another name for execute, for plugins in use.',
+      summary: 'Another name for execute, for existing plugins.',
     }),
   ];
 }
@@ -25,8 +25,7 @@ function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
     path: '/instances/:id/stop',
     scope: 'OPERATE',
     reach: 'instance',
-    summary:
-      'Another name for lifecycle with target stop, for plugins in use; whatever body they send is ignored.',
+    summary: 'Another name for lifecycle with target stop, for existing plugins. Any body is ignored.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },

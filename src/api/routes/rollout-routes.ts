@@ -19,10 +19,10 @@ const nameParams = z.object({ name: z.string().describe('name of the configurati
 const theRollout = { description: 'the rollout', schema: shownRolloutSchema };
 
 const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
-  pause: 'Stops a rollout where it is: nothing more is made or ended for it. Repeatable.',
-  resume: 'Goes on with a rollout that is paused. Repeatable.',
-  promote: 'All other instances follow the canaries, which are good. Repeatable.',
-  retry: 'Tries a content that is held back once more.',
+  pause: 'Pauses a rollout: it makes and ends no more instances. Repeatable.',
+  resume: 'Resumes a paused rollout. Repeatable.',
+  promote: 'Lets all other instances follow the canaries. Repeatable.',
+  retry: 'Tries a content again that is held back.',
 };
 
 export function rolloutRoutes(dependencies: Reads & Writes): readonly Route[] {

@@ -20,7 +20,7 @@ import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const sessionParams = z.object({
-  id: z.string().describe('id of the session, which is not secret; `current`: the one that asks'),
+  id: z.string().describe('id of the session, which is not secret; `current`: the session of this call'),
 });
 
 export function sessionRoutes(dependencies: Reads & Writes & Reads): readonly Route[] {
@@ -38,7 +38,7 @@ function whoamiRoute(dependencies: Reads): Route {
     path: '/whoami',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'What the key or session of this call may do, and which cluster says so.',
+    summary: 'The rights of the key or session of this call, and the cluster that answers.',
     answers: { 200: { description: 'the caller', schema: whoamiSchema } },
     handle: ({ request }) => whoami(dependencies, callerOf(request), request.ip),
   });
@@ -51,7 +51,7 @@ function listRoute(dependencies: Reads & Writes): Route {
     scope: 'READ',
     reach: 'filtered',
     summary:
-      'The sessions of the key, the oldest first; of all keys for one with scope ALL that is not restricted.',
+      "The sessions of the caller's key, the oldest first. An unrestricted key with scope ALL gets the sessions of all keys.",
     answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
     handle: ({ request }) => listSessions(dependencies, callerOf(request)),
   });
@@ -63,7 +63,7 @@ function createRoute(dependencies: Reads & Writes): Route {
     path: '/sessions',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'Makes a session of the key that asks; its token is answered this once.',
+    summary: 'Makes a session of the key of this call; only this answer shows its token.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: newSessionSchema,
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },

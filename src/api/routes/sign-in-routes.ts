@@ -23,7 +23,7 @@ export interface SignInNeeds {
 
 const codeSchema = z.object({
   code: z.string().describe('for the address of the dashboard: `/ui/#code=...`'),
-  expiresAt: z.number().describe('Unix milliseconds: after it the code is not valid'),
+  expiresAt: z.number().describe('the end of the code, in Unix milliseconds'),
 });
 
 export function signInRoutes(dependencies: Reads & Writes & ApiDependencies & SignInNeeds): readonly Route[] {
@@ -36,7 +36,7 @@ function codeRoute({ codes, dashboard }: SignInNeeds & ApiDependencies): Route {
     path: '/sessions/codes',
     scope: 'READ',
     reach: 'filtered',
-    summary: 'Makes a code of the key that asks; whoever has it becomes a session of the key, once.',
+    summary: 'Makes a sign-in code of the key of this call. The code makes one session of the key, once.',
     errors: ['DRV_DASHBOARD_OFF'],
     answers: { 201: { description: 'the code', schema: codeSchema } },
     handle: async ({ request }, reply) => {
@@ -54,7 +54,7 @@ function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
     method: 'POST',
     path: '/sessions/redeem',
     scope: 'open',
-    summary: 'Makes a session of a code, which is then used up; its token is answered this once.',
+    summary: 'Makes a session of a code, which is then used up; only this answer shows its token.',
     errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },

@@ -39,12 +39,13 @@ const fileParams = templateParams.extend({
 });
 
 const message = z.string().describe('what was done, for a person');
-const path = z.string().describe('relative to the template');
+const path = z.string().describe('path relative to the template');
 
 const templateFiles = z.object({
   ...templateName,
   files: z.array(z.string()).describe('relative paths, in order'),
 });
+export type TemplateFileList = z.output<typeof templateFiles>;
 
 const writtenFile = z.object({
   message,
@@ -112,7 +113,7 @@ function createRoute({ templates }: Reads & Writes): Route {
     path: FILE_PATH,
     scope: 'ALL',
     summary:
-      'Creates a file, its directories and its template as needed; whatever the content type, the body as it is.',
+      'Creates a file with the bytes of the body, whatever its content type. Makes directories and template as needed.',
     errors: ['DRV_TEMPLATE_FILE_EXISTS', ...WRITE_ERRORS],
     params: fileParams,
     bodyTypes: ['application/octet-stream', 'text/plain'],
@@ -133,7 +134,7 @@ function replaceRoute({ templates }: Reads & Writes): Route {
     path: FILE_PATH,
     scope: 'ALL',
     summary:
-      'Replaces the content of a file, wholly or not at all; whatever the content type, the body as it is.',
+      'Replaces the content of a file by the bytes of the body, wholly or not at all, whatever its content type.',
     errors: ['DRV_TEMPLATE_FILE_UNKNOWN', 'DRV_TEMPLATE_FILE_CHANGED', ...WRITE_ERRORS],
     headers: ifMatch,
     params: fileParams,
@@ -154,7 +155,7 @@ function removeRoute({ templates }: Reads & Writes): Route {
     method: 'DELETE',
     path: FILE_PATH,
     scope: 'ALL',
-    summary: 'Deletes a file, and the directories above it that are empty then; the template itself stays.',
+    summary: 'Deletes a file, and the directories that this leaves empty; the template itself stays.',
     errors: [
       'DRV_TEMPLATE_FILE_UNKNOWN',
       'DRV_TEMPLATE_FILE_CHANGED',
@@ -180,6 +181,9 @@ export function withNote(message: string, { note }: { readonly note?: string | u
 function expectedOf(request: FastifyRequest): ExpectedRevision {
   const condition = preconditionOf(request);
   if (condition?.is === 'absent')
-    throw new DroverError('DRV_REQUEST_INVALID', 'header If-None-Match: POST makes what is not there yet');
+    throw new DroverError(
+      'DRV_REQUEST_INVALID',
+      'header If-None-Match is not taken here: POST creates a file',
+    );
   return (revision) => condition?.revisions?.includes(revision) ?? true;
 }

@@ -26,7 +26,7 @@ const templateGroups = z.array(z.object({ group: z.string(), templates: z.array(
 
 const templateDetails = z.object({
   ...templateName,
-  path: z.string().describe("relative to the node's root: templates/<group>/<name>"),
+  path: z.string().describe("path relative to the node's root: templates/<group>/<name>"),
   exists: z.boolean(),
 });
 
@@ -35,7 +35,7 @@ const exportQuery = z.object({
     .string()
     .optional()
     .describe(
-      'only this file, or this directory with what is in it; paths in the zip stay those in the template',
+      'only this file, or this directory with its contents; paths in the zip stay those in the template',
     ),
 });
 
@@ -43,7 +43,7 @@ const importedTemplate = z.object({
   message,
   ...templateName,
   files: z.int().min(0).describe('files in the zip'),
-  bytes: bytes.describe('all of them together, unpacked'),
+  bytes: bytes.describe('the unpacked bytes of all files together'),
 });
 
 const syncBody = z.object({ storage: nameSchema.describe('key of the storage provider') });
@@ -54,7 +54,7 @@ const syncedTemplate = z.object({
   storage: z.string(),
   files: z.int().min(0),
   bytes,
-  digest: z.string().describe('name of the tree by its content'),
+  digest: z.string().describe('digest of the content, which names the tree'),
 });
 
 /** Existing plugins send no body, which means every template. */
@@ -66,8 +66,9 @@ const clusterSyncAnswer = z.object({
   message,
   pattern: z.string(),
   templates: z.array(z.string()).describe('group/name of each template that matches'),
-  nodes: z.array(z.string()).describe('ids of the nodes that are told to fetch them'),
+  nodes: z.array(z.string()).describe('ids of the nodes that fetch the templates'),
 });
+export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
 export function templateRoutes(dependencies: Reads & Writes): readonly Route[] {
   return [
@@ -105,10 +106,10 @@ function detailsRoute({ templates }: Reads & Writes): Route {
     method: 'GET',
     path: '/templates/:group/:name',
     scope: 'READ',
-    summary: 'Where a template lies, and whether it is there.',
+    summary: 'The path of a template, and whether it exists.',
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
-    answers: { 200: { description: 'also for one that is not there', schema: templateDetails } },
+    answers: { 200: { description: 'the path; the template need not exist', schema: templateDetails } },
     handle: async ({ params: { group, name } }) => ({
       group,
       name,
@@ -122,7 +123,7 @@ function usersRoute({ configurations }: Reads & Writes): Route {
     method: 'GET',
     path: '/templates/:group/:name/users',
     scope: 'READ',
-    summary: 'The configurations that may install a template, also one that is not there.',
+    summary: 'The configurations that may install a template. The template need not exist.',
     params: templateParams,
     answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
     handle: ({ params }) => templateUsers({ configurations }, params),
@@ -155,7 +156,7 @@ function importRoute({ templates }: Reads & Writes): Route {
     path: '/templates/:group/:name/import',
     scope: 'ALL',
     summary:
-      'Unpacks a zip into the template, wholly or not at all: its files replace those of the same path, others stay.',
+      'Unpacks a zip into the template, wholly or not at all: its files replace files of the same path, other files stay.',
     errors: [
       'DRV_ARCHIVE_INVALID',
       'DRV_ARCHIVE_TOO_LARGE',
@@ -183,7 +184,7 @@ function syncRoute({ templateSync }: Reads & Writes): Route {
     method: 'POST',
     path: '/templates/:group/:name/sync',
     scope: 'ALL',
-    summary: 'Replaces the local template by the latest version that a storage provider has of it.',
+    summary: 'Replaces the local template by the latest version at a storage provider.',
     errors: [
       'DRV_STORAGE_UNKNOWN',
       'DRV_STORAGE_FAILED',
@@ -210,11 +211,11 @@ function clusterSyncRoute({ templateSync }: Reads & Writes): Route {
     method: 'POST',
     path: '/templates/sync',
     scope: 'ALL',
-    summary: 'Has every connected node fetch templates ahead of need; without a body, all of them.',
+    summary: 'Makes every connected node fetch templates before it needs them. No body means all templates.',
     body: clusterSyncBody,
     answers: {
       200: {
-        description: 'the nodes fetch; GET /templates/sync shows how it goes',
+        description: 'the nodes fetch; GET /templates/sync shows the progress',
         schema: clusterSyncAnswer,
       },
     },
@@ -231,7 +232,7 @@ function latestSyncRoute({ templateSync }: Reads & Writes): Route {
     method: 'GET',
     path: '/templates/sync',
     scope: 'READ',
-    summary: 'How the latest sync to the cluster stands, node by node.',
+    summary: 'The latest sync to the cluster, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
     answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
     handle: (): ClusterSyncReport => {

@@ -11,9 +11,7 @@ import { defineRoute, type Route } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 
 const nameParams = z.object({
-  name: z
-    .string()
-    .describe('name of the configuration, also of one that only a broken file or instances have'),
+  name: z.string().describe('name of a configuration; a broken file or left instances are enough'),
 });
 
 const nodeParams = z.object({ id: z.string().describe('node id') });

@@ -15,13 +15,6 @@ import { OpenSocket } from './open-socket.js';
 import type { ApiSocket, SocketCall, SocketDescription, SocketSpec } from './socket.js';
 import type { SocketBook } from './socket-book.js';
 
-declare module 'fastify' {
-  interface FastifyContextConfig {
-    /** True on WebSocket endpoints, where a subprotocol may carry the key. */
-    socket?: true;
-  }
-}
-
 const VERSION = '13';
 const KEY = /^[A-Za-z0-9+/]{22}==$/;
 const PROTOCOL = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
@@ -77,7 +70,7 @@ async function answerPlain<P, Q>(
 ): Promise<void> {
   if (spec.lines === undefined) {
     reply.header('upgrade', 'websocket');
-    sendError(reply, 426, 'this endpoint is a WebSocket: send an upgrade request');
+    sendError(reply, 'DRV_UPGRADE_REQUIRED', 'this endpoint is a WebSocket: send an upgrade request');
     return;
   }
   const { contentType, open } = spec.lines;

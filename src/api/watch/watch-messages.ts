@@ -19,8 +19,8 @@ const filterSchema = z.strictObject({
 });
 
 const positionSchema = z.strictObject({
-  epoch: z.string().describe('of the last message of that topic'),
-  revision: z.int().min(0).describe('of the last message of that topic'),
+  epoch: z.string().describe('the epoch of the last message of that topic'),
+  revision: z.int().min(0).describe('the revision of the last message of that topic'),
 });
 /** The place where a reader stopped: it has everything up to that revision. */
 export type Position = z.output<typeof positionSchema>;
@@ -36,7 +36,7 @@ export const logOptionsSchema = z.strictObject({
     .min(0)
     .max(MOST_TAIL)
     .optional()
-    .describe('begin with so many of the last lines; default 100'),
+    .describe('how many of the last lines come first; default 100'),
   since: z.int().min(1).optional().describe('begin with the line of this number; instead of tail'),
   node: z
     .string()
@@ -44,7 +44,7 @@ export const logOptionsSchema = z.strictObject({
     .max(MOST_CHARS)
     .optional()
     .describe(
-      'with since: the number is of the log on this node; if it is on another now, begin with its first line',
+      'with since: the number counts in the log on this node; if the instance is on another node now, the first line comes first',
     ),
   timestamps: z.boolean().default(false).describe('say when each line was written'),
   ansi: z.boolean().default(false).describe('keep colours and other terminal sequences'),
@@ -126,8 +126,8 @@ export function changesText(
 }
 
 /** The message of a refusal. `topic`: the topic of the refused message; undefined: it named none. */
-export function errorText(error: string, topic?: string): string {
-  return JSON.stringify({ type: 'error', topic, error });
+export function errorText({ message: error, code }: DroverError, topic?: string): string {
+  return JSON.stringify({ type: 'error', topic, error, code });
 }
 
 /** Shows that the connection lives while nothing changes. */

@@ -27,7 +27,9 @@ const watchQuery = z.object({
   subscribe: z
     .string()
     .optional()
-    .describe('topics with commas between them; `TOPIC@EPOCH:REVISION` goes on where the last message ended'),
+    .describe(
+      'topics separated by commas; `TOPIC@EPOCH:REVISION` goes on after the last message of that topic',
+    ),
   configuration: listed.describe('only of these configurations; `*` stands for any characters'),
   node: listed.describe('only of these nodes'),
   state: listed.describe('only in these states'),
@@ -129,8 +131,8 @@ function take(watchers: Watchers, watcher: Watcher, text: string): void {
       watchers.subscribe(watcher, subscribe, subscription);
     }
   } catch (error) {
-    if (!DroverError.is(error, 'DRV_REQUEST_INVALID')) throw error;
-    watcher.sink.send(new MessagePacket([errorText(error.message, topic)]));
+    if (!(error instanceof DroverError)) throw error;
+    watcher.sink.send(new MessagePacket([errorText(error, topic)]));
   }
 }
 

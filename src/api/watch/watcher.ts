@@ -81,8 +81,8 @@ export class Watcher {
   }
 
   /**
-   * Opens the log of a topic. Returns the controller that ends it; `closeLog` and the client's end abort it too. Throws
-   * DRV_REQUEST_INVALID.
+   * Opens the log of a topic. The returned controller ends the log; `closeLog` and the end of the client abort it.
+   * Throws DRV_REQUEST_INVALID.
    */
   openLog(topic: string): AbortController {
     this.closeLog(topic);

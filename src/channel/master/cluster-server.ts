@@ -250,9 +250,7 @@ export class ClusterServer implements Part {
     return this.#options.leadership?.isLeader() ?? true;
   }
 
-  /**
-   * Makes a connection of another master into a connection to the API. The certificate shows that the peer is a master.
-   */
+  /** Hands the connection of another master to the API. The certificate shows that the peer is a master. */
   async #openTunnel(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
     const { takeTunnel } = this.#options;
     const nodeId = await this.#masterOf(certificate);
@@ -262,10 +260,7 @@ export class ClusterServer implements Part {
     takeTunnel(socket);
   }
 
-  /**
-   * Makes a connection of another master into a connection to the desk. The desk also answers at masters that do not
-   * lead.
-   */
+  /** Hands the connection of another master to the desk, which also answers at masters that do not lead. */
   async #openDesk(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
     const { takeDesk } = this.#options;
     const nodeId = await this.#masterOf(certificate);

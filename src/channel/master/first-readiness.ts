@@ -23,15 +23,13 @@ export function withFirstReadiness(
   after: InstanceStatus,
   { now, isChecked }: ReadinessFacts,
 ): InstanceStatus {
-  if (before.hasBeenReady !== false) return after;
+  if (before.hasBeenReady) return after;
   const isUp = after.state === 'ONLINE' && after.pid !== null;
   const wasUpForLong = before.upAt !== undefined && now - before.upAt >= READY_AFTER_MS;
   const isReady = (isUp && isChecked) || wasUpForLong;
   const isSameRun = before.pid !== null && before.pid === after.pid && before.restarts === after.restarts;
   const upAt = (isSameRun ? before.upAt : undefined) ?? (isUp ? now : undefined);
-  const status = { ...after };
-  if (isReady) status.hasBeenReady = true;
-  if (!isReady && upAt !== undefined) status.upAt = upAt;
-  else if (status.upAt !== undefined) delete status.upAt;
-  return status;
+  const { hasBeenReady: _ready, upAt: _upAt, ...status } = after;
+  if (isReady) return { ...status, hasBeenReady: true };
+  return upAt === undefined ? { ...status, hasBeenReady: false } : { ...status, hasBeenReady: false, upAt };
 }

@@ -280,8 +280,6 @@ export class Hub {
       case 'bye':
         beats.bye(session.nodeId);
         return;
-      case 'fed':
-        return;
       default:
         session.transport.close(`unexpected message ${message.type}`);
     }

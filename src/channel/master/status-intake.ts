@@ -113,34 +113,32 @@ function nextStatus(
   const isSelfReported = saysItIsReady(before, report);
   // An app that reported itself ONLINE stays ONLINE while it is stopped, whatever its node waited for.
   const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
+  const { pid: _pid, gone: _gone, endedAt, awaitsReport, awaitsRestart, ...common } = before;
+  const process =
+    report.pid === null
+      ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
+      : { pid: report.pid, gone: false as const };
+  const isRestarted = awaitsRestart === true && report.restartToken >= record.desired.restartToken;
+  // The report of the end may be replaced by the report of the restart, so the next process clears these fields too.
+  const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
   const after: InstanceStatus = {
-    ...before,
+    ...common,
     state: isEnding ? 'STOPPED' : isSelfReported || isStillUp ? 'ONLINE' : report.state,
     reason: isSelfReported ? before.reason : report.reason,
     message: isSelfReported ? before.message : report.message,
     warning: report.warning,
-    pid: report.pid,
     restarts: report.restarts,
     exitCode: report.exitCode,
     exitSignal: report.exitSignal,
-    gone: report.gone,
+    ...(isOver && { players: null, maxPlayers: null, tps: null }),
+    ...(awaitsRestart === true && !isRestarted && { awaitsRestart }),
+    ...process,
   };
-  if (report.pid !== null) delete after.endedAt;
-  // The report of the end may be replaced by the report of the restart, so the next process clears these fields too.
-  if (report.pid === null || (before.pid !== null && report.pid !== before.pid)) {
-    after.players = null;
-    after.maxPlayers = null;
-    after.tps = null;
-  }
-  if (before.awaitsReport !== undefined) delete after.awaitsReport;
-  const isRestarted =
-    before.awaitsRestart !== undefined && report.restartToken >= record.desired.restartToken;
-  if (isRestarted) delete after.awaitsRestart;
   const isSame = (Object.keys(after) as (keyof InstanceStatus)[]).every(
     (field) => after[field] === before[field],
   );
   if (!isSame) return { ...withFirstReadiness(before, after, facts), lastHeartbeat: facts.now };
-  return before.awaitsReport !== undefined || isRestarted ? after : undefined;
+  return awaitsReport === true || isRestarted ? after : undefined;
 }
 
 /** True when the app has reported itself ONLINE. A node that still waits for readiness does not take that back. */

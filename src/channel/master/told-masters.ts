@@ -1,4 +1,4 @@
-/** The masters of the cluster, in the form in which nodes are told of them. */
+/** The list of masters in the form for nodes. */
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { BOUNDS } from '../protocol/messages.js';
 

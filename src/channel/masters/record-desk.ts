@@ -5,7 +5,7 @@ import type { MaybePromise } from '../../loop/maybe-promise.js';
 import { DroverError } from '../../model/errors.js';
 import type { Operation, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { RecordDoor } from '../../views/record-door.js';
+import type { RecordDoor } from '../../views/view.js';
 import type { MasterCalls } from './master-calls.js';
 import type { MasterDesk } from './master-desk.js';
 

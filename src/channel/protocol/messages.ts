@@ -8,9 +8,9 @@ import { configurationSchema } from '../../model/configuration.js';
 import {
   desiredSchema,
   goalSchema,
-  instanceStatusSchema,
   placementSchema,
   reasonSchema,
+  storedStatusSchema,
 } from '../../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../../model/names.js';
 import { nodeCapacitySchema, runtimeOfferSchema } from '../../model/node.js';
@@ -116,7 +116,7 @@ export type Assignment = z.output<typeof assignmentSchema>;
 const portProtocolSchema = z.enum(['tcp', 'udp']);
 export type PortProtocol = z.output<typeof portProtocolSchema>;
 
-const { state, pid, restarts, exitCode, gone } = instanceStatusSchema.shape;
+const { state, pid, restarts, exitCode, gone } = storedStatusSchema.shape;
 
 /**
  * Everything that a wrapper knows of one instance. A report is complete, so that only the latest matters. The fields
@@ -198,8 +198,6 @@ export const messageSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('usage'), samples: z.array(usageSampleSchema).max(BOUNDS.instances) }),
   /** The node stops in order and will be back: its instances keep their state for a while. */
   z.object({ type: z.literal('bye') }),
-  /** Nodes of 0.1.0 say with it that the feed up to `sequence` is on their disk. No master needs it. */
-  z.object({ type: z.literal('fed'), sequence: ordinal }),
   // master -> wrapper
   z.object({
     type: z.literal('welcome'),

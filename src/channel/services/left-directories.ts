@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
-import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
 
 const LEFT_DIRECTORIES = 'left-directories';
 /** The most directories in an answer. */
@@ -37,7 +37,7 @@ export async function askForLeftDirectories(
   try {
     return answerSchema.parse(await calls.call(LEFT_DIRECTORIES, question, { signal }));
   } catch (error) {
-    if (!isUnknownService(error, LEFT_DIRECTORIES)) throw error;
+    if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) throw error;
     throw new DroverError('DRV_NOT_IMPLEMENTED', 'the version of the node does not tell which it has');
   }
 }

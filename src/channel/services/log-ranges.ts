@@ -7,7 +7,7 @@ import type { LogPoint } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
 import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
-import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
 
 const READ_RANGE = 'read-log-range';
 const READ_TIMES = 'read-log-times';
@@ -122,7 +122,7 @@ async function ask(calls: CallPeer, nodeId: string, service: string, parameters:
   try {
     return await calls.call(service, parameters);
   } catch (error) {
-    if (!isUnknownService(error, service)) throw error;
+    if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) throw error;
     throw new DroverError(
       'DRV_NOT_IMPLEMENTED',
       `node ${nodeId} runs an older Drover, which keeps no times of log lines: update it, or ask without since, until, timestamps and previous`,

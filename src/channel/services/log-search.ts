@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
 import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
-import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
 
 const SEARCH_LOG = 'search-log';
 export const MOST_FOUND = 1000;
@@ -61,7 +61,7 @@ export async function askForSearch(
   try {
     return answerSchema.parse(await calls.call(SEARCH_LOG, question));
   } catch (error) {
-    if (!isUnknownService(error, SEARCH_LOG)) throw error;
+    if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) throw error;
     throw new DroverError(
       'DRV_NOT_IMPLEMENTED',
       `node ${nodeId} runs an older Drover, which searches no logs: update it`,

@@ -41,7 +41,7 @@ const DIAL_MS = 10_000;
 const DIAL_ONE_OF_MANY_MS = 3000;
 const SWITCHED = 101;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
-/** How many times a question follows a master's word from one master to the next. */
+/** How many masters may redirect a question, one after the other, before it fails. */
 const MOST_HOPS = 3;
 /** The largest message of a master: a snapshot of everything that this node should hold. */
 const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;

@@ -1,9 +1,9 @@
 /** Shows something again when the change stream says that it has changed, at most so often. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { type EntryMessage, isEntryMessage } from '../../watch-client/messages.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import { WatchConnection } from '../connection/watch-connection.js';
-import type { EntryMessage } from '../connection/watch-messages.js';
+import { WatchStream } from '../connection/watch-stream.js';
 
 /** The longest that a timer can wait: 24 days. */
 const NEVER_MS = 2 ** 31 - 1;
@@ -44,11 +44,11 @@ async function read(api: ApiClient, view: LiveView, signal: AbortSignal, news: N
     view.say(line);
     if (unknown.size === 0) news.bring();
   };
-  const watch = new WatchConnection(api.connection, { say });
+  const watch = new WatchStream(api.connection, { say });
   for (const [topic, rest] of Object.entries(view.topics)) watch.subscribe(topic, () => rest);
   for await (const message of watch.messages(signal)) {
     if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
-    if (message.type !== 'snapshot' && message.type !== 'changes') continue;
+    if (!isEntryMessage(message)) continue;
     view.take(message);
     if (message.type === 'snapshot' && message.isLast) unknown.delete(message.topic);
     if (unknown.size === 0) news.bring();

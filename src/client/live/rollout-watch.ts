@@ -1,12 +1,15 @@
 /** `drover rollout watch`: prints each change of a rollout until it ends. */
 import { rolloutSentence } from '../../command-tree/groups/rollouts.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import { WatchConnection } from '../connection/watch-connection.js';
+import { isEntryMessage } from '../../watch-client/messages.js';
+import { KEY_OF } from '../../watch-client/topics.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
+import type { ApiClient } from '../api-client.js';
+import { WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
-import { WatchedEntries } from './watched-entries.js';
 
 export interface RolloutQuestion {
   readonly name: string;
@@ -24,13 +27,13 @@ export async function watchRollout(
   output: LiveOutput,
 ): Promise<void> {
   await api.get<ShownRollout>(`/rollouts/${pathPart(name)}`);
-  const watch = new WatchConnection(api.connection, { say: output.say });
+  const watch = new WatchStream(api.connection, { say: output.say });
   watch.subscribe('rollouts', () => ({ filter: { configuration: [name] } }));
-  const rollouts = new WatchedEntries<ShownRollout>(({ configurationName }) => configurationName);
+  const rollouts = new WatchedEntries(KEY_OF.rollouts);
   let said = '';
   for await (const message of watch.messages(output.signal)) {
     if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
-    if (message.type !== 'snapshot' && message.type !== 'changes') continue;
+    if (!isEntryMessage(message)) continue;
     rollouts.take(message);
     if (!rollouts.isWhole) continue;
     const rollout = rollouts.get(name);

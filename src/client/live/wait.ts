@@ -1,4 +1,7 @@
 /** `drover wait`: waits over the change stream until something is as it is wanted, also for what is not there yet. */
+
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
@@ -9,15 +12,14 @@ import {
   renderInstanceExplanation,
   renderNodeExplanation,
 } from '../../explain/render.js';
-import type { InstanceInfo } from '../../model/instance.js';
 import { durationText } from '../../model/words.js';
-import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import { WatchConnection } from '../connection/watch-connection.js';
+import { isEntryMessage } from '../../watch-client/messages.js';
+import { KEY_OF } from '../../watch-client/topics.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
+import type { ApiClient } from '../api-client.js';
+import { WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
-import { CONDITIONS, type Goal, type Kind, type WatchedConfiguration, type WatchedNode } from './states.js';
-import { WatchedEntries } from './watched-entries.js';
+import { CONDITIONS, type Goal, type Kind } from './states.js';
 
 /** For the reason of each at the end. */
 const WHY_MS = 5000;
@@ -59,13 +61,13 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
 
 /** The world after each change, once all of it is known. Ends when the time is over. */
 async function* worlds(api: ApiClient, question: WaitQuestion, late: AbortSignal, output: LiveOutput) {
-  const watch = new WatchConnection(api.connection, { say: output.say });
+  const watch = new WatchStream(api.connection, { say: output.say });
   const topics = topicsOf(question);
   for (const [topic, filter] of Object.entries(topics)) watch.subscribe(topic, () => filter);
-  const instances = new WatchedEntries<InstanceInfo>(({ id }) => id);
-  const configurations = new WatchedEntries<WatchedConfiguration>(({ name }) => name);
-  const nodes = new WatchedEntries<WatchedNode>(({ nodeId }) => nodeId);
-  const rollouts = new WatchedEntries<ShownRollout>(({ configurationName }) => configurationName);
+  const instances = new WatchedEntries(KEY_OF.instances);
+  const configurations = new WatchedEntries(KEY_OF.configurations);
+  const nodes = new WatchedEntries(KEY_OF.nodes);
+  const rollouts = new WatchedEntries(KEY_OF.rollouts);
   const entries = { instances, configurations, nodes, rollouts };
   const world = {
     instances: () => instances.values(),
@@ -75,7 +77,7 @@ async function* worlds(api: ApiClient, question: WaitQuestion, late: AbortSignal
   };
   for await (const message of watch.messages(AbortSignal.any([late, output.signal]))) {
     if (message.type === 'error') throw new ClientError(EXIT.failed, message.error);
-    if (message.type !== 'snapshot' && message.type !== 'changes') continue;
+    if (!isEntryMessage(message)) continue;
     for (const [topic, known] of Object.entries(entries)) if (topic === message.topic) known.take(message);
     const areWhole = Object.entries(entries).every(([topic, { isWhole }]) => isWhole || !(topic in topics));
     // In the middle of a snapshot something may be of before, and something of now.

@@ -28,14 +28,14 @@ interface ReadFile {
 
 export class ContentOrigins {
   readonly #directory: string;
-  readonly #logger: Logger;
+  readonly #logger: Pick<Logger, 'info'>;
   #isFailureTold = false;
   /** By file. */
   readonly #commits = new Map<string, GitOrigin>();
   /** Of what the records do not say yet, by name of the configuration. */
   readonly #writers = new Map<string, FileWriter>();
 
-  constructor(directory: string, logger: Logger) {
+  constructor(directory: string, logger: Pick<Logger, 'info'>) {
     this.#directory = directory;
     this.#logger = logger;
   }

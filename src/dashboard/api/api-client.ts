@@ -1,12 +1,11 @@
 /**
- * Calls Drover's API with the token of the session. It knows no route: a screen names path and type, the types come from
- * `api-types.ts`.
+ * Calls Drover's API with the token of the session. It knows no route: a screen names the path and the type of the
+ * answer. The screen imports that type from where the server declares it.
  */
-import type { ApiError } from './api-types.js';
 
-/** A call that the API refused, or that got no answer. `message` is written for the operator. */
+/** A call that the API refused or did not answer. `message` is written for the operator. */
 export class ApiFailure extends Error {
-  /** HTTP status; 0: no answer came. */
+  /** The HTTP status; 0: no answer came. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -16,26 +15,26 @@ export class ApiFailure extends Error {
   }
 }
 
-export interface ApiOptions {
-  /** Ends with a slash, such as `http://127.0.0.1:7000/api/`. */
+interface ApiOptions {
+  /** The address of the API with a slash at its end, such as `http://127.0.0.1:7000/api/`. */
   readonly base: string;
   readonly token: () => string | null;
-  /** The token is not accepted any more; `reason` is the API's sentence. */
+  /** Called when the API no longer accepts the token; `reason` is the API's sentence. */
   readonly onRefused: (reason: string) => void;
   readonly fetch?: typeof fetch;
 }
 
 export interface CallOptions {
-  /** What is undefined is left out. */
+  /** The query of the call. A value of undefined is left out. */
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
-  /** JSON, or bytes as they are. */
+  /** A value that is sent as JSON, or a Blob or bytes that are sent as they are. */
   readonly body?: unknown;
   readonly signal?: AbortSignal;
-  /** In place of the session's token, '' for none: sign-in does it. Its refusal ends no session. */
+  /** A token in place of the session's, as sign-in needs it; '': no token. When the API refuses it, no session ends. */
   readonly token?: string;
-  /** Such as `If-Match`. */
+  /** More headers, such as `If-Match`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of `fetch`: an upload that tells its progress. */
+  /** A function in place of `fetch`: an upload uses one that tells its progress. */
   readonly call?: (url: URL, request: RequestInit) => Promise<Response>;
 }
 
@@ -52,7 +51,7 @@ export class Api {
     this.#options = options;
   }
 
-  /** Address of a path below the API, for sockets and downloads. */
+  /** The address of a path below the API, for sockets and downloads. */
   url(path: string, query: CallOptions['query'] = {}): URL {
     const url = new URL(path.replace(/^\//, ''), this.#options.base);
     for (const [name, value] of Object.entries(query))
@@ -81,8 +80,8 @@ export class Api {
   }
 
   /**
-   * Calls any method and answers the response, for bytes and headers. Throws ApiFailure for every status that is no
-   * success, and the signal's reason when it is aborted.
+   * Calls any method and returns the response, for bytes and headers. Throws ApiFailure when the status is no success,
+   * and the reason of `signal` when that aborts.
    */
   async send(method: string, path: string, options: CallOptions = {}): Promise<Response> {
     const held = this.#options.token();
@@ -94,7 +93,7 @@ export class Api {
     });
     if (response.ok) return response;
     const failure = new ApiFailure(response.status, await sentenceOf(response));
-    // A late answer about a token that is not held any more is no news.
+    // A refusal that arrives late is about a token that this tab has dropped: the present session goes on.
     const isHeld = held !== null && options.token === undefined && this.#options.token() === held;
     if (response.status === 401 && isHeld) this.#options.onRefused(failure.message);
     throw failure;
@@ -121,12 +120,12 @@ export class Api {
   async #json<T>(method: string, path: string, options?: CallOptions): Promise<T> {
     const response = await this.send(method, path, options);
     const text = await response.text();
-    // Without a body the caller's T is undefined.
+    // An empty body stands for undefined, and the caller's T says so.
     return (text === '' ? undefined : JSON.parse(text)) as T;
   }
 }
 
-/** A path of encoded parts: `apiPath('instances', id)` is `/instances/a1f1so`. */
+/** A path whose parts are encoded: `apiPath('instances', id)` is `/instances/a1f1so`. */
 export function apiPath(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
 }
@@ -135,15 +134,17 @@ async function sentenceOf(response: Response): Promise<string> {
   if (response.status === 401) return whyRefused(response.headers.get('www-authenticate') ?? '');
   const text = await response.text().catch(() => '');
   try {
-    const { error }: Partial<ApiError> = JSON.parse(text);
+    const { error }: { readonly error?: unknown } = JSON.parse(text);
     if (typeof error === 'string' && error !== '') return error;
   } catch {
-    // No JSON: a proxy answered.
+    // The body is no JSON, so a proxy answered.
   }
   return `The answer was ${response.status} ${response.statusText}, and not from Drover. A proxy may stand between.`;
 }
 
-/** The API says in a header that a key or session has ended; of a wrong one it says nothing. */
+/**
+ * The reason of a 401. The API says in a header that a key or session has ended; for a wrong token it gives no reason.
+ */
 function whyRefused(challenge: string): string {
   const hint = /error_description="([^"]+)"/.exec(challenge)?.[1];
   return hint === undefined ? NOT_ACCEPTED : `${hint.charAt(0).toUpperCase()}${hint.slice(1)}.`;

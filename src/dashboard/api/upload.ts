@@ -1,7 +1,7 @@
-/** Sends a body and tells how much of it is on its way. `fetch` cannot say that of a request, XMLHttpRequest can. */
+/** Sends a body and tells how much of it was sent. XMLHttpRequest can tell that, `fetch` cannot. */
 import type { CallOptions } from './api-client.js';
 
-/** For `CallOptions.call`. `onProgress` gets a share from 0 to 1. */
+/** Makes a function for `CallOptions.call`. `onProgress` gets a share from 0 to 1. */
 export function uploadCall(onProgress: (share: number) => void): NonNullable<CallOptions['call']> {
   return (url, { method = 'POST', headers, body, signal }) =>
     new Promise((resolve, reject) => {

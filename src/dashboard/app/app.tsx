@@ -1,4 +1,4 @@
-/** The whole page: who is signed in sees the shell, others sign in. */
+/** The whole page: the shell for an operator who is signed in, else the sign-in. */
 import { useEffect } from 'preact/hooks';
 import { Button } from '../parts/button.js';
 import { Empty } from '../parts/empty.js';

@@ -1,4 +1,4 @@
-/** What the keys do. */
+/** A dialog that lists the keyboard shortcuts. */
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { text as parts } from '../parts/text.js';

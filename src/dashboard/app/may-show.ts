@@ -1,11 +1,11 @@
-/** Whether a key may see a screen. The server decides each call; this only hides what it would refuse. */
+/** Whether a key may see a screen. The server decides each call; the page only hides what the server would refuse. */
 import { hrefOf } from '../router/place.js';
 import type { Session } from '../session/session.js';
 import { NAVIGATION, type ScreenName } from './screen-names.js';
 import { SCREENS } from './screens.js';
 import { text } from './text.js';
 
-/** What the key lacks, as an operator reads it; null: nothing. */
+/** The scope or right that the key lacks for the screen, in the operator's words; null: the key may see it. */
 export function mayShow(session: Session, name: ScreenName): string | null {
   const { needs, isUnrestrictedOnly } = SCREENS[name];
   if (!session.can(needs)) return text.needsScope(needs);

@@ -1,4 +1,4 @@
-/** Says that Drover was updated while this tab was open, and offers to load the new page. */
+/** A notice that Drover was updated while this tab was open, with a button that loads the new page. */
 import { Button } from '../parts/button.js';
 import { useServices } from '../services/services.js';
 import { text } from './text.js';

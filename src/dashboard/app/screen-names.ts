@@ -9,7 +9,7 @@ export type ScreenName =
   | 'templates'
   | 'access';
 
-/** In the navigation, in this order. */
+/** The screens of the navigation, in its order. */
 export const NAVIGATION: readonly ScreenName[] = [
   'overview',
   'instances',

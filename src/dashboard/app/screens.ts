@@ -1,13 +1,16 @@
-/** The screens: where each one is, what a key needs to see it, and how its code is loaded when it is first shown. */
+/**
+ * The list of screens: where each screen is, what a key needs to see it, and how its code is loaded when it is first
+ * shown.
+ */
 import type { ComponentType } from 'preact';
 import type { Place } from '../router/place.js';
 import type { ScreenProps } from '../screens/screen.js';
 import type { Scope } from '../session/scopes.js';
 import { NAVIGATION, type ScreenName } from './screen-names.js';
 
-export interface ScreenRoute {
+interface ScreenRoute {
   readonly needs: Scope;
-  /** A key that is restricted to configurations does not see it. */
+  /** True when a key that is restricted to some configurations does not see the screen. */
   readonly isUnrestrictedOnly: boolean;
   readonly load: () => Promise<{ readonly Screen: ComponentType<ScreenProps> }>;
 }
@@ -54,7 +57,7 @@ export interface Found extends ScreenProps {
   readonly name: ScreenName;
 }
 
-/** The screen at a place; undefined: there is none. */
+/** The screen at a place; undefined: no screen has this address. */
 export function screenAt({ path: [first = 'overview', ...path] }: Place): Found | undefined {
   if (first === 'instances' && path.length > 0) return { name: 'instance', path };
   const name = NAVIGATION.find((one) => one === first);

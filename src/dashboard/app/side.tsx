@@ -1,4 +1,4 @@
-/** The navigation at the side, and on a phone in a sheet behind "Menu". */
+/** The navigation at the side; on a phone it is a sheet behind "Menu". */
 import { Button } from '../parts/button.js';
 import { Menu } from '../parts/menu.js';
 import { useServices } from '../services/services.js';
@@ -7,11 +7,11 @@ import { screensFor } from './may-show.js';
 import type { ScreenName } from './screen-names.js';
 import { text } from './text.js';
 
-export interface SideProps {
+interface SideProps {
   readonly current: ScreenName | undefined;
   readonly onCommands: () => void;
   readonly onHelp: () => void;
-  /** Something was chosen: a sheet closes. */
+  /** Called after a choice, so that a sheet closes. */
   readonly onDone: () => void;
 }
 

@@ -1,4 +1,4 @@
-/** What the frame around the screens says. */
+/** The texts of the frame around the screens. */
 export const text = {
   product: 'Drover',
   navigation: 'Screens',
@@ -15,7 +15,7 @@ export const text = {
   lostAtOnce: 'No connection to Drover yet.',
   connectNow: 'Try now',
   unreachableTitle: 'Drover does not answer',
-  reload: 'Load the page again',
+  reload: 'Reload the page',
   newer: 'Drover was updated. This page is older than the server.',
   keys: 'Keyboard',
   keysKey: '?',

@@ -1,4 +1,4 @@
-/** The toasts. Readers of the screen hear them. */
+/** The list of toasts. Screen readers read each new toast aloud. */
 
 import { Button } from '../parts/button.js';
 import { text } from '../parts/text.js';

@@ -1,7 +1,7 @@
-/** The keys that work on every screen. Those of letters do nothing while the operator types. */
+/** The keyboard shortcuts of every screen. Those that are letters do nothing while the operator types. */
 import { useEffect } from 'preact/hooks';
 
-export interface Keys {
+interface Keys {
   readonly onCommands: () => void;
   readonly onHelp: () => void;
 }
@@ -27,7 +27,7 @@ function actionOf(event: KeyboardEvent, { onCommands, onHelp }: Keys): (() => vo
   return event.key === '/' ? focusSearch() : null;
 }
 
-/** Null: the screen has nothing to search in. */
+/** Makes the action that puts the cursor into the screen's search field; null: the screen has no such field. */
 function focusSearch(): (() => void) | null {
   const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
   return field === null ? null : () => field.focus();

@@ -1,25 +1,17 @@
 /**
- * The state as it changes: one store for each topic over the one connection of the tab. A store is subscribed to while a
- * screen uses it, and a little longer, so that going back and forth asks for nothing twice.
+ * The live state of the cluster: one store for each topic, over the one connection of the tab. A store stays subscribed
+ * while a screen uses it and a little longer, so that going back and forth loads nothing twice.
  */
+
+import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.js';
 import { ApiFailure } from '../api/api-client.js';
 import type { Session } from '../session/session.js';
-import type { TopicName, Topics } from './messages.js';
+import { LiveConnection, type SocketEvents, type WatchSocket } from './live-connection.js';
 import { RecentEvents } from './recent-events.js';
 import { TopicStore } from './topic-store.js';
-import { type SocketEvents, WatchConnection, type WatchSocket } from './watch-connection.js';
 
-/** How long a store stays subscribed to after the last screen that used it. */
+/** How long a store stays subscribed after the last screen that used it. */
 const LINGER_MS = 30_000;
-
-const KEYS: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
-  instances: ({ id }) => id,
-  configurations: ({ name }) => name,
-  nodes: ({ nodeId }) => nodeId,
-  templates: ({ group, name }) => `${group}/${name}`,
-  rollouts: ({ configurationName }) => configurationName,
-  usage: ({ instance }) => instance,
-};
 
 interface Use {
   count: number;
@@ -28,20 +20,20 @@ interface Use {
 }
 
 export class Live {
-  readonly connection: WatchConnection;
+  readonly connection: LiveConnection;
   readonly stores: { readonly [Name in TopicName]: TopicStore<Topics[Name]> };
   readonly events: RecentEvents;
   readonly #uses = new Map<TopicName, Use>();
 
   constructor(session: Session) {
-    this.connection = new WatchConnection({
+    this.connection = new LiveConnection({
       open: (events) => openWatch(session, events),
       now: () => Date.now(),
       checkSession: () => session.check(),
       random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
     });
     const make = <Name extends TopicName>(topic: Name): TopicStore<Topics[Name]> =>
-      new TopicStore({ topic, keyOf: KEYS[topic], schedule: beforeNextFrame });
+      new TopicStore({ topic, keyOf: KEY_OF[topic], schedule: beforeNextFrame });
     this.stores = {
       instances: make('instances'),
       configurations: make('configurations'),
@@ -53,7 +45,7 @@ export class Live {
     this.events = new RecentEvents({ ...this.stores, now: () => Date.now() });
   }
 
-  /** Subscribes to a topic for as long as a screen uses it. Returns what ends that. */
+  /** Subscribes to a topic for a screen. Returns the function that ends the use. */
   use(topic: TopicName): () => void {
     const use = this.#uses.get(topic) ?? { count: 0, end: null, timer: undefined };
     this.#uses.set(topic, use);
@@ -75,11 +67,11 @@ export class Live {
     window.addEventListener('online', this.#onOnline);
     window.addEventListener('offline', this.#onOffline);
     this.connection.start();
-    // A tab may be opened without being looked at.
+    // A tab may be opened in the background.
     if (document.hidden) this.connection.setHidden(true);
   }
 
-  /** Ends the connection and forgets everything: another key may see less. */
+  /** Ends the connection and forgets all data: the next key may see less. */
   stop(): void {
     document.removeEventListener('visibilitychange', this.#onVisibility);
     window.removeEventListener('online', this.#onOnline);
@@ -101,7 +93,7 @@ function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents)
   socket.onmessage = ({ data }: MessageEvent<string>) => onText(data);
   socket.onclose = ({ code }) => onClosed(code);
   return {
-    // One that the server has begun to close takes nothing, and its end is not told yet.
+    // While the server closes the socket, `send` would fail, and `onclose` has not come yet.
     send: (text) => {
       if (socket.readyState === WebSocket.OPEN) socket.send(text);
     },
@@ -109,7 +101,10 @@ function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents)
   };
 }
 
-/** A browser sets no header on a socket: the token is a subprotocol (docs/api.md#websockets). */
+/**
+ * Opens a WebSocket of the API. A browser sets no header on a socket, so the token goes as a subprotocol
+ * (docs/api.md#websockets). Throws ApiFailure when nobody is signed in.
+ */
 export function openSocket(
   session: Session,
   path = '/watch',
@@ -123,7 +118,7 @@ export function openSocket(
   return new WebSocket(url, ['drover', `base64url.bearer.authorization.drover.${encoded}`]);
 }
 
-/** A hidden tab has no frames. */
+/** Calls `callback` before the next frame. A hidden tab has no frames, so a timer serves there. */
 function beforeNextFrame(callback: () => void): void {
   if (document.hidden) setTimeout(callback, 100);
   else requestAnimationFrame(callback);

@@ -1,21 +1,24 @@
 /**
- * Some entries of a store in order, perhaps in groups. A change moves the entries that it concerns and sorts nothing anew: at
- * 10,000 entries and 1,000 changes a second that is what leaves the main thread free.
+ * The entries of a store that pass a filter, in order, perhaps in groups. A change moves only the entries that it
+ * concerns. Nothing else is sorted again, so that 10,000 entries with 1,000 changes a second leave the main thread
+ * free.
  */
 import type { Batch } from './topic-store.js';
 
 export interface Order<T> {
   readonly includes: (entry: T) => boolean;
-  /** Compared first. Entries with the same group stand together; null: no groups. */
+  /** The group of an entry. Entries are ordered by group first; null: there are no groups. */
   readonly groupOf: ((entry: T) => string) | null;
-  /** Texts are compared by code unit, numbers by size; numbers come before texts. */
+  /**
+   * The value that an entry is sorted by. Texts are compared by code unit, numbers by size; numbers come before texts.
+   */
   readonly sortBy: (entry: T) => string | number;
   readonly isDescending: boolean;
 }
 
 export interface Group {
   readonly name: string;
-  /** Place of its first entry. */
+  /** The place of the group's first entry. */
   readonly start: number;
   readonly count: number;
 }
@@ -55,7 +58,7 @@ export class OrderedList<T> {
     return slot === undefined ? -1 : this.#search(slot);
   }
 
-  /** The groups in order; none when the order has none. */
+  /** The groups in order; empty when the order has no groups. */
   groups(): Group[] {
     const groups: Group[] = [];
     if (this.#order.groupOf === null) return groups;
@@ -68,7 +71,7 @@ export class OrderedList<T> {
     return groups;
   }
 
-  /** Takes a batch of the store whose `entries` are as after it. True: something here is different. */
+  /** Takes a batch of the store. `entries` are those after the batch. Returns true when the list has changed. */
   apply(batch: Batch<T>, entries: ReadonlyMap<string, T>): boolean {
     if (batch.isNew) {
       this.#fill(entries);
@@ -110,7 +113,7 @@ export class OrderedList<T> {
     return { key, entry, group: this.#order.groupOf?.(entry) ?? '', sort: this.#order.sortBy(entry) };
   }
 
-  /** The place of the slot, or where it belongs. */
+  /** The place of the slot, or the place where it would be put. */
   #search(slot: Slot<T>): number {
     return this.#firstPlace((other) => this.#compare(other, slot) >= 0);
   }
@@ -131,7 +134,7 @@ export class OrderedList<T> {
     return low;
   }
 
-  /** Never 0 for two keys: each slot has one place. */
+  /** Compares two slots. Two different keys never compare as 0, so each slot has exactly one place. */
   #compare(a: Slot<T>, b: Slot<T>): number {
     if (a.group !== b.group) return a.group < b.group ? -1 : 1;
     const sort = compareValues(a.sort, b.sort);

@@ -1,9 +1,9 @@
 /**
- * What happened last to instances and nodes, as the change stream tells it. Before anything has changed it is what the
- * first snapshot says: when the youngest instances were made, and since when nodes are as they are.
+ * The latest events of instances and nodes, made from the change stream. Before any change they come from the first
+ * snapshot: when the youngest instances were made, and since when each node has its condition.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { Topics } from './messages.js';
+import type { Topics } from '../../watch-client/topics.js';
 import type { Batch, TopicStore } from './topic-store.js';
 
 type Instance = Topics['instances'];
@@ -11,10 +11,10 @@ type Node = Topics['nodes'];
 
 export interface ClusterEvent {
   readonly key: string;
-  /** Unix milliseconds. */
+  /** When it happened, in Unix milliseconds. */
   readonly at: number;
   readonly what: 'made' | 'online' | 'offline' | 'stopped' | 'removed' | Node['condition'];
-  /** One of both is there. */
+  /** The instance of the event. Either `instance` or `node` is set. */
   readonly instance: Pick<Instance, 'id' | 'configurationName'> | null;
   readonly node: string | null;
   readonly message: string | null;
@@ -24,14 +24,14 @@ type Untold = Omit<ClusterEvent, 'key'>;
 
 const MOST = 12;
 const STATES: Readonly<Record<Instance['state'], ClusterEvent['what'] | null>> = {
-  // Between two others, and short.
+  // CREATING is no event: it is short and lies between two others.
   CREATING: null,
   ONLINE: 'online',
   OFFLINE: 'offline',
   STOPPED: 'stopped',
 };
 
-export interface RecentEventsOptions {
+interface RecentEventsOptions {
   readonly instances: Pick<TopicStore<Instance>, 'listen' | 'entries'>;
   readonly nodes: Pick<TopicStore<Node>, 'listen' | 'entries'>;
   readonly now: () => number;
@@ -54,7 +54,7 @@ export class RecentEvents {
     return this.#list;
   }
 
-  /** Forgets all: the session is over. */
+  /** Forgets all events, because the session is over. */
   clear(): void {
     this.#list.value = [];
   }
@@ -84,12 +84,12 @@ export class RecentEvents {
   }
 }
 
-/** Of events at the same time the order stays. */
+/** The latest events, the newest first. Events of the same time keep their order. */
 function newest<T extends Untold>(events: readonly T[]): T[] {
   return events.toSorted((a, b) => b.at - a.at).slice(0, MOST);
 }
 
-/** A second snapshot tells again what the first one told. */
+/** A key that is the same for the same event: a second snapshot repeats the events of the first. */
 function identityOf({ at, what, instance, node }: Untold): string {
   return `${at} ${what} ${instance?.id} ${node}`;
 }

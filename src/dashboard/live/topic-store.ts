@@ -1,88 +1,100 @@
 /**
- * What the server says of one topic: its entries by key. Changes wait for the next frame of the screen and are taken in
- * batches, so that 1,000 a second make few renders and no long task.
+ * The entries of one topic by key, as the server sends them. Changes wait for the next frame of the screen and are
+ * taken in batches, so that 1,000 a second cause few renders and no long task.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { ChangesMessage, SnapshotMessage, SubscribeRequest, TopicMessage } from './messages.js';
+import {
+  type EntryMessage,
+  isEntryMessage,
+  type SubscribeRequest,
+  type TopicMessage,
+} from '../../watch-client/messages.js';
+import { type Subscriber, TopicReader } from '../../watch-client/subscriptions.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
 
-/** A batch that was taken. `before` holds the former value of each key that was put or is gone, undefined if it had none. */
+/**
+ * A batch of changes that was taken. `before` holds the former value of each key that was put or is gone; undefined:
+ * the key is new.
+ */
 export interface Batch<T> {
   readonly before: ReadonlyMap<string, T | undefined>;
-  /** Everything may be different: `before` is empty. */
+  /** True when all entries may have changed; `before` is empty then. */
   readonly isNew: boolean;
 }
 
-export interface TopicStoreOptions<T> {
+interface TopicStoreOptions<T> {
   readonly topic: string;
   readonly keyOf: (entry: T) => string;
   /** Calls back before the next frame, or soon when the tab is hidden. */
   readonly schedule: (callback: () => void) => void;
 }
 
-/** So many entries are taken a frame: about 2 ms of work. */
+/** How many entries a frame takes: about 2 ms of work. */
 const MOST_A_FRAME = 2_000;
 
-export class TopicStore<T> {
+export class TopicStore<T> implements Subscriber {
   readonly topic: string;
-  readonly #options: TopicStoreOptions<T>;
-  readonly #queue: (SnapshotMessage | ChangesMessage)[] = [];
+  readonly #schedule: TopicStoreOptions<T>['schedule'];
+  readonly #reader: TopicReader;
+  readonly #entries: WatchedEntries<T>;
+  /** Messages that wait for the next frames. */
+  readonly #queue: EntryMessage[] = [];
   readonly #listeners = new Set<(batch: Batch<T>) => void>();
   readonly #version = signal(0);
   readonly #isLoaded = signal(false);
-  #entries = new Map<string, T>();
-  /** A snapshot that is not complete yet: until then the old entries stand. */
-  #arriving: Map<string, T> | null = null;
-  #position: SubscribeRequest['resume'];
   #isScheduled = false;
 
-  constructor(options: TopicStoreOptions<T>) {
-    this.topic = options.topic;
-    this.#options = options;
+  constructor({ topic, keyOf, schedule }: TopicStoreOptions<T>) {
+    this.topic = topic;
+    this.#schedule = schedule;
+    this.#reader = new TopicReader(topic);
+    this.#entries = new WatchedEntries(keyOf);
   }
 
-  /** Rises with each batch. Who reads it renders again after the next one. */
+  /** A counter that rises with each batch. A component that reads it renders again after the next batch. */
   get version(): ReadonlySignal<number> {
     return this.#version;
   }
 
-  /** Whether a whole snapshot has come. Before that an empty store says nothing. */
+  /** True after the first whole snapshot. Before that an empty store does not mean that there are no entries. */
   get isLoaded(): ReadonlySignal<boolean> {
     return this.#isLoaded;
   }
 
   get entries(): ReadonlyMap<string, T> {
-    return this.#entries;
+    return this.#entries.entries;
   }
 
   get(key: string): T | undefined {
     return this.#entries.get(key);
   }
 
-  /** Calls `listener` after each batch, before those who read `version` render. Returns what ends it. */
+  /**
+   * Calls `listener` after each batch, before components that read `version` render. Returns the function that ends
+   * this.
+   */
   listen(listener: (batch: Batch<T>) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** What continues where this store stands. */
+  /** Continues after the last message, even one that still waits for its frame. */
   request(): SubscribeRequest {
-    // What waits is of the connection before: the server will send it again.
-    this.#queue.length = 0;
-    this.#arriving = null;
-    return { subscribe: this.topic, ...(this.#position !== undefined && { resume: this.#position }) };
+    return this.#reader.request();
   }
 
   receive(message: TopicMessage): void {
-    if (message.type !== 'snapshot' && message.type !== 'changes') return;
+    if (!isEntryMessage(message)) return;
+    this.#reader.receive(message);
     this.#queue.push(message);
     this.#flushSoon();
   }
 
-  /** Forgets everything: the session is over. */
+  /** Forgets everything, because the session is over. */
   clear(): void {
-    this.request();
-    this.#position = undefined;
-    this.#entries = new Map();
+    this.#queue.length = 0;
+    this.#reader.forget();
+    this.#entries.clear();
     this.#isLoaded.value = false;
     this.#publish({ before: new Map(), isNew: true });
   }
@@ -90,7 +102,7 @@ export class TopicStore<T> {
   #flushSoon(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    this.#options.schedule(() => {
+    this.#schedule(() => {
       this.#isScheduled = false;
       this.#flush();
       if (this.#queue.length > 0) this.#flushSoon();
@@ -105,42 +117,10 @@ export class TopicStore<T> {
       const message = this.#queue.shift();
       if (message === undefined) break;
       room -= message.put.length;
-      if (message.type === 'changes') this.#takeChanges(message, before);
-      else isNew = this.#takeSnapshot(message) || isNew;
+      isNew = this.#entries.take(message, before) || isNew;
     }
+    this.#isLoaded.value = this.#entries.isWhole;
     if (isNew || before.size > 0) this.#publish({ before: isNew ? new Map() : before, isNew });
-  }
-
-  #takeChanges(message: ChangesMessage, before: Map<string, T | undefined>): void {
-    const remember = (key: string): void => {
-      if (!before.has(key)) before.set(key, this.#entries.get(key));
-    };
-    for (const value of message.put) {
-      const entry = value as T;
-      const key = this.#options.keyOf(entry);
-      remember(key);
-      this.#entries.set(key, entry);
-    }
-    for (const key of message.gone) {
-      remember(key);
-      this.#entries.delete(key);
-    }
-    this.#position = { epoch: message.epoch, revision: message.revision };
-  }
-
-  /** True: it is complete, and in place of the entries before. */
-  #takeSnapshot(message: SnapshotMessage): boolean {
-    if (message.first) this.#arriving = new Map();
-    for (const value of message.put) {
-      const entry = value as T;
-      this.#arriving?.set(this.#options.keyOf(entry), entry);
-    }
-    if (!message.last || this.#arriving === null) return false;
-    this.#entries = this.#arriving;
-    this.#arriving = null;
-    this.#position = { epoch: message.epoch, revision: message.revision };
-    this.#isLoaded.value = true;
-    return true;
   }
 
   #publish(batch: Batch<T>): void {

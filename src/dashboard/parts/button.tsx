@@ -3,14 +3,14 @@ import type { ComponentChildren } from 'preact';
 
 export type ButtonKind = 'normal' | 'main' | 'danger' | 'quiet';
 
-export interface ButtonProps {
+interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onPress: () => void;
   readonly kind?: ButtonKind;
-  /** The action runs: the button takes no second press and says so. */
+  /** True while the action runs: the button takes no second press and says that it is busy. */
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
-  /** More than the word says, for the pointer and for readers of the screen. */
+  /** A longer text than the word, for the pointer and for screen readers. */
   readonly hint?: string;
   readonly isPressed?: boolean;
   readonly isExpanded?: boolean;
@@ -33,14 +33,14 @@ export function Button({ children, onPress, kind = 'normal', isBusy = false, ...
   );
 }
 
-export interface SubmitProps {
+interface SubmitProps {
   readonly children: ComponentChildren;
   readonly kind?: ButtonKind;
   readonly isBusy?: boolean;
   readonly isDisabled?: boolean;
 }
 
-/** Sends the form that it stands in. */
+/** The button that sends the form around it. */
 export function Submit({ children, kind = 'main', isBusy = false, isDisabled = false }: SubmitProps) {
   return (
     <button type="submit" class={`button button-${kind}`} disabled={isBusy || isDisabled} aria-busy={isBusy}>
@@ -49,7 +49,7 @@ export function Submit({ children, kind = 'main', isBusy = false, isDisabled = f
   );
 }
 
-export interface ButtonLinkProps {
+interface ButtonLinkProps {
   readonly children: ComponentChildren;
   readonly href: string;
   readonly kind?: ButtonKind;

@@ -1,4 +1,4 @@
-/** Asks before something is done to named things. The names are shown, all of them. */
+/** Asks before an action on named things. It shows all of the names. */
 import { useSignal } from '@preact/signals';
 import { sentenceFor } from '../services/toasts.js';
 import { Button } from './button.js';
@@ -6,15 +6,15 @@ import { Dialog } from './dialog.js';
 import { Failure } from './failure.js';
 import { text } from './text.js';
 
-export interface ConfirmProps {
+interface ConfirmProps {
   readonly title: string;
-  /** What it does, and what it leaves alone. */
+  /** Says what the action does, and what it leaves alone. */
   readonly explanation: string;
   readonly names: readonly string[];
   /** The word on the button that does it. */
   readonly action: string;
   readonly isDanger?: boolean;
-  /** Rejected: the dialog stays and shows why. */
+  /** Does the action. When it rejects, the dialog stays open and shows why. */
   readonly onConfirm: () => Promise<void>;
   readonly onClose: () => void;
 }

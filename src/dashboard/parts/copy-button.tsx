@@ -1,4 +1,4 @@
-/** Copies a text, such as a command to paste. */
+/** A button that copies a text, such as a command to paste. */
 import { useSignal } from '@preact/signals';
 import { useServices } from '../services/services.js';
 import { Button } from './button.js';
@@ -25,12 +25,15 @@ export function CopyButton({
   return <Button onPress={() => void toasts.run(copy())}>{isDone.value ? text.copied : label}</Button>;
 }
 
-/** Browsers give the clipboard only to pages over TLS or on this computer; the older way works everywhere. */
+/**
+ * Copies a text. Browsers give the clipboard only to pages over TLS or on this computer; the older way works
+ * everywhere.
+ */
 export async function copyText(value: string): Promise<void> {
   if (navigator.clipboard !== undefined) return await navigator.clipboard.writeText(value);
   const area = document.createElement('textarea');
   area.value = value;
-  // Behind an open dialog nothing can be selected.
+  // The browser selects nothing outside an open dialog.
   (document.querySelector('dialog[open]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

@@ -1,16 +1,16 @@
-/** A dialog of the browser: it holds the focus, Escape closes it, and the focus goes back to where it was. */
+/** A dialog of the browser: it holds the focus, Escape closes it, and then the focus returns to where it was. */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly children: ComponentChildren;
-  /** Escape, a press beside the dialog, or the end of the action. */
+  /** Called on Escape and on a press beside the dialog. */
   readonly onClose: () => void;
   readonly size?: 'normal' | 'wide';
 }
 
-/** Shown as long as it is rendered. */
+/** A dialog that is open as long as it is rendered. */
 export function Dialog({ title, children, onClose, size = 'normal' }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null);
   const titleId = useId();

@@ -1,11 +1,11 @@
-/** What stands where nothing is: it says how something comes there. */
+/** A note for a place where nothing is shown yet: it says how something gets there. */
 import type { ComponentChildren } from 'preact';
 
-export interface EmptyProps {
+interface EmptyProps {
   readonly title: string;
-  /** What makes something appear here. */
+  /** How something gets here. */
   readonly hint?: ComponentChildren;
-  /** The button or link that does it. */
+  /** The button or link that brings something here. */
   readonly action?: ComponentChildren;
 }
 

@@ -1,9 +1,9 @@
-/** Says what went wrong and what to do, and offers to try again where that helps. */
+/** A note that says what went wrong and what to do, and offers to try again where that helps. */
 import { sentenceFor } from '../services/toasts.js';
 import { Button } from './button.js';
 import { text } from './text.js';
 
-export interface FailureProps {
+interface FailureProps {
   readonly error: unknown;
   readonly onRetry?: () => void;
 }

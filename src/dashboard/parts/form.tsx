@@ -3,7 +3,7 @@ import type { ComponentChildren, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Failure } from './failure.js';
 
-export interface FormProps {
+interface FormProps {
   readonly children: ComponentChildren;
   /** The buttons; the one that sends comes last. */
   readonly foot: ComponentChildren;
@@ -29,12 +29,12 @@ export function Form({ children, foot, onSubmit, problem = null }: FormProps) {
   );
 }
 
-export interface FieldProps {
+interface FieldProps {
   readonly label: string;
-  /** Always shown below the field: form, unit, default. */
+  /** A text that always stands below the field: form, unit, default. */
   readonly hint?: string;
   readonly error?: string | null;
-  /** Puts the ids on the input, so that label, hint and error belong to it. */
+  /** Renders the input with these ids, so that label, hint and error belong to it. */
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby': string }) => ComponentChildren;
 }
 
@@ -52,15 +52,15 @@ export function Field({ label, hint, error = null, children }: FieldProps) {
   );
 }
 
-export interface TextInputProps {
+interface TextInputProps {
   readonly label: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
   readonly hint?: string;
   readonly error?: string | null;
-  /** Shows dots. */
+  /** True when the input shows dots instead of the text. */
   readonly isSecret?: boolean;
-  /** The keyboard of a phone. */
+  /** The keyboard that a phone shows. */
   readonly inputMode?: 'text' | 'numeric' | 'decimal' | 'search';
   readonly isMono?: boolean;
   readonly hasFocus?: boolean;
@@ -92,14 +92,14 @@ export function TextInput({ label, hint, error, ...input }: TextInputProps) {
   );
 }
 
-export interface SelectProps {
+interface SelectProps {
   readonly label: string;
   readonly value: string;
   readonly options: readonly { readonly value: string; readonly label: string }[];
   readonly onChange: (value: string) => void;
 }
 
-/** Label and choice in one line, for bars above tables. */
+/** A choice with its label in the same line, for bars above tables. */
 export function Select({ label, value, options, onChange }: SelectProps) {
   return (
     <label class="select">

@@ -7,12 +7,12 @@ import { Button } from './button.js';
 import { Empty } from './empty.js';
 import { text } from './text.js';
 
-export interface LazyProps<Props extends object> {
+interface LazyProps<Props extends object> {
   readonly load: () => Promise<ComponentType<Props>>;
   readonly props: Props;
 }
 
-/** Give it a `key`: another component is another Lazy. */
+/** Shows the component that `load` brings. To show another component, give it another `key`. */
 export function Lazy<Props extends object>({ load, props }: LazyProps<Props>) {
   const loaded = useSignal<{ readonly Part: ComponentType<Props> } | 'loading' | 'failed'>('loading');
   const [fault] = useErrorBoundary();

@@ -9,11 +9,11 @@ export interface MenuItem {
   readonly onPress: () => void;
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;
-  /** For choices: whether this one is chosen. */
+  /** For a choice: whether it is chosen. Undefined: the item is an action. */
   readonly isChecked?: boolean;
 }
 
-export interface MenuProps {
+interface MenuProps {
   readonly label: ComponentChildren;
   readonly items: readonly MenuItem[];
   readonly kind?: ButtonKind;
@@ -78,7 +78,7 @@ function MenuEntry({ item, onDone }: { readonly item: MenuItem; readonly onDone:
       class={`menu-item${isDanger ? ' menu-item-danger' : ''}`}
       disabled={isDisabled}
       onClick={() => {
-        // A list of choices stays open for the next one.
+        // A list of choices stays open for the next choice.
         if (isChecked === undefined) onDone();
         onPress();
       }}

@@ -1,10 +1,10 @@
 /** A share of something as a bar and as text. */
 
-export interface MeterProps {
+interface MeterProps {
   readonly label: string;
   readonly value: number;
   readonly most: number;
-  /** Such as `1.2 of 4 GB`. */
+  /** The share as text, such as `1.2 of 4 GB`. */
   readonly text: string;
 }
 

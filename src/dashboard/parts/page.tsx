@@ -1,9 +1,9 @@
 /** The head of a screen and its content. `fill`: the content has the whole height and scrolls inside. */
 import type { ComponentChildren } from 'preact';
 
-export interface PageProps {
+interface PageProps {
   readonly title: ComponentChildren;
-  /** Beside the title: counts, a state. */
+  /** Counts or a state, shown beside the title. */
   readonly about?: ComponentChildren;
   /** Buttons at the right. */
   readonly actions?: ComponentChildren;

@@ -1,11 +1,14 @@
-/** Asks for actions on instances, and knows which have not shown in their state yet: those are marked, so no click is silent. */
+/**
+ * Sends actions on instances, and marks the instances whose state does not show the action yet, so that every click is
+ * answered.
+ */
 import { signal } from '@preact/signals';
+import type { InstanceInfo } from '../../model/instance.js';
 import { type Api, apiPath } from '../api/api-client.js';
-import type { Instance } from '../api/api-types.js';
 
 export type InstanceAction = 'start' | 'stop' | 'restart' | 'delete';
 
-/** Resolves when the API has taken it. Throws ApiFailure. */
+/** Sends an action. Resolves when the API has accepted it. Throws ApiFailure. */
 export function performAction(api: Api, action: InstanceAction, id: string): Promise<unknown> {
   if (action === 'delete') return api.delete(apiPath('instances', id));
   return api.patch(apiPath('instances', id, 'lifecycle'), { query: { target: action } });
@@ -13,21 +16,21 @@ export function performAction(api: Api, action: InstanceAction, id: string): Pro
 
 interface Asked {
   readonly action: InstanceAction;
-  /** The instance as it was. */
-  readonly before: Instance;
+  /** The instance before the action. */
+  readonly before: InstanceInfo;
   readonly at: number;
 }
 
-/** What an action shows in. What the app reports beside, such as players, confirms nothing. */
+/** The fields in which an action shows. A report of the app, such as its players, confirms nothing. */
 const CONFIRMING = ['state', 'reason', 'message', 'restarts', 'processPid'] as const;
 
-/** A stop may wait long for its program; after this the state speaks for itself. */
+/** How long a mark stays at most. A stop may wait longer for its program, and then the state says so. */
 const LONGEST_MS = 15_000;
 
 export class PendingActions {
   readonly #asked = signal<ReadonlyMap<string, Asked>>(new Map());
 
-  ask(action: InstanceAction, instances: readonly Instance[]): void {
+  ask(action: InstanceAction, instances: readonly InstanceInfo[]): void {
     const at = Date.now();
     const next = new Map(this.#asked.value);
     for (const before of instances)
@@ -36,29 +39,29 @@ export class PendingActions {
     setTimeout(() => this.#endThose(at), LONGEST_MS);
   }
 
-  /** The call failed: nothing is on its way. */
+  /** Removes the mark, because the call failed. */
   forget(id: string): void {
     const next = new Map(this.#asked.value);
     next.delete(id);
     this.#asked.value = next;
   }
 
-  /** What is on its way for this instance; undefined: nothing. */
-  of(instance: Instance): InstanceAction | undefined {
+  /** The action that this instance does not show yet; undefined: none. */
+  of(instance: InstanceInfo): InstanceAction | undefined {
     const asked = this.#asked.value.get(instance.id);
     if (asked === undefined || CONFIRMING.some((field) => asked.before[field] !== instance[field]))
       return undefined;
     return asked.action;
   }
 
-  /** Ends the marks that were made then. */
+  /** Ends the marks that were made at this time. */
   #endThose(at: number): void {
     this.#asked.value = new Map([...this.#asked.value].filter(([, asked]) => asked.at !== at));
   }
 }
 
-/** What runs already is not started, and nothing would confirm it. */
-function hasEffect(action: InstanceAction, { state }: Instance): boolean {
+/** False for the start of an instance that runs: no change of its state would confirm it. */
+function hasEffect(action: InstanceAction, { state }: InstanceInfo): boolean {
   if (action === 'start') return state !== 'ONLINE';
   return action !== 'stop' || state !== 'STOPPED';
 }

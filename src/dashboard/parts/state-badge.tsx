@@ -1,4 +1,4 @@
-/** A state by colour, shape and word: full circle = good, ring = on its way, square = at rest, triangle = bad. */
+/** A state by colour, shape and word: a full circle is good, a ring is busy, a square is at rest, a triangle is bad. */
 import { text } from './text.js';
 import type { Tone } from './tone.js';
 
@@ -14,10 +14,10 @@ const TONES: Readonly<Record<keyof typeof text.states, Tone>> = {
   lost: 'bad',
 };
 
-export interface BadgeProps {
+interface BadgeProps {
   readonly tone: Tone;
   readonly label: string;
-  /** The operator has asked for it and the state has not confirmed it yet. */
+  /** True when the operator has asked for it and the state has not confirmed it yet. */
   readonly isPending?: boolean;
 }
 
@@ -32,12 +32,12 @@ export function Badge({ tone, label, isPending = false }: BadgeProps) {
   );
 }
 
-/** The colour and shape of a state, for what shows many of them without words. */
+/** The colour and shape of a state, for views that show many states without words. */
 export function toneOf(state: keyof typeof text.states): Tone {
   return TONES[state];
 }
 
-/** Of an instance's state or a node's condition. */
+/** The badge of an instance's state or a node's condition. */
 export function StateBadge({ state }: { readonly state: keyof typeof text.states }) {
   return <Badge tone={TONES[state]} label={text.states[state]} />;
 }

@@ -1,17 +1,17 @@
-/** Tabs that are places: each has an address, so Back works and a tab can be linked to. */
+/** Tabs with an address each, so that Back works and a tab can be linked to. */
 
-export interface Tab {
+interface Tab {
   readonly id: string;
   readonly label: string;
   readonly href: string;
-  /** Shown behind the word. */
+  /** A number behind the word. */
   readonly count?: number;
 }
 
-export interface TabsProps {
+interface TabsProps {
   readonly label: string;
   readonly tabs: readonly Tab[];
-  /** The id of the one that is shown. */
+  /** The id of the tab that is shown. */
   readonly current: string;
 }
 

@@ -1,4 +1,4 @@
-/** What the parts say by themselves. */
+/** The texts of the parts themselves. */
 export const text = {
   cancel: 'Cancel',
   close: 'Close',
@@ -12,16 +12,16 @@ export const text = {
   conflictTitle: 'Changed meanwhile',
   conflictHint:
     'Nothing was saved. Your text is shown, with what differs from what is saved now: underlined on green is yours, struck out on red is theirs.',
-  conflictGone: 'It was deleted meanwhile. Nothing was saved; to save yours makes it anew.',
+  conflictGone: 'It was deleted meanwhile. Nothing was saved; saving yours creates it again.',
   goOnEditing: 'Go on editing',
   takeTheirs: 'Drop mine, take theirs',
   keepMine: 'Save mine over theirs',
   copy: 'Copy',
   copied: 'Copied',
   loading: 'Loading…',
-  notLoaded: 'This part could not be loaded. Drover may have been updated: load the page again.',
+  notLoaded: 'This part could not be loaded. Drover may have been updated: reload the page.',
   broken: (message: string) => `This part has a fault: ${message}`,
-  reload: 'Load the page again',
+  reload: 'Reload the page',
   editorFailed: 'The editor could not be loaded. Reload the page; what you typed is kept.',
   selectAll: 'Select all rows',
   selectRow: (name: string) => `Select ${name}`,

@@ -1,4 +1,4 @@
-/** A time as its distance from now. The exact one shows on hover and to readers of the screen. */
+/** A time as its distance from now. The exact time shows on hover, and screen readers read it. */
 import { useServices } from '../services/services.js';
 import { text } from './text.js';
 
@@ -32,7 +32,7 @@ function relativeTime(at: number, now: number): string {
   return unit === null ? text.justNow : FORMAT.format(Math.trunc(distance / length), unit);
 }
 
-/** How long, such as `2 h 5 min`. */
+/** A duration, such as `2 h 5 min`. */
 export function durationText(ms: number): string {
   const seconds = Math.max(0, Math.floor(ms / 1000));
   const parts: readonly (readonly [number, string])[] = [

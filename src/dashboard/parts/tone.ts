@@ -1,2 +1,2 @@
-/** How things stand, in one word: what the colour and shape of a badge say. */
+/** The tone of a state, which chooses the colour and shape of a badge. */
 export type Tone = 'good' | 'busy' | 'bad' | 'still';

@@ -1,4 +1,4 @@
-/** Whether the page is as narrow as on a phone. The same width stands in the styles. */
+/** Whether the page is as narrow as on a phone. The styles have the same width. */
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 

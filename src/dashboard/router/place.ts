@@ -1,15 +1,15 @@
 /**
- * Where the operator is: the screen and everything that he has set on it, all in the fragment of the address, as in
+ * The place of the operator: the screen and all settings of it, in the fragment of the address, as in
  * `#/instances?sort=name`. The server sees none of it, and every address can be sent to a colleague.
  */
 
 export interface Place {
-  /** Decoded parts: `#/instances/a1f1so` is `['instances', 'a1f1so']`. */
+  /** The decoded parts: `#/instances/a1f1so` is `['instances', 'a1f1so']`. */
   readonly path: readonly string[];
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** What of a query is to change; undefined takes a name away. */
+/** The names of a query that change; undefined removes a name. */
 export type QueryChanges = Readonly<Record<string, string | undefined>>;
 
 export function readPlace(hash: string): Place {
@@ -32,7 +32,7 @@ export function hrefOf(path: readonly string[], query: QueryChanges = {}): strin
   return `#/${path.map(encodeURIComponent).join('/')}${text === '' ? '' : `?${text}`}`;
 }
 
-/** A hand-typed `%` is no reason to show nothing. */
+/** A stray `%` in a hand-typed address is kept as it is, so that the page shows something. */
 function decode(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -27,12 +27,12 @@ export class Router {
     this.#window.removeEventListener('hashchange', this.#follow);
   }
 
-  /** Goes there; Back comes back. */
+  /** Goes to a place; Back returns. */
   go(path: readonly string[], query: QueryChanges = {}): void {
     this.#window.location.hash = hrefOf(path, query);
   }
 
-  /** Changes settings of the present screen. Back skips them: a filter is typed letter by letter. */
+  /** Changes settings of the present screen. Back skips these changes: a filter is typed letter by letter. */
   set(changes: QueryChanges): void {
     const { path, query } = this.#place.value;
     this.#window.history.replaceState(null, '', hrefOf(path, { ...query, ...changes }));

@@ -1,6 +1,9 @@
-/** What every screen is: a module that exports a component `Screen` with these props. */
+/** The form of every screen: a module that exports a component `Screen` with these props. */
 
 export interface ScreenProps {
-  /** The path below the screen's own: `#/instances/a1f1so` gives Instance `['a1f1so']`. The query is the router's. */
+  /**
+   * The path below the screen's own: for `#/instances/a1f1so` the screen Instance gets `['a1f1so']`. The router has the
+   * query.
+   */
   readonly path: readonly string[];
 }

@@ -1,13 +1,13 @@
-/** Finds out that the server has another version of the page than this tab: it was updated while the tab was open. */
+/** Notices that the server has another version of the page than this tab: Drover was updated while the tab was open. */
 import { effect, type ReadonlySignal, signal } from '@preact/signals';
-import type { ConnectionState } from '../live/watch-connection.js';
+import type { ConnectionState } from '../live/live-connection.js';
 
-export interface PageBuildOptions {
-  /** The page of this tab, as `buildOf` names it; null: it is not known, as in a development server. */
+interface PageBuildOptions {
+  /** The page of this tab, as `buildOf` names it; null: not known, as in a development server. */
   readonly own: string | null;
-  /** The page that the server has now, as HTML. */
+  /** Reads the page that the server has now, as HTML. */
   readonly read: () => Promise<string>;
-  /** The server can only be another one after the connection was lost. */
+  /** The state of the connection. The server can only have changed after the connection was lost. */
   readonly connection: ReadonlySignal<ConnectionState>;
 }
 
@@ -28,13 +28,13 @@ export class PageBuild {
 
   async #check(): Promise<void> {
     const { own, read } = this.#options;
-    // What cannot be read says nothing: the next connection asks again.
+    // An unreadable page tells nothing; the check runs again at the next connect.
     const served = buildOf(await read().catch(() => ''));
     this.#isOld.value = own !== null && served !== null && served !== own;
   }
 }
 
-/** The name of the page's script, which has the hash of all that it loads. Null: there is none. */
+/** The name of the page's script, which contains a hash of everything that it loads; null: the page has no script. */
 export function buildOf(html: string): string | null {
   return /<script[^>]*\ssrc="[^"]*\/(assets\/[^"]+\.js)"/.exec(html)?.[1] ?? null;
 }

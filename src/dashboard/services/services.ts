@@ -1,4 +1,4 @@
-/** What every screen can use. `main.tsx` builds it once; `useServices` gets it anywhere below the page. */
+/** The services of every screen. `main.tsx` builds them once; `useServices` gets them anywhere below the page. */
 import type { Signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';

@@ -1,14 +1,14 @@
-/** Short notes at the edge of the page: that something was done, or why not. */
+/** Short notes at the edge of the page: an action was done, or why it failed. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { ApiFailure } from '../api/api-client.js';
 
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly kind: 'done' | 'failed';
   readonly text: string;
 }
 
-/** Failures stay until they are closed: they say what to do. */
+/** How long the note of a success stays. Failures stay until they are closed, because they say what to do. */
 const DONE_MS = 5_000;
 const MOST = 4;
 
@@ -33,7 +33,7 @@ export class Toasts {
     this.#shown.value = this.#shown.value.filter((toast) => toast.id !== id);
   }
 
-  /** Waits for an action and says how it ended. Undefined: it failed, and a toast says why. */
+  /** Waits for an action and says how it ended. Returns undefined when it failed; a toast says why. */
   async run<T>(action: Promise<T>, done?: (result: T) => string): Promise<T | undefined> {
     try {
       const result = await action;
@@ -52,7 +52,7 @@ export class Toasts {
   }
 }
 
-/** What an operator reads of an error. */
+/** The sentence that an operator reads for an error. */
 export function sentenceFor(error: unknown): string {
   if (error instanceof ApiFailure) return error.message;
   return error instanceof Error ? error.message : String(error);

@@ -1,27 +1,30 @@
-/** Hooks for what is live, and for what a screen asks the API once. */
+/** Hooks for live state, and for answers of the API that a screen asks for once. */
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
+import type { TopicName, Topics } from '../../watch-client/topics.js';
 import type { Api } from '../api/api-client.js';
-import type { TopicName, Topics } from '../live/messages.js';
 import { type Order, OrderedList } from '../live/ordered-list.js';
 import type { TopicStore } from '../live/topic-store.js';
 import { useServices } from './services.js';
 
-/** Subscribes to a topic while the component is shown. It renders anew only if it reads `version` or `isLoaded`. */
+/**
+ * Subscribes to a topic while the component is shown. The component renders again only if it reads `version` or
+ * `isLoaded`.
+ */
 export function useTopic<Name extends TopicName>(topic: Name): TopicStore<Topics[Name]> {
   const { live } = useServices();
   useEffect(() => live.use(topic), [live, topic]);
   return live.stores[topic];
 }
 
-/** Subscribes and renders anew with each batch. */
+/** Subscribes to a topic, and renders again after each batch. */
 export function useEntries<Name extends TopicName>(topic: Name): ReadonlyMap<string, Topics[Name]> {
   const store = useTopic(topic);
   void store.version.value;
   return store.entries;
 }
 
-/** A list in order that follows its store. A new `order` (keep it in useMemo) makes a new list. */
+/** A list in order that follows its store. A new `order` makes a new list, so keep it in useMemo. */
 export function useOrderedList<T>(
   store: TopicStore<T>,
   order: Order<T>,
@@ -29,7 +32,7 @@ export function useOrderedList<T>(
   const version = useSignal(0);
   const list = useMemo(() => new OrderedList(order, store.entries), [store, order]);
   useEffect(() => {
-    // A batch may have come between the render and this.
+    // A batch may have come between the render and this effect.
     list.apply({ before: new Map(), isNew: true }, store.entries);
     version.value++;
     return store.listen((batch) => {
@@ -42,12 +45,12 @@ export function useOrderedList<T>(
 export interface Asked<T> {
   /** The last good answer. */
   readonly value: T | undefined;
-  /** Why the last call failed; null: it did not, or still runs. */
+  /** Why the last call failed; null: it succeeded, or still runs. */
   readonly error: unknown;
   readonly isAsking: boolean;
 }
 
-/** Asks the API when the component is first shown and whenever one of `keys` changes, and again with `again()`. */
+/** Asks the API when the component is first shown, whenever one of `keys` changes, and at each call of `again()`. */
 export function useAsked<T>(
   ask: (api: Api, signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],

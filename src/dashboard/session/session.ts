@@ -1,19 +1,19 @@
 /**
- * Who is signed in: makes a session of a key or of a one-time code, keeps its token in sessionStorage, shares it with other
- * tabs, and ends it. No cookie: instances that Drover runs on this host would receive it.
+ * The session of the operator: made from a key or a one-time code, kept in sessionStorage, shared with other tabs, and
+ * ended. It is no cookie, because the browser would send a cookie to instances that run on this host too.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
+import type { Caller, CreatedSession } from '../../operations/sessions.js';
 import { Api, ApiFailure } from '../api/api-client.js';
-import type { Caller, CreateSessionData, EndSessionData } from '../api/api-types.js';
 import { includesScope, type Scope } from './scopes.js';
 import { TabChannel } from './tab-channel.js';
 import { text } from './text.js';
 
-export type SessionState =
+type SessionState =
   | { readonly phase: 'starting' }
-  /** `reason`: why the operator has to sign in (again); null: he has just come. */
+  /** `reason`: why the operator has to sign in again; null: he has just come. */
   | { readonly phase: 'out'; readonly reason: string | null }
-  /** Drover did not answer, so it is not known whether the token is good. */
+  /** Drover did not answer, so the page does not know whether the token is good. */
   | { readonly phase: 'unreachable'; readonly problem: string }
   | { readonly phase: 'in'; readonly token: string; readonly caller: Caller };
 
@@ -45,60 +45,62 @@ export class Session {
     this.#state.value.phase === 'in' ? this.#state.value.caller : null,
   );
 
-  /** Whether the scope of the key includes this one. Read it where a signal may be read. */
+  /** Whether the scope of the key includes this scope. Reads a signal, so call it in a render or an effect. */
   can(scope: Scope): boolean {
     const caller = this.caller.value;
     return caller !== null && includesScope(caller.scope, scope);
   }
 
-  /** Whether the key sees all configurations; others get no keys, templates, audit and cluster. */
+  /** Whether the key sees all configurations. A restricted key gets no keys, templates, audit and cluster. */
   get isUnrestricted(): boolean {
     return this.caller.value?.configurations === null;
   }
 
-  /** Signs in with the one-time code of a link, this tab's token, or another tab's. May be called again after `unreachable`. */
+  /**
+   * Signs in with the one-time code of a link, this tab's token, or another tab's. May be called again after
+   * `unreachable`.
+   */
   async start(code: string | null): Promise<void> {
     this.#state.value = { phase: 'starting' };
     const token = code === null ? null : await this.#redeem(code);
-    // A used code is no reason to be out where a session is at hand: the link was opened twice.
+    // A link that is opened twice has a used code: a token at hand serves instead.
     const next = token ?? this.#token ?? (await this.#tabs.ask());
     if (next !== null) await this.#take(next);
     else if (this.#state.value.phase === 'starting') this.#state.value = { phase: 'out', reason: null };
   }
 
-  /** Makes a session of a key. Throws ApiFailure with the API's sentence. */
+  /** Makes a session from a key. Throws ApiFailure with the API's sentence. */
   async signIn(key: string): Promise<void> {
-    // A session's token makes no other session, but is good by itself.
+    // The token of a session makes no other session, but it signs in by itself.
     const token = SESSION_TOKEN.test(key)
       ? key
-      : (await this.api.post<CreateSessionData>('/sessions', { token: key, body: {} })).token;
+      : (await this.api.post<CreatedSession>('/sessions', { token: key, body: {} })).token;
     const caller = await this.api.get<Caller>('/whoami', { token });
     this.#hold(token, caller);
   }
 
-  /** Revokes the session: in all tabs, and on the server at once. */
+  /** Ends the session in all tabs, and revokes it on the server. */
   async signOut(): Promise<void> {
     try {
-      await this.api.delete<EndSessionData>('/sessions/current');
+      await this.api.delete('/sessions/current');
       this.#tabs.tellEnded(text.signedOut);
       this.#end(text.signedOut);
     } catch (error) {
-      // Without an answer the server may still hold the session: the operator must know.
+      // If no answer comes, the server may still have the session: the operator must know.
       if (error instanceof ApiFailure && error.status === 401) return;
       throw error;
     }
   }
 
-  /** Asks the server whether the session still stands; the API's 401 then ends it here. */
+  /** Asks the server whether the session still stands; a 401 of the API then ends it here. */
   async check(): Promise<void> {
     if (this.#token !== null) await this.api.get<Caller>('/whoami').catch(() => undefined);
   }
 
-  /** The token that a code is worth; null: it is worth none, and the state says why. */
+  /** Exchanges a code for a token; null: the code is not valid, and the state says why. */
   async #redeem(code: string): Promise<string | null> {
     try {
-      return (await this.api.post<CreateSessionData>('/sessions/redeem', { token: '', body: { code } }))
-        .token;
+      return (await this.api.post<CreatedSession>('/sessions/redeem', { token: '', body: { code } })).token;
     } catch (error) {
       if (!(error instanceof ApiFailure)) throw error;
       this.#state.value =

@@ -1,6 +1,6 @@
 /**
- * Hands the session's token to other tabs of the same origin, and tells them when it has ended. Only pages of Drover's own
- * origin can listen.
+ * Hands the session's token to other tabs of the same origin, and tells them when the session has ended. Only pages of
+ * Drover's own origin can listen.
  */
 
 type Note =
@@ -8,10 +8,10 @@ type Note =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'ended'; readonly reason: string };
 
-export interface TabEvents {
-  /** The token of this tab, for a tab that asks; null: none. */
+interface TabEvents {
+  /** The token of this tab, for another tab that asks; null: none. */
   readonly token: () => string | null;
-  /** Another tab has signed out. */
+  /** Called when another tab has signed out. */
   readonly onEnded: (reason: string) => void;
 }
 
@@ -31,7 +31,7 @@ export class TabChannel {
     };
   }
 
-  /** Asks the other tabs for their token; null when none answers in time. */
+  /** Asks the other tabs for their token; null: none answered in time. */
   async ask(): Promise<string | null> {
     this.#post({ kind: 'ask' });
     return await new Promise((resolve) => {

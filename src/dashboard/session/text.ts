@@ -1,4 +1,4 @@
-/** What the session says. */
+/** The texts of the session. */
 export const text = {
   signedOut: 'You are signed out.',
 };

@@ -33,22 +33,22 @@ export interface CheckedDownload {
  * file. No message contains a query.
  */
 export async function downloadChecked(download: CheckedDownload): Promise<void> {
-  const silence = new Silence(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
-  const signal = AbortSignal.any([download.signal, silence.signal]);
+  const stall = new StallLimit(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
+  const signal = AbortSignal.any([download.signal, stall.signal]);
   try {
     const response = await follow(new URL(download.url), download.allowPrivateRedirects, signal);
-    await save(response, download, () => silence.break());
+    await save(response, download, () => stall.break());
   } catch (error) {
     download.signal.throwIfAborted();
-    if (silence.signal.aborted) throw new Error('the server was silent for too long');
+    if (stall.signal.aborted) throw new Error('the server was silent for too long');
     throw error;
   } finally {
-    silence.end();
+    stall.end();
   }
 }
 
 /** Aborts when no byte came for the limit. */
-class Silence {
+class StallLimit {
   readonly #controller = new AbortController();
   readonly #timer: NodeJS.Timeout;
 

@@ -31,7 +31,7 @@ const INTERPRETERS: Readonly<Record<string, string>> = {
 
 export interface CommandLine {
   readonly command: string;
-  /** True when Node.js runs it: pm2 takes its cluster mode for several of these processes. */
+  /** True when Node.js runs the app. Several processes of such an app are a cluster for pm2. */
   readonly isNode: boolean;
 }
 

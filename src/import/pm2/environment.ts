@@ -42,7 +42,7 @@ function portOf(text: string | undefined): number | undefined {
   return port !== undefined && port <= LARGEST_PORT ? port : undefined;
 }
 
-/** The named environment. Notes which other environments there are. */
+/** The `env_<name>` block of this name. Notes the other blocks. */
 function chosen(fields: Content, name: string | undefined, notes: FieldNotes): Content {
   for (const field of environmentFields(fields)) {
     if (field === `env_${name}`) notes.taken(field);

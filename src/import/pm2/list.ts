@@ -1,5 +1,5 @@
 /** Maps a whole list of pm2, in any of its JSON forms. Pure. */
-import { ClientError, EXIT } from '../../client/client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { Content, Draft, Drafts } from '../draft.js';
 import { listOf, membersOf } from '../values.js';
 import { appOf, type Pm2App } from './app.js';

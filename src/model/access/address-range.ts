@@ -1,6 +1,6 @@
 /**
  * Ranges of addresses, such as `10.0.0.0/8` or `2001:db8::/32`. An IPv4 address that a system writes as IPv6
- * (`::ffff:10.0.0.1`) is the IPv4 address.
+ * (`::ffff:10.0.0.1`) counts as the IPv4 address.
  */
 import { BlockList, isIP } from 'node:net';
 
@@ -11,7 +11,7 @@ const MAPPED_BITS = 96;
 const IPV4_BITS = 32;
 const IPV6_BITS = 128;
 
-/** Longer than any range. */
+/** A limit that no valid range reaches. */
 export const MAX_RANGE_CHARS = 64;
 
 interface Range {
@@ -22,10 +22,10 @@ interface Range {
 
 /** Ranges to compare addresses with. Built once; `has` may be called for every request. */
 export class AddressRanges {
-  /** One list for each family: a single one would take `::/0` for IPv4 addresses too. */
+  /** Each family has its own list: in a common list `::/0` would match IPv4 addresses too. */
   readonly #lists = { ipv4: new BlockList(), ipv6: new BlockList() };
 
-  /** Throws for a text that `isAddressRange` refuses. */
+  /** Throws when `isAddressRange` refuses one of the texts. */
   constructor(texts: readonly string[]) {
     for (const text of texts) {
       const range = parseRange(text);
@@ -34,9 +34,9 @@ export class AddressRanges {
     }
   }
 
-  /** False also for a text that is no address. */
+  /** True when a range contains the address; false also for a text that is no address. */
   has(address: string): boolean {
-    // A link-local address has the name of its interface behind it.
+    // A link-local address may carry the name of its interface after `%`.
     const [plain = ''] = address.replace(MAPPED, '').split('%', 1);
     const version = isIP(plain);
     if (version === 0) return false;

@@ -19,35 +19,38 @@ export const addressRangeSchema = z
 export const keyPatternsSchema = z.array(namePatternSchema).min(1).max(MAX_KEY_ENTRIES);
 export const keyRangesSchema = z.array(addressRangeSchema).min(1).max(MAX_KEY_ENTRIES);
 
-/** What a key allows. Strict: a master that does not know a restriction must not read the key as one without it. */
+/**
+ * The rights of a key. Strict: a master must refuse a record with a restriction that it does not know, and must not
+ * read the key as unrestricted.
+ */
 const grantSchema = z.strictObject({
   scope: keyScopeSchema,
   /** Patterns of the configurations that the key sees, with their instances; null: all. */
   configurations: keyPatternsSchema.nullable(),
-  /** Unix milliseconds by the master's clock; null: never. */
+  /** When the key ends, in Unix milliseconds by the master's clock; null: never. */
   expiresAt: z.number().nullable(),
-  /** Where it may be used from; null: anywhere. */
+  /** The addresses that the key may be used from; null: any. */
   from: keyRangesSchema.nullable(),
 });
 export type Grant = z.output<typeof grantSchema>;
 
-/** When and from where something was used last. Written once a minute at most. */
+/** When and from where a key or session was used last. Written at most once a minute. */
 export const lastUseSchema = z.object({ at: z.number(), address: z.string() });
 export type LastUse = z.output<typeof lastUseSchema>;
 
 const common = {
   label: nameSchema,
-  /** SHA-256 of the token, hex. */
+  /** The SHA-256 of the token, hex. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
-  /** What `key list` shows: prefix and last characters. */
+  /** The prefix and the last characters of the token, for `key list`. */
   mask: z.string(),
   createdAt: z.number(),
   lastUse: lastUseSchema.optional(),
 };
 
 /**
- * A key without restrictions has the form of 0.1.0. Any other has a `grant` and no `scope`, without which 0.1.0 reads
- * no key: after a downgrade it opens nothing, and never more than it should.
+ * A key without restrictions is stored in the form of 0.1.0. A restricted key has a `grant` and no `scope`. Drover
+ * 0.1.0 cannot read that record, so after a downgrade the key opens nothing.
  */
 export const apiKeyRecordSchema = z.union([
   z.object({ ...common, scope: z.enum(['ALL', 'PUBLIC']), grant: z.undefined().optional() }),
@@ -59,7 +62,7 @@ export function grantOf(record: ApiKeyRecord): Grant {
   return record.grant ?? withoutLimits(record.scope);
 }
 
-/** All that a scope may do, for ever and from everywhere. */
+/** A grant with the whole scope, for ever and from anywhere. */
 export function withoutLimits(scope: KeyScope): Grant {
   return { scope, configurations: null, expiresAt: null, from: null };
 }
@@ -74,7 +77,7 @@ export function apiKeyRecord(
   return isPlain ? { ...key, scope } : { ...key, grant };
 }
 
-/** True for a key that may do everything, for ever and from everywhere: one of them must always remain. */
+/** True for a key that may do everything, for ever and from anywhere. At least one such key must always remain. */
 export function isMasterKey(record: ApiKeyRecord): boolean {
   const grant = grantOf(record);
   return grant.scope === 'ALL' && isUnrestricted(grant);

@@ -1,9 +1,12 @@
-/** Limits and defaults that commands and routes share. Nothing is imported, so that the client loads no schemas for them. */
+/**
+ * Limits and defaults that commands and routes share. This file imports nothing, so that the client loads no schemas
+ * with it.
+ */
 
 export const MAX_LOG_LINES = 1000;
 export const DEFAULT_LOG_LINES = 100;
 
-/** The most instances that one command makes. */
+/** The most instances that a single command makes. */
 export const MAX_CREATED = 100;
 
 /** The most instances that a configuration may ask for. */

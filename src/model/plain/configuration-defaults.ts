@@ -1,4 +1,4 @@
-/** What a configuration means by leaving fields out that the schema leaves out too. */
+/** The defaults of fields that the schema leaves absent. */
 import type { Configuration } from '../configuration.js';
 
 export const DEFAULT_MINIMUM = 1;
@@ -10,8 +10,8 @@ export const STOPPING_DEFAULTS = {
 } as const;
 
 /**
- * With the defaults too that the schema leaves out, for people to read. Those stay out of what is stored: one more
- * field would change the hash of every configuration.
+ * A content with the defaults too that the schema leaves out, for people to read. The stored content does not have
+ * them: one more field would change the hash of every configuration.
  */
 export function withEveryDefault(configuration: Configuration): Configuration {
   const {

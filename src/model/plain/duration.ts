@@ -13,16 +13,19 @@ export function parseDuration(text: string): number | undefined {
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/;
 
-/** What `parseExpiry` reads. */
+/** The rule of `parseExpiry`, for messages. */
 export const EXPIRY_RULE = 'must be a time such as 12h or 30d, a date such as 2027-01-31, or never';
 
-/** When something ends that was made at `now`: `30d` after it, at a date (UTC) or an instant, or never (null). */
+/**
+ * The end of something that is made at `now`: `30d` later, at a date (UTC) or an instant, or never (null). Undefined:
+ * the text has another form.
+ */
 export function parseExpiry(text: string, now: number): number | null | undefined {
   if (text === 'never') return null;
   const ms = parseDuration(text);
   if (ms !== undefined) return ms === 0 ? undefined : now + ms;
   const date = DATE.test(text) ? text : INSTANT.exec(text)?.[1];
-  // JavaScript takes 31 February for a day in March.
+  // JavaScript reads 31 February as a day in March.
   if (date === undefined || !isDay(date)) return undefined;
   const at = Date.parse(text);
   return Number.isNaN(at) ? undefined : at;

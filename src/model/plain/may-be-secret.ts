@@ -1,6 +1,6 @@
 const MAY_BE_SECRET = /^(?:environmentVariables|properties)\b/;
 
-/** Whether values of a field of a configuration may be secrets: what a pipeline prints many can read. */
+/** True when values of this field of a configuration may be secrets. Many people can read the output of a pipeline. */
 export function mayBeSecret(path: string): boolean {
   return MAY_BE_SECRET.test(path);
 }

@@ -1,7 +1,7 @@
 /** Whether a configuration may install a template. */
 import type { TemplateInstallation } from '../template.js';
 
-/** True when it names the template, or its group. */
+/** True when the configuration names the template, or its group. */
 export function mayInstall(
   { allOf, oneOf, allInGroups, oneInGroups }: TemplateInstallation,
   { group, name }: { readonly group: string; readonly name: string },

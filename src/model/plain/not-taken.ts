@@ -1,5 +1,5 @@
 /**
- * The header of a 503 by which a master of several says that it does not lead, and has not begun with the request. So the
- * same may be asked again, of any master, also what changes something.
+ * A header of a 503 answer: this master does not lead, and has not begun with the request. The client may send the same
+ * request again to any master, even one that changes something.
  */
 export const NOT_TAKEN = 'drover-not-taken';

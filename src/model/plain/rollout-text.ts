@@ -1,10 +1,12 @@
-/** A rollout in one sentence, for `why`, `rollout status` and log lines. It says what is so, not what to do. */
+/**
+ * A rollout in one sentence, for `why`, `rollout status` and log lines. The sentence says what is so, not what to do.
+ */
 import type { RolloutRecord } from '../rollout.js';
 import { countText } from '../words.js';
 
 export type ToldRollout = Pick<RolloutRecord, 'state' | 'cause' | 'reason' | 'message' | 'paused' | 'counts'>;
 
-/** To be read after `its rollout` or `the rollout of web`. */
+/** The words that follow `its rollout` or `the rollout of web`. */
 export function rolloutText(rollout: ToldRollout): string {
   const { state, message, paused } = rollout;
   const because = message === null ? '' : `: ${message}`;
@@ -40,7 +42,7 @@ function progressText({ state, counts }: ToldRollout): string {
   return parts.join(', ');
 }
 
-/** What the operator can do now; undefined: nothing needs doing. */
+/** The next step for the operator; undefined: none. */
 export function rolloutAdvice(name: string, { state }: Pick<RolloutRecord, 'state'>): string | undefined {
   switch (state) {
     case 'awaiting-promotion':

@@ -1,6 +1,6 @@
 /**
- * True when two values of JSON are equal, whatever the order of their fields. For what is compared at every change of an
- * instance: ten times as fast as `isDeepStrictEqual`, which knows every kind of object.
+ * True when two values of JSON are equal, whatever the order of their fields. It is ten times as fast as
+ * `isDeepStrictEqual`, and serves comparisons that run at every change of an instance.
  */
 export function isSameValue(a: unknown, b: unknown): boolean {
   if (a === b) return true;

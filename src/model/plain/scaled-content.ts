@@ -1,7 +1,7 @@
 /** The content of a configuration with another number of instances. */
 import { DEFAULT_MINIMUM } from './configuration-defaults.js';
 
-/** What `config scale` did. */
+/** The result of `config scale`. */
 export interface ScaledConfiguration {
   readonly name: string;
   readonly before: number;
@@ -10,7 +10,7 @@ export interface ScaledConfiguration {
 
 type Content = Readonly<Record<string, unknown>>;
 
-/** `content`: as a file says it, where the field may be missing. Other fields stay as and where they are. */
+/** `content`: as a file has it, so the field may be missing. All other fields keep their values and their order. */
 export function withMinimum(
   content: Content,
   count: number,

@@ -1,4 +1,7 @@
-/** How faults of a master's files name a template: by its directory. No configuration file has a slash in its name. */
+/**
+ * A fault of a template names the template's directory as its file. No configuration file has a slash in its name, so
+ * the two cannot be confused.
+ */
 const TEMPLATES = 'templates/';
 
 /** `name`: `<group>/<name>`. */
@@ -6,7 +9,7 @@ export function templatePath(name: string): string {
   return TEMPLATES + name;
 }
 
-/** True where the fault is of a template, and of no configuration. */
+/** True when the fault is about a template, and not about a configuration. */
 export function isOfTemplate({ file }: { readonly file: string }): boolean {
   return file.startsWith(TEMPLATES);
 }

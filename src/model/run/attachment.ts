@@ -1,6 +1,6 @@
 /**
- * A terminal that somebody has attached to a run, as every level sees it: the owner that holds the run, the runtime,
- * the node and the master pass on the same few things.
+ * A terminal that somebody has attached to a run. Every level passes on the same few things: the owner that holds the
+ * run, the runtime, the node and the master.
  */
 
 export interface TerminalSize {
@@ -9,41 +9,41 @@ export interface TerminalSize {
 }
 
 /**
- * Why an attached terminal ended. `exited`: the run did. `left`: somebody on the node detached it, or its tool ended
- * it. `too-slow`: too much output waited for a reader that does not read. `lost`: the way to the run broke.
+ * Why an attached terminal ended. `exited`: the run has ended. `left`: somebody on the node detached it, or its tool
+ * ended it. `too-slow`: too much output waited for the reader. `lost`: the connection to the run broke.
  */
 export type AttachEndReason = 'exited' | 'left' | 'too-slow' | 'lost';
 
 export type AttachEvent =
   | { readonly kind: 'output'; readonly bytes: Buffer }
-  /** Some input was not taken. The terminal stays attached. */
+  /** Some input was refused. The terminal stays attached. */
   | { readonly kind: 'refused'; readonly message: string }
-  /** Always the last one. */
+  /** Always the last event. */
   | { readonly kind: 'ended'; readonly reason: AttachEndReason; readonly message: string };
 
 export interface Attachment {
   /**
-   * The program's terminal passes on every byte as it is (process, docker). So Enter is a line feed, output ends its
-   * lines with a line feed alone, and nothing is echoed unless the program does it.
+   * True when the program's terminal passes on every byte as it is (process, docker). So Enter is a line feed, output
+   * ends its lines with a line feed alone, and only the program itself echoes.
    */
   readonly isTransparent: boolean;
 
-  /** Everything from the first screen on. Read once. A reader that stands still stops nothing but itself. */
+  /** All events from the first screen on. Call once. A slow reader delays nobody but itself. */
   events(): AsyncGenerator<AttachEvent>;
 
   /**
-   * Gives bytes to the program as they are. What it does not take comes back as the event `refused`. Resolves when more
-   * may be written. Never rejects.
+   * Gives bytes to the program as they are. Refused input comes back as the event `refused`. Resolves when more may be
+   * written. Never rejects.
    */
   write(bytes: Buffer): Promise<void>;
 
   resize(size: TerminalSize): void;
 
-  /** Detaches. The run goes on. Idempotent. */
+  /** Detaches the terminal. The run goes on. Idempotent. */
   close(): void;
 }
 
-/** What fits into all of `sizes`, of which there is one at least. */
+/** The size that fits into all of `sizes`, which must not be empty. */
 export function smallestOf(sizes: readonly TerminalSize[]): TerminalSize {
   return {
     columns: Math.min(...sizes.map(({ columns }) => columns)),

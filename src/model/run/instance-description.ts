@@ -1,17 +1,17 @@
 /**
- * What a node says of an instance that it holds, for `why`: the facts by which its supervisor decides. Durations
- * stand instead of instants, because clocks of machines differ. Travels over the channel.
+ * The facts that a node tells about an instance that it holds, for `why`: those by which its supervisor decides.
+ * Durations stand instead of instants, because the clocks of machines differ. Travels over the channel.
  */
 import { z } from 'zod';
 import { reasonSchema } from '../instance.js';
 
-/** More than a node tells. */
+/** More lines than a node tells. */
 const MOST_LINES = 100;
 const MOST_EXITS = 20;
 const MOST_CHARS = 65_536;
 
 const text = z.string().max(MOST_CHARS);
-/** Of an instance: the node reads 64 KiB at most, and replaces what is no UTF-8. */
+/** A line of an instance's output: the node reads 64 KiB at most, and replaces invalid UTF-8. */
 const line = z.string().max(2 * MOST_CHARS);
 
 const describedExitSchema = z.object({
@@ -19,17 +19,20 @@ const describedExitSchema = z.object({
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),
   agoMs: z.number(),
-  /** This and the next one as in the past exit. */
+  /** This field and the next are those of the past exit. */
   begunAt: z.number().optional(),
   mostMemoryBytes: z.number().optional(),
   code: z.int().nullable(),
   signal: text.nullable(),
-  /** As in the past exit. */
+  /** The cause, as in the past exit. */
   cause: text.optional(),
   wasAsked: z.boolean(),
   /** The last lines of the run, oldest first, escape sequences included. */
   lastLines: z.array(line).max(MOST_LINES),
-  /** `known`: these lines are all, or the last ones. `gone`: rotated away. `unknown`: no daemon saw the run end. */
+  /**
+   * `known`: these are all lines of the run, or its last ones. `gone`: rotated away. `unknown`: no daemon saw the run
+   * end.
+   */
   output: z.enum(['known', 'gone', 'unknown']),
 });
 export type DescribedExit = z.output<typeof describedExitSchema>;
@@ -43,13 +46,13 @@ export const instanceDescriptionSchema = z.object({
   restarts: z.int(),
   failuresInARow: z.int(),
   isStarting: z.boolean(),
-  /** The working directory is ready for the next start. */
+  /** True when the working directory is ready for the next start. */
   isPrepared: z.boolean(),
-  /** Processes of the ended run may still live. */
+  /** True when processes of the ended run may still live. */
   hasRemains: z.boolean(),
-  /** The run ended by itself, and its restart policy does not start it again. */
+  /** True when the run ended by itself, and its restart policy does not start it again. */
   isFinished: z.boolean().default(false),
-  /** The process is up, but not ready yet, or was not ready in time. */
+  /** The state of the readiness check: the process is up, but not ready yet, or was not ready in time. */
   readiness: z
     .object({ reason: z.enum(['starting', 'not-ready']), message: text })
     .nullable()
@@ -57,7 +60,7 @@ export const instanceDescriptionSchema = z.object({
   /** The stop under way. `killInMs` null: SIGKILL was sent already. */
   stop: z
     .object({
-      /** The latest rung: a signal, or `the stop command`. */
+      /** The latest rung of the stop ladder: a signal, or `the stop command`. */
       signal: text,
       sentAgoMs: z.number(),
       next: z.object({ signal: text, inMs: z.number() }).optional(),
@@ -68,11 +71,11 @@ export const instanceDescriptionSchema = z.object({
   retryInMs: z.number().nullable(),
   /** Time until the failures of a running process are forgotten; null: there are none. */
   forgivenInMs: z.number().nullable(),
-  /** Why the last try made no process. */
+  /** Why the last try started no process. */
   problem: z.object({ reason: reasonSchema, message: text }).nullable(),
   /** Why the node cannot use the runtime; null: it can. */
   runtimeProblem: text.nullable(),
-  /** Newest first. */
+  /** The newest first. */
   exits: z.array(describedExitSchema).max(MOST_EXITS),
 });
 export type InstanceDescription = z.output<typeof instanceDescriptionSchema>;

@@ -1,4 +1,4 @@
-/** What an instance uses of its node, as its wrapper measures it every few seconds. Never stored. */
+/** The resources that an instance uses on its node, as the wrapper measures them every few seconds. Never stored. */
 import { z } from 'zod';
 import { instanceIdSchema } from '../names.js';
 
@@ -6,7 +6,7 @@ import { instanceIdSchema } from '../names.js';
 export const USAGE_EVERY_MS = 10_000;
 
 export interface InstanceUsage {
-  /** Processor time since the current start, in seconds. */
+  /** The processor time since the current start, in seconds. */
   readonly cpuSeconds: number;
   /** 100 = one core, over the time between the last two samples; null: there is only one sample. */
   readonly cpuPercent: number | null;
@@ -29,7 +29,7 @@ export function toUsageSample(id: string, usage: InstanceUsage): UsageSample {
   return [id, cpuSeconds, cpuPercent, memoryBytes, processes];
 }
 
-/** Sums usages; undefined for none. */
+/** The sum of usages; undefined: there are none. */
 export function sumOfUsage(usages: Iterable<InstanceUsage>): InstanceUsage | undefined {
   let sum: InstanceUsage | undefined;
   for (const usage of usages)

@@ -1,8 +1,11 @@
-/** A directory of a static instance that is gone: its node keeps the files, and `instance adopt` takes them up again. */
+/**
+ * The directory of a deleted static instance. Its node keeps the files, and `instance adopt` makes an instance of them
+ * again.
+ */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from '../names.js';
 
-/** What the node that has the directory knows of it. */
+/** The facts that the node with the directory knows. */
 export const keptDirectorySchema = z.object({
   id: instanceIdSchema.describe('of the instance that it belonged to, and the name of the directory'),
   configurationName: nameSchema

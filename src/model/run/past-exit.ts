@@ -1,14 +1,14 @@
-/** How one run of an instance ended, as its node remembers it, and where its output stands in the log. */
+/** The end of one run of an instance, as its node remembers it, and the place of its output in the log. */
 import { z } from 'zod';
 
-/** How many ends a node remembers of an instance. */
+/** How many past exits of an instance a node remembers. */
 export const KEPT_EXITS = 5;
 
-/** A place in an instance's log: a segment, by the number of its first line, and a byte in it. */
+/** A place in an instance's log: the segment, named by the number of its first line, and a byte in it. */
 export const logPlaceSchema = z.object({ segment: z.int().min(1), offset: z.int().min(0) });
 export type LogPlace = z.output<typeof logPlaceSchema>;
 
-/** The output of one run: from its first byte to the last one before it ended. */
+/** The output of one run: from its first byte to the last one before the run ended. */
 export const outputSpanSchema = z.object({ from: logPlaceSchema, to: logPlaceSchema });
 export type OutputSpan = z.output<typeof outputSpanSchema>;
 
@@ -30,17 +30,17 @@ export type Exit = Readonly<z.output<typeof exitSchema>>;
 
 export const pastRunSchema = z.object({
   run: z.int(),
-  /** When its start was asked for, Unix milliseconds by the node's clock; absent: not known, as in older handles. */
+  /** When the start was requested, in Unix milliseconds by the node's clock; absent: not known, as in older handles. */
   begunAt: z.number().optional(),
-  /** The most memory that it was measured with; absent: it never was, while this daemon ran. */
+  /** The highest measured memory; absent: this daemon never measured it. */
   mostMemoryBytes: z.number().optional(),
-  /** Unix milliseconds, by the node's clock. */
+  /** When the run ended, in Unix milliseconds by the node's clock. */
   at: z.number(),
   code: z.int().nullable(),
   signal: z.string().nullable(),
-  /** What neither code nor signal tells, in words: `killed: out of memory at 64 MB`. */
+  /** The cause when neither code nor signal tells it: `killed: out of memory at 64 MB`. */
   cause: z.string().optional(),
-  /** The run ended in a stop or restart that somebody asked for. */
+  /** True when somebody asked for the stop or restart that ended the run. */
   wasAsked: z.boolean(),
   /** Null: unknown, because the process ended while no owner held its terminal. */
   output: outputSpanSchema.nullable(),

@@ -1,6 +1,6 @@
 /**
- * How a run is known beyond its number: a process of this host by pid and start time, or a container by its
- * engine's id. Handles keep it, and it is checked wherever a runtime's answer is not trusted.
+ * The identity of a run beyond its number: a process of this host by pid and start time, or a container by its engine's
+ * id. Handles keep it. It is checked wherever a runtime's answer is not trusted.
  */
 import { z } from 'zod';
 
@@ -8,13 +8,13 @@ const processIdentitySchema = z.object({ pid: z.int(), startTime: z.number(), bo
 const containerIdentitySchema = z.object({ containerId: z.string() });
 export const runIdentitySchema = z.union([processIdentitySchema, containerIdentitySchema]);
 
-/** A run known by its engine's id: no process of this host stands for it. */
+/** A run known by its engine's id: it has no process of its own on the host. */
 export type ContainerIdentity = Readonly<z.output<typeof containerIdentitySchema>>;
 export type RunIdentity = Readonly<z.output<typeof processIdentitySchema>> | ContainerIdentity;
 
 /**
- * The pid, in statuses and reports, of a run without a process of its own on the host (a container). There null
- * means that nothing runs. Clients see null: `publicPid`.
+ * The pid of a container in statuses and reports, where null means that nothing runs. Clients get null for a container:
+ * see `publicPid`.
  */
 export const NO_HOST_PID = 0;
 

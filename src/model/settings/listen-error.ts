@@ -6,12 +6,12 @@ export interface Listener {
   readonly what: string;
   readonly host: string;
   readonly port: number;
-  /** Fields of config.json: the port's, and the address's where it can be set. */
+  /** The fields of config.json for the port, and for the address where it can be set. */
   readonly portField: string;
   readonly addressField?: string;
 }
 
-/** Makes DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID of a listen error; returns any other error unchanged. */
+/** Makes DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID from a listen error; returns any other error unchanged. */
 export function describeListenError(cause: unknown, listener: Listener): unknown {
   const { what, host, port, portField, addressField } = listener;
   const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;

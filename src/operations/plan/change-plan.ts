@@ -39,24 +39,26 @@ export interface ChangePlanOrder {
 const count = z.int().min(0);
 
 const planEffectsSchema = z.object({
-  create: count.describe('new instances, beside those that replace others'),
-  replace: count.describe('instances whose place a new one takes'),
+  create: count.describe('new instances that replace no other instance'),
+  replace: count.describe('instances that a new instance replaces'),
   restart: count.describe('instances that are restarted in place'),
-  stop: count.describe('instances that are stopped or removed, and nothing takes their place'),
+  stop: count.describe('instances that are stopped or removed without a replacement'),
   keep: count.describe('instances that are left alone'),
   waitForPlayers: count.describe(
-    'of those that are replaced, restarted or stopped: they have players, who are waited for',
+    'how many of the replaced, restarted or stopped instances first wait for their players to leave',
   ),
 });
 
 const plannedConfigurationSchema = z.object({
   name: z.string(),
   action: z.enum(['create', 'change', 'delete', 'unchanged']),
-  revision: z.string().nullable().describe('of what is in force, for `If-Match`; null: there is none'),
+  revision: z.string().nullable().describe('the revision in force, for `If-Match`; null: there is none'),
   fileState: fileStateSchema.nullable().describe('null: there is no such configuration'),
-  fields: z.array(changedFieldSchema).describe('what differs from what is in force; none for a new one'),
+  fields: z
+    .array(changedFieldSchema)
+    .describe('the fields that differ from the content in force; none for a new configuration'),
   effects: planEffectsSchema,
-  why: z.string().describe('what happens, for a person'),
+  why: z.string().describe('the effects in words, for a person'),
 });
 export type PlannedConfiguration = z.output<typeof plannedConfigurationSchema>;
 
@@ -65,20 +67,25 @@ export const changePlanSchema = z.object({
   fingerprint: z
     .string()
     .describe(
-      'of what would be written and what would happen; another one: the world or the contents have changed',
+      'a hash of the writes and their effects; another hash shows that the state or the contents have changed',
     ),
-  configurations: z.array(plannedConfigurationSchema).describe('as they were given; those that go come last'),
+  configurations: z
+    .array(plannedConfigurationSchema)
+    .describe('in the order of the request; configurations that are removed come last'),
   shortages: z.array(
     z.object({
       configurationName: z.string(),
       wanted: z.int().describe('new instances that need a place'),
-      missing: z.int().describe('of these: no node has room for them'),
-      message: z.string().describe("why, in placement's words"),
+      missing: z.int().describe('how many of them fit on no node'),
+      message: z.string().describe('the reason from placement'),
     }),
   ),
   warnings: z.array(
     z.object({
-      configurationName: z.string().nullable().describe('null: it concerns the whole plan'),
+      configurationName: z
+        .string()
+        .nullable()
+        .describe('the configuration; null: the note is about the whole plan'),
       field: z.string().nullable(),
       message: z.string(),
     }),
@@ -132,7 +139,7 @@ export async function planAsBefore(
   if (plan.fingerprint === fingerprint) return plan;
   throw new DroverError(
     'DRV_PLAN_CHANGED',
-    `the plan is another one than ${quoteText(fingerprint)}: the instances, what is in force, the contents or "prune" are not as they were; plan again, and look at what it says now`,
+    `the plan has changed since ${quoteText(fingerprint)}: the instances, the contents in force, the contents of the request or "prune" are different now; plan again, and read the new plan`,
   );
 }
 

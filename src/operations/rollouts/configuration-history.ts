@@ -22,11 +22,16 @@ import { withoutSecrets } from '../shown-differences.js';
 export const pastContentSchema = keptContentSchema.omit({ end: true }).extend({
   outcome: z
     .enum(['in-force', 'rolling', ...contentEndSchema.shape.outcome.options])
-    .describe('in-force: instances are made from it, and no rollout says more'),
+    .describe('in-force: new instances are made from this content, and no rollout says more'),
   reason: contentEndSchema.shape.reason,
-  endedAt: z.number().nullable().describe('Unix milliseconds; null: the file says it'),
-  isInForce: z.boolean().describe('new instances are made from it'),
-  instances: z.int().describe('that are made from it now'),
+  endedAt: z
+    .number()
+    .nullable()
+    .describe(
+      'when the content was replaced, in Unix milliseconds; null: it is the present content of the file',
+    ),
+  isInForce: z.boolean().describe('true: new instances are made from this content'),
+  instances: z.int().describe('how many instances have this content now'),
 });
 export type PastContent = z.output<typeof pastContentSchema>;
 
@@ -34,7 +39,9 @@ export const contentDiffSchema = z.object({
   configurationName: z.string(),
   from: z.int().describe('number of the older content'),
   to: z.int().describe('number of the newer content'),
-  differences: z.array(fieldDifferenceSchema).describe('from the one to the other'),
+  differences: z
+    .array(fieldDifferenceSchema)
+    .describe('the differences from the older content to the newer one'),
 });
 export type ContentDiff = z.output<typeof contentDiffSchema>;
 

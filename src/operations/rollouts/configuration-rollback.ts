@@ -21,8 +21,8 @@ export const rollbackRequestSchema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe('number of a content; default: the last one before that did not fail'),
-  reason: z.string().trim().min(1).max(500).describe('why, for the history and for those who look later'),
+    .describe('number of a content in the history; default: the last earlier content that did not fail'),
+  reason: z.string().trim().min(1).max(500).describe('the reason, for the history and for later readers'),
 });
 
 export interface Rollback extends z.output<typeof rollbackRequestSchema> {
@@ -32,11 +32,13 @@ export interface Rollback extends z.output<typeof rollbackRequestSchema> {
 
 export const rollbackSchema = z.object({
   name: z.string(),
-  to: z.int().describe('number of the content that is brought back'),
+  to: z.int().describe('number of the content that comes back'),
   revision: z.string(),
   rollout: shownRolloutSchema
     .nullable()
-    .describe('that holds the content of the file back; null: the older content was written into the file'),
+    .describe(
+      'the rollout that holds the content of the file back; null: the older content was written into the file',
+    ),
 });
 export type RolledBack = z.output<typeof rollbackSchema>;
 

@@ -14,12 +14,16 @@ export const shownRolloutSchema = rolloutRecordSchema
   .omit({ name: true, generation: true, progressAt: true, templates: true })
   .extend({
     configurationName: z.string(),
-    fromNumber: number.describe('of `from` in the history; null: it is not there any more, or never was'),
-    toNumber: number.describe('of `to` in the history'),
-    isHeldBack: z.boolean().describe('new instances are made from `from`, until the file changes or a retry'),
+    fromNumber: number.describe(
+      'the number of `from` in the history; null: the history does not have it, or not any more',
+    ),
+    toNumber: number.describe('the number of `to` in the history'),
+    isHeldBack: z
+      .boolean()
+      .describe('true: new instances are made from `from`, until the file changes or somebody retries'),
     isBehind: z
       .boolean()
-      .describe('the file has changed since, and the rollout takes that up next: its end is not the end'),
+      .describe('true: the file has changed since, and another rollout brings the change next'),
   });
 export type ShownRollout = z.output<typeof shownRolloutSchema>;
 

@@ -98,7 +98,7 @@ function* filesIn(entries: readonly TreeEntry[], ranges: readonly FileRange[]): 
   let next = 0;
   for (const [first, count] of ranges) {
     if (first < next || first + count > entries.length)
-      throw new DroverError('DRV_REQUEST_INVALID', 'files were asked for that the template does not have');
+      throw new DroverError('DRV_REQUEST_INVALID', 'the request names files that the template does not have');
     next = first + count;
     for (const entry of entries.slice(first, next)) if (entry.kind === 'file') yield entry;
   }

@@ -1,16 +1,12 @@
-/**
- * The two sides of a view (`src/views/directory-view.ts`): the templates of a master, and their records in the state.
- */
+/** The templates of a master and their records, as the two sides of a view (`src/views/view.ts`). */
 import { mkdir, stat } from 'node:fs/promises';
 import { Conflict } from '../../loop/reconciler.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { MirrorReader } from '../../store/mirror.js';
 import { MAX_OPERATIONS, type Store } from '../../store/store.js';
-import type { Observation, ViewTree } from '../../views/directory-view.js';
-import type { ChangeThere, RemovalThere } from '../../views/plan.js';
-import type { RecordDoor } from '../../views/record-door.js';
 import { RecordSide } from '../../views/record-side.js';
+import type { ChangeThere, Observation, RecordDoor, RemovalThere, ViewTree } from '../../views/view.js';
 import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
 import { DEFAULT_BUNDLE_LIMITS, unpackTree } from '../transfer/bundle.js';
@@ -85,7 +81,7 @@ export class TemplateTree implements ViewTree {
     }
     return {
       here,
-      there: this.#there.hashes(),
+      there: this.#there,
       undecided,
       standing: { directory, revision: records.revision },
       brought: (name) => records.get(name)?.value.sourceNode === nodeId,

@@ -11,9 +11,7 @@ import { templatePath } from '../../model/plain/template-fault.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { Mirror } from '../../store/mirror.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { Bases } from '../../views/bases.js';
-import { DirectoryView } from '../../views/directory-view.js';
-import type { ViewConflict } from '../../views/plan.js';
+import type { DirectoryFollower, ViewConflict, ViewTree } from '../../views/view.js';
 import type { TemplateLibrary, TemplateListener } from '../library/library.js';
 import { noMasterHas, TemplateTree, type TemplateTreeOptions } from './template-tree.js';
 
@@ -48,17 +46,16 @@ export interface TemplateViewOptions
   readonly peers: TemplatePeers;
   /** Called when the conflicts have changed. */
   readonly onConflicts: () => void;
-  /** The absolute path of the file that holds the bases. */
-  readonly basesFile: string;
+  /** Makes what brings the two sides in line. `onRound`: called when its answers may be others. */
+  readonly followerOf: (tree: ViewTree, onRound: () => void) => DirectoryFollower;
   readonly clock: Clock;
-  readonly random: () => number;
   readonly logger: Logger;
 }
 
 export class TemplateView implements Part {
   readonly #options: TemplateViewOptions;
   readonly #tree: TemplateTree;
-  readonly #view: DirectoryView;
+  readonly #follower: DirectoryFollower;
   readonly #stopped = new AbortController();
   #told = '[]';
   #looking: Promise<void> | undefined;
@@ -67,15 +64,13 @@ export class TemplateView implements Part {
   #unsubscribe: readonly (() => void)[] = [];
 
   constructor(options: TemplateViewOptions) {
-    const { basesFile, store, clock, random, logger } = options;
     this.#options = options;
     this.#tree = new TemplateTree({
       ...options,
       fetch: ({ digest, sourceNode }) => this.#offers(digest, sourceNode),
       signal: this.#stopped.signal,
     });
-    const bases = new Bases({ path: basesFile, store, logger });
-    this.#view = new DirectoryView({ name: 'templates', tree: this.#tree, bases, clock, random, logger });
+    this.#follower = options.followerOf(this.#tree, () => this.#tell());
   }
 
   /**
@@ -84,11 +79,11 @@ export class TemplateView implements Part {
    */
   async start(): Promise<void> {
     const { library, records } = this.#options;
-    await this.#view.start();
+    await this.#follower.start();
     this.#unsubscribe = [
       library.onChange(() => this.#lookSoon()),
       records.onChange(() => {
-        this.#view.wake();
+        this.#follower.wake();
         // The changed record may make a conflict with the directory.
         this.#lookSoon();
       }),
@@ -101,11 +96,11 @@ export class TemplateView implements Part {
     this.#stopped.abort();
     this.#timer?.cancel();
     await this.#looking?.catch(() => undefined);
-    await this.#view.stop();
+    await this.#follower.stop();
   }
 
   conflicts(): readonly ViewConflict[] {
-    return this.#view.conflicts();
+    return this.#follower.conflicts();
   }
 
   /** The conflicts, in the form of faults of configuration files. */
@@ -121,7 +116,7 @@ export class TemplateView implements Part {
 
   /** Called when another master is up: it may have a tree that is missing here. */
   wake(): void {
-    this.#view.wake();
+    this.#follower.wake();
   }
 
   /**
@@ -130,8 +125,7 @@ export class TemplateView implements Part {
    */
   async follow(): Promise<void> {
     await this.#look();
-    await this.#view.follow();
-    this.#tell();
+    await this.#follower.follow();
   }
 
   /**
@@ -170,7 +164,7 @@ export class TemplateView implements Part {
   inForce(name: string, here: string | null): string | null {
     const record = this.#options.records.get(name)?.value.digest;
     if (record === undefined || record === here) return here;
-    return here === null || this.#view.isBehind(name) ? record : here;
+    return here === null || this.#follower.isBehind(name) ? record : here;
   }
 
   /**
@@ -233,7 +227,7 @@ export class TemplateView implements Part {
     this.#timer = this.#options.clock.setTimer(LOOK_AFTER_MS, () => {
       this.#timer = undefined;
       this.#look().then(
-        () => this.#view.wake(),
+        () => this.#follower.wake(),
         (error: unknown) =>
           this.#options.logger.warn({ err: error }, `templates cannot be read: ${messageOf(error)}`),
       );
@@ -247,14 +241,13 @@ export class TemplateView implements Part {
     const looking = (async () => {
       await before?.catch(() => undefined);
       await this.#tree.look();
-      this.#tell();
     })();
     this.#looking = looking;
     await looking;
   }
 
   #tell(): void {
-    const conflicts = this.#view.conflicts();
+    const conflicts = this.#follower.conflicts();
     const text = JSON.stringify(conflicts);
     if (text === this.#told) return;
     this.#told = text;

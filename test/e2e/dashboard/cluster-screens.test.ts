@@ -43,7 +43,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     await players(busy?.id ?? '', 3);
     await drain(page);
     await page.getByText('Draining: 1 left').waitFor();
-    await page.getByRole('button', { name: 'Call off drain' }).click();
+    await page.getByRole('button', { name: 'Cancel drain' }).click();
     await page.getByRole('button', { name: 'Cordon', exact: true }).waitFor();
     await drain(page);
     await page.getByText('Draining: 1 left').waitFor();
@@ -133,7 +133,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   /** Makes a join token in the page, and lets a member join with the command that is shown. */
   async function joinFrom(page: Page): Promise<Member> {
     await page.getByRole('button', { name: 'Add a node' }).click();
-    await page.getByRole('button', { name: 'Make the token' }).click();
+    await page.getByRole('button', { name: 'Create the token' }).click();
     const command = (await page.locator('.shown-once').textContent()) ?? '';
     const [, token = '', master = ''] = /^drover join (\S+) --master (\S+) /.exec(command) ?? [];
     const joining = await Member.create();
@@ -161,11 +161,11 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
   async function makeKey({ page }: DashboardPage, label: string, scope: string): Promise<string> {
     await page.getByRole('button', { name: 'New key' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create the key' }).click();
     await dialog.getByText('Enter a label.').waitFor();
     await dialog.getByLabel('Label').fill(label);
     await dialog.getByLabel('Scope').selectOption(scope);
-    await dialog.getByRole('button', { name: 'Make the key' }).click();
+    await dialog.getByRole('button', { name: 'Create the key' }).click();
     const token = (await dialog.locator('.shown-once').textContent()) ?? '';
     expect(token).toMatch(/^drv_/);
     await dialog.getByRole('button', { name: 'Close' }).click();

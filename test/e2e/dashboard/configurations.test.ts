@@ -51,7 +51,7 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
     const place = page.getByRole('button', { name: /^Line 7, column/ });
     await place.waitFor();
     await page.getByRole('button', { name: 'Review and save' }).click();
-    await page.getByText('Not saved: 1 fault to mend first.').waitFor();
+    await page.getByText('Not saved: 1 fault to fix first.').waitFor();
     await dashboard.shoot('configuration-fault');
     expect(await page.getByRole('dialog').count()).toBe(0);
     expect(fileOf('lobby')).toEqual(before);
@@ -115,7 +115,7 @@ describe.skipIf(CHROMIUM === undefined)('configurations in Chromium (skipped whe
       .waitFor();
     await dashboard.shoot('configuration-delete');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
-    await page.getByRole('row').filter({ hasText: 'worker' }).getByText('Not there').waitFor();
+    await page.getByRole('row').filter({ hasText: 'worker' }).getByText('Deleted').waitFor();
     expect(await shared.daemon.api.instances('worker')).toHaveLength(1);
   });
 

@@ -30,7 +30,7 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
     expect(await panel.count()).toBe(0);
 
     configure('sleep 2000', fields);
-    await panel.getByText('Waits for its promotion').waitFor();
+    await panel.getByText('Waits for promotion').waitFor();
     await lookAt(dashboard, 'rollout-canary');
     await panel.getByRole('button', { name: 'Pause' }).focus();
     await page.keyboard.press('Enter');
@@ -38,13 +38,13 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
     expect(await rolloutOf('arena')).toMatchObject({ state: 'paused' });
     // The button has kept the focus.
     await page.keyboard.press('Enter');
-    await panel.getByText('Waits for its promotion').waitFor();
+    await panel.getByText('Waits for promotion').waitFor();
 
     await dashboard.goTo('#/overview');
     // Its own sentence, or that of `why` once it is there.
-    await page.getByText(/its rollout waits for its promotion/).waitFor();
+    await page.getByText(/its rollout waits for promotion/).waitFor();
     await lookAt(dashboard, 'rollout-attention');
-    await page.getByRole('link', { name: 'To the rollout' }).click();
+    await page.getByRole('link', { name: 'Show rollout' }).click();
     await panel.getByRole('button', { name: 'Promote' }).focus();
     await page.keyboard.press('Enter');
     await panel.waitFor({ state: 'detached' });
@@ -63,7 +63,7 @@ describe.skipIf(CHROMIUM === undefined)('rollouts in Chromium (skipped where the
     const panel = panelOf(page);
     await panel.getByText('Failed', { exact: true }).waitFor();
     await panel.getByText(/no new instance became good within 1 s/).waitFor();
-    await panel.getByText('New instances are made from the content before', { exact: false }).waitFor();
+    await panel.getByText('New instances get the former content', { exact: false }).waitFor();
     await lookAt(dashboard, 'rollout-failed');
 
     const reader = await shared.open();

@@ -1,7 +1,10 @@
 /** The rows of `/instances` in the API contract, over a listening server. */
+
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { instanceInfoSchema } from '../../../src/model/instance.js';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
+import { withStatus } from '../../support/control-plane/records.js';
 import { cpuMsOf } from '../../support/cpu-time.js';
 
 let world: ApiWorld;
@@ -30,7 +33,7 @@ async function answer(response: Promise<Response>): Promise<{ status: number; bo
 const call = (method: string, path: string, body?: unknown) => answer(world.call(method, path, body));
 const anError = (status: number, text: string | RegExp) => ({
   status,
-  body: { error: expect.stringMatching(text) },
+  body: refusal(expect.stringMatching(text)),
 });
 
 describe('GET /instances', () => {
@@ -378,7 +381,7 @@ describe('POST /instances/{id}/execute', () => {
   });
 
   it('reaches a process whose app reported another state', async () => {
-    const status = { ...instanceStatus('OFFLINE'), pid: 17 };
+    const status = withStatus(instanceStatus('OFFLINE'), { pid: 17 });
     await world.putInstance(instanceRecord({ id: 'aaaaaa', status }));
     expect(await sent('x')).toBe('x\n');
   });

@@ -12,7 +12,7 @@ import {
   type HttpConnectionOptions,
 } from '../../../src/client/connection/http-connection.js';
 import type { Target } from '../../../src/client/connection/target.js';
-import { WatchConnection } from '../../../src/client/connection/watch-connection.js';
+import { WatchStream } from '../../../src/client/connection/watch-stream.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { freePorts } from '../../support/free-ports.js';
 import { until } from '../../support/until.js';
@@ -136,7 +136,7 @@ describe('while no master leads', () => {
     const { connection, said } = await elect(NOT_TAKEN, true, 1);
     const told: string[] = [];
     const ending = new AbortController();
-    const watch = new WatchConnection(connection, { say: (line) => told.push(line) });
+    const watch = new WatchStream(connection, { say: (line) => told.push(line) });
     for await (const message of watch.messages(ending.signal))
       if (message.type === 'open' && message.isAgain) ending.abort();
     expect(told).toEqual([

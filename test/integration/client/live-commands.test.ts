@@ -1,18 +1,18 @@
 /** `drover wait`, `drover top` and `--watch` against an API server in this process, through a proxy that cuts. */
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EXIT } from '../../../src/client/client-error.js';
 import { watchRollout } from '../../../src/client/live/rollout-watch.js';
 import type { Goal, Kind } from '../../../src/client/live/states.js';
 import { top } from '../../../src/client/live/top.js';
 import { wait } from '../../../src/client/live/wait.js';
 import { watchList } from '../../../src/client/live/watch-list.js';
 import type { CommandPath } from '../../../src/command-tree/commands.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { LiveRun } from '../../support/client/live-run.js';
-import { rolloutRecord } from '../../support/control-plane/records.js';
+import { rolloutRecord, withStatus } from '../../support/control-plane/records.js';
 import { until } from '../../support/until.js';
 
 let world: ApiWorld;
@@ -57,7 +57,7 @@ async function settled(promise: Promise<void>): Promise<void> {
 
 function put(id: string, status: Partial<InstanceRecord['status']> = {}): Promise<InstanceRecord> {
   const record = instanceRecord({ id });
-  return world.putInstance({ ...record, status: { ...record.status, ...status } });
+  return world.putInstance({ ...record, status: withStatus(record.status, status) });
 }
 
 const ofHello = (fields: Partial<RolloutRecord> = {}): RolloutRecord =>

@@ -5,6 +5,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ConfigurationFollower } from '../../../controllers/master/configurations/follower.js';
+import { Bases } from '../../../controllers/master/directories/bases.js';
+import { transactionOf } from '../../../src/configuration-files/record-edits.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -14,16 +17,27 @@ let directory: string;
 let clock: FakeClock;
 let source: DirectorySource;
 let plane: ControlPlane;
+let follower: ConfigurationFollower;
 let doubts: string[];
 
 beforeEach(async () => {
   directory = mkdtempSync(join(tmpdir(), 'drover-vanishing-'));
   clock = new FakeClock();
   doubts = [];
-  source = new DirectorySource({ nodeId: 'master', directory, clock, logger: pino({ level: 'silent' }) });
+  const logger = pino({ level: 'silent' });
+  source = new DirectorySource({ nodeId: 'master', directory, clock, logger });
   source.onDoubt((file) => doubts.push(file));
-  plane = new ControlPlane({ clock, configurationSource: source });
+  plane = new ControlPlane({ clock, isInForce: ({ sourceFile }) => source.isAsRead(sourceFile) });
+  const { store, master, metrics } = plane;
+  const edited = { ...master.state, store, clock };
+  follower = new ConfigurationFollower({
+    ...{ source, store, metrics, clock, logger, configurations: edited.configurations },
+    door: { write: async (edits) => store.transact(await transactionOf(edits, 'master', edited)) },
+    bases: new Bases({ path: join(directory, 'bases'), store, logger }),
+    random: () => 0.5,
+  });
   await plane.start();
+  await follower.start();
   await plane.addNode('alpha');
   write('race', 'run');
   await look();
@@ -34,6 +48,7 @@ beforeEach(async () => {
 });
 
 afterEach(async () => {
+  await follower.stop();
   await plane.stop();
   rmSync(directory, { recursive: true, force: true });
 });
@@ -47,7 +62,7 @@ function write(name: string, command: string): void {
 /** The files are read, and the records follow. */
 async function look(): Promise<void> {
   await source.read({ isFinal: true });
-  const followed = plane.master.configurationFollower.follow();
+  const followed = follower.follow();
   await clock.advance(50);
   await followed;
 }

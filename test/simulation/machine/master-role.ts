@@ -42,7 +42,7 @@ export interface MasterPlace {
   readonly logger: Logger;
 }
 
-type OwnOptions = 'leadership' | 'store' | 'configurationSource' | 'revokeNode';
+type OwnOptions = 'leadership' | 'store' | 'isInForce' | 'revokeNode';
 
 /** The options of a master that do not depend on where its state is. */
 export function masterOptions({

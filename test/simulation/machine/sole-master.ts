@@ -1,5 +1,7 @@
 /** The role of the only master: its state is on the disk of its machine, and it always leads. */
+import { ConfigurationFollower } from '../../../controllers/master/configurations/follower.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
+import { transactionOf } from '../../../src/configuration-files/record-edits.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import { Master } from '../../../src/master.js';
 import { SimulatedConfigurationFiles } from '../operator/configuration-files.js';
@@ -18,26 +20,48 @@ export class SoleMaster implements MasterRole {
   readonly master: Master;
   readonly #place: SoleMasterPlace;
   readonly #files: SimulatedConfigurationFiles;
+  readonly #follower: ConfigurationFollower;
+  /** Names whose removal waits for the operator's word, which comes with each sync. */
+  #waiting: ReadonlySet<string> = new Set();
   #isReady = false;
 
   constructor(place: SoleMasterPlace) {
     const { machine, life, disk, files } = place;
     this.#place = place;
     this.#files = new SimulatedConfigurationFiles(machine.nodeId, files, life);
+    const options = masterOptions(place);
+    const store = new DiskStore(disk, life);
     this.master = new Master({
-      ...masterOptions(place),
+      ...options,
       leadership: new SoleLeadership({
         nodeId: machine.nodeId,
         clusterAddress: `${machine.address}:6000`,
         since: 0,
       }),
-      store: new DiskStore(disk, life),
-      configurationSource: this.#files,
+      store,
+      isInForce: async ({ sourceFile }) => this.#files.isAsRead(sourceFile),
       revokeNode: (nodeId) =>
         life.request('revoking a certificate', life.random.between(0.05, disk.latencyMs), () => {
           place.shutOut(nodeId);
           return undefined;
         }),
+    });
+    const { configurations, histories, rollouts } = this.master.state;
+    const edited = { store, clock: life.clock, configurations, histories, rollouts };
+    this.#follower = new ConfigurationFollower({
+      ...options,
+      source: this.#files,
+      configurations,
+      store,
+      door: { write: async (edits) => store.transact(await transactionOf(edits, machine.nodeId, edited)) },
+      bases: {
+        open: async () => undefined,
+        of: () => new Map(),
+        waiting: () => this.#waiting,
+        note: async (_standing, _notes, waiting = this.#waiting) => {
+          this.#waiting = waiting;
+        },
+      },
     });
   }
 
@@ -52,6 +76,7 @@ export class SoleMaster implements MasterRole {
     this.#place.onListening((transport, nodeId) =>
       master.accept(transport, nodeId === undefined ? undefined : { nodeId }),
     );
+    await this.#follower.start();
     await this.syncFiles();
   }
 
@@ -62,7 +87,7 @@ export class SoleMaster implements MasterRole {
   }
 
   async syncFiles(): Promise<void> {
-    await this.#files.sync(this.master.configurationFollower);
+    await this.#files.sync(this.#follower);
   }
 
   async handOver(): Promise<void> {}
@@ -72,6 +97,7 @@ export class SoleMaster implements MasterRole {
   }
 
   async stop(): Promise<void> {
+    await this.#follower.stop();
     await this.master.stop();
   }
 }

@@ -5,8 +5,8 @@
 import { pointElsewhere } from '../../../src/channel/master/elsewhere.js';
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
-import { unreadSource } from '../../../src/configuration-files/source.js';
-import { type RecordEdit, transactionOf } from '../../../src/configuration-files/view/record-edits.js';
+import { ContentOrigins } from '../../../src/configuration-files/history/content-origins.js';
+import { type RecordEdit, transactionOf } from '../../../src/configuration-files/record-edits.js';
 import { connectToLeader } from '../../../src/daemon/connect-to-leader.js';
 import { MasterWork } from '../../../src/daemon/master-work.js';
 import { ElectedLeadership } from '../../../src/leadership/elected-leadership.js';
@@ -139,12 +139,13 @@ export class ElectedMaster implements MasterRole {
     if (store === undefined || master === undefined) return;
     const { configurations, histories, rollouts } = master.state;
     const edits: RecordEdit[] = [];
+    const origins = new ContentOrigins('/simulated', { info: () => undefined });
     for (const [name, configuration] of files) {
       const hash = hashConfiguration(configuration);
       const held = configurations.get(name);
       if (held?.value.hash === hash) continue;
       const parsed = { configuration, content: configuration, hash };
-      const source = unreadSource(machine.nodeId).originOf(name, `${name}.json`);
+      const source = origins.ofFile(`${name}.json`);
       edits.push({ do: 'put', name, source, parsed, expectedRevision: held?.revision ?? 0 });
     }
     for (const [name, { revision }] of configurations.entries())
@@ -212,12 +213,10 @@ export class ElectedMaster implements MasterRole {
   }
 
   #buildMaster(store: EtcdStore, candidate: ElectedLeadership): Master {
-    const { machine } = this.#place;
     return new Master({
       ...masterOptions(this.#place),
       leadership: candidate,
       store,
-      configurationSource: unreadSource(machine.nodeId),
       revokeNode: async (nodeId) => {
         await store.transact([{ do: 'put', key: REVOKED + nodeId, value: {} }]);
         return undefined;

@@ -131,7 +131,6 @@ function brief(message: Message): string {
       return `snapshot ${message.sequence}: ${message.assignments.map(said).join(', ')}`;
     case 'delta':
       return `delta ${message.sequence}: ${message.put.map(said).join(', ')}${message.drop.map((id) => ` drop ${id}`).join(',')}`;
-    case 'fed':
     case 'status-acknowledged':
       return `${message.type} ${message.sequence}`;
     case 'refused':

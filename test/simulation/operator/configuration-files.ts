@@ -1,7 +1,7 @@
-/** The configuration files of the master's machine without files: a map that the real controller observes. */
+/** The configuration files of the master's machine without files: a map that the real follower observes. */
 
 import type { Reading } from '../../../src/configuration-files/directory.js';
-import type { ContentSource } from '../../../src/configuration-files/history/content-origins.js';
+import { ContentOrigins } from '../../../src/configuration-files/history/content-origins.js';
 import type { RecordFollower } from '../../../src/configuration-files/record-follower.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { type Configuration, hashConfiguration } from '../../../src/model/configuration.js';
@@ -15,9 +15,13 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
   readonly nodeId: string;
   readonly suspects = [];
   readonly fault = undefined;
+  readonly directoryId = 'simulated';
+  /** Nobody notes commits or writers. */
+  readonly origins = new ContentOrigins('/simulated', { info: () => undefined });
   readonly #contents: ReadonlyMap<string, Configuration>;
   readonly #life: Life;
   #files: ReadonlyMap<string, Reading> | undefined;
+  #syncing: Promise<void> = Promise.resolve();
 
   constructor(nodeId: string, contents: ReadonlyMap<string, Configuration>, life: Life) {
     this.nodeId = nodeId;
@@ -29,27 +33,26 @@ export class SimulatedConfigurationFiles implements ConfigurationSource {
     return this.#files;
   }
 
-  /** Its operator means what they do. */
-  isConfirmed(): boolean {
-    return true;
-  }
-
   async isAsRead(file: string): Promise<boolean> {
     const reading = this.#files?.get(file);
     const content = this.#contents.get(file.replace(/\.json$/, ''));
     return reading?.kind !== 'valid' || reading.parsed.configuration === content;
   }
 
-  originOf(_name: string, file: string): ContentSource {
-    return { origin: { file, key: null, commit: null, isDirty: null }, rollback: undefined };
+  /**
+   * Reads, and resolves when the store has what the files say; tries again while it cannot be written. One sync at a time.
+   */
+  sync(follower: Pick<RecordFollower, 'follow'>): Promise<void> {
+    this.#syncing = this.#syncing.catch(() => undefined).then(() => this.#sync(follower));
+    return this.#syncing;
   }
 
-  /** Reads, and resolves when the store has what the files say; tries again while it cannot be written. */
-  async sync(follower: RecordFollower): Promise<void> {
+  async #sync(follower: Pick<RecordFollower, 'follow'>): Promise<void> {
     this.#files = this.#read();
     for (;;) {
       try {
-        return await follower.follow();
+        // Its operator means what they do.
+        return await follower.follow('all');
       } catch (error) {
         if (!DroverError.is(error, 'DRV_STORE_WRITE_FAILED')) throw error;
         await new Promise<void>((resolve) => this.#life.clock.setTimer(RETRY_MS, resolve));

@@ -44,7 +44,12 @@ import {
   hashConfiguration,
 } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
-import { type InstanceRecord, instanceRecordSchema } from '../../../src/model/instance.js';
+import {
+  type InstanceRecord,
+  instanceOf,
+  instanceRecordSchema,
+  statusOf,
+} from '../../../src/model/instance.js';
 import {
   type NodeConfiguration,
   type NodeRecord,
@@ -126,7 +131,7 @@ export class ApiWorld {
   readonly instances = new Mirror({
     store: this.store,
     prefix: PREFIX.instances,
-    decode: (value) => instanceRecordSchema.parse(value),
+    decode: (value) => instanceOf(instanceRecordSchema.parse(value)),
   });
   readonly configurations = new Mirror({
     store: this.store,
@@ -553,24 +558,26 @@ export class ApiWorld {
 
 /** A record of a placed, ONLINE instance, unless `fields` say otherwise. */
 export function instanceRecord(fields: Partial<InstanceRecord> & { readonly id: string }): InstanceRecord {
-  return instanceRecordSchema.parse({
-    configurationName: 'hello',
-    revision: 'r1',
-    runtime: 'process',
-    static: false,
-    ramMB: 64,
-    cpu: 10,
-    createdAt: 1000,
-    desired: { goal: 'run', restartToken: 0 },
-    placement: { nodeId: 'n1', port: 25_565, hostAddress: '127.0.0.1', templates: [] },
-    home: null,
-    status: instanceStatus('ONLINE'),
-    ...fields,
-  });
+  return instanceOf(
+    instanceRecordSchema.parse({
+      configurationName: 'hello',
+      revision: 'r1',
+      runtime: 'process',
+      static: false,
+      ramMB: 64,
+      cpu: 10,
+      createdAt: 1000,
+      desired: { goal: 'run', restartToken: 0 },
+      placement: { nodeId: 'n1', port: 25_565, hostAddress: '127.0.0.1', templates: [] },
+      home: null,
+      status: instanceStatus('ONLINE'),
+      ...fields,
+    }),
+  );
 }
 
 export function instanceStatus(state: InstanceRecord['status']['state']): InstanceRecord['status'] {
-  return {
+  return statusOf({
     state,
     reason: null,
     message: null,
@@ -583,5 +590,6 @@ export function instanceStatus(state: InstanceRecord['status']['state']): Instan
     maxPlayers: null,
     tps: null,
     gone: false,
-  };
+    hasBeenReady: true,
+  });
 }

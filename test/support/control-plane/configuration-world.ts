@@ -1,18 +1,15 @@
 /**
  * A directory of configurations, a store that records its transactions, and between them the part that reads the files,
- * and its controller.
+ * and what follows it.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { ConfigurationFollower } from '../../../controllers/master/configurations/follower.js';
-import { Configurations } from '../../../controllers/master/configurations/reconciler.js';
-import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
-import { DirectorySource } from '../../../src/configuration-files/source.js';
+import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { buildSoleFiles } from '../../../src/daemon/sole-files.js';
 import type { Clock } from '../../../src/loop/clock.js';
-import { Controller } from '../../../src/loop/controller.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import {
@@ -24,6 +21,7 @@ import { configurationHistorySchema } from '../../../src/model/configuration-his
 import { MasterState } from '../../../src/state/master-state.js';
 import { PREFIX } from '../../../src/store/keys.js';
 import type { Operation } from '../../../src/store/store.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
 import { MemoryStore } from '../store/memory-store.js';
 
 class NotingStore extends MemoryStore {
@@ -77,25 +75,20 @@ export class ConfigurationWorld {
     const { store } = this;
     const clock = this.#clock;
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
-    const source = new DirectorySource({ nodeId, directory, logger, clock });
     const state = new MasterState(store, logger);
-    const { configurations, histories } = state;
-    const reconciler = new Configurations({
-      source,
-      configurations,
-      histories,
-      rollouts: { get: () => undefined },
+    const files = buildSoleFiles({
+      nodeId,
+      paths: { configurations: directory, data: join(this.root, 'data') },
+      state,
       store,
+      metrics: new Metrics(),
       clock,
+      random: () => 0.5,
       logger,
     });
-    const controller = new Controller({ reconciler, clock, random: () => 0.5, trace: () => undefined });
-    const follower = new ConfigurationFollower(reconciler, controller, nodeId);
-    configurations.onChange(() => follower.wake());
     await this.#running.start(state);
-    await this.#running.start(follower);
-    this.#files = new ConfigurationFiles({ source, follower, configurations, logger, clock });
-    return this.#files;
+    this.#files = files;
+    return files;
   }
 
   /** Writes these files into the directory and starts a part on it. */

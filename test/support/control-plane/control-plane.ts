@@ -7,7 +7,6 @@ import { pino } from 'pino';
 import type { Service } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
-import { type ConfigurationSource, unreadSource } from '../../../src/configuration-files/source.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Master, type MasterOptions } from '../../../src/master.js';
@@ -35,8 +34,8 @@ const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 export interface ControlPlaneOptions {
   readonly clock: Clock;
   readonly masterStore?: Store;
-  /** The source of configurations. Default: a source without files, so that `putConfiguration` is the only writer. */
-  readonly configurationSource?: ConfigurationSource;
+  /** Default: no files, so that `putConfiguration` is the only writer. */
+  readonly isInForce?: MasterOptions['isInForce'];
   readonly logger?: Logger;
   readonly groups?: ReadonlyMap<string, readonly string[]>;
   /** The templates. Default: those of `groups`, each with a content that never changes. */
@@ -112,9 +111,17 @@ export class ControlPlane {
 
   /** Stops the master and starts another one on its store. */
   async replaceMaster(): Promise<void> {
+    await this.takeOver(async () => undefined);
+  }
+
+  /** As `replaceMaster`, with something that happens before the new master decides anything. */
+  async takeOver(before: () => Promise<void>): Promise<void> {
     await this.master.stop();
     this.master = this.#buildMaster();
-    await this.start();
+    await this.master.start();
+    this.master.beginTerm({ epoch: 0 });
+    await before();
+    await this.master.startControllers();
   }
 
   async stop(): Promise<void> {
@@ -191,14 +198,14 @@ export class ControlPlane {
   }
 
   #buildMaster(): Master {
-    const { clock, groups, isResynced, newInstanceId } = this.#options;
+    const { clock, groups, isResynced, newInstanceId, isInForce } = this.#options;
     return new Master({
       clusterName: 'test',
       address: { nodeId: 'master', address: '127.0.0.1', port: 6000, apiPort: 7000 },
       leadership: new SoleLeadership({ nodeId: 'master', clusterAddress: '127.0.0.1:6000', since: 0 }),
       nodeTimeoutMs: this.#options.nodeTimeoutMs ?? 6000,
       store: this.store,
-      configurationSource: this.#options.configurationSource ?? unreadSource('master'),
+      ...(isInForce !== undefined && { isInForce }),
       templates: this.#options.templates ?? {
         groups: () => groups ?? new Map(),
         storages: () => [],

@@ -5,18 +5,16 @@ import type { CountedInstance } from '../../../controllers/master/minimum-servic
 export function counted(id: string, fields: Partial<CountedInstance> = {}): CountedInstance {
   return {
     id,
-    goal: 'run',
+    phase: 'run',
     state: 'ONLINE',
     static: false,
     createdAt: 0,
-    hasFinished: false,
+    knowledge: 'present',
     node: 'connected',
     isDraining: false,
     maker: 'enforcer',
-    players: 0,
+    players: 'none',
     replaces: null,
-    awaitsReport: false,
-    stoppedItself: false,
     ...fields,
   };
 }

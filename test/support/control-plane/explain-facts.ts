@@ -4,7 +4,7 @@ import type { ConfigurationFacts, InstanceFacts } from '../../../src/explain/fac
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { DescribedExit, InstanceDescription } from '../../../src/model/run/instance-description.js';
-import { configurationOf, instanceRecord, nodeRecord, placedOn } from './records.js';
+import { configurationOf, instanceRecord, nodeRecord, placedOn, withStatus } from './records.js';
 
 export const ID = 'k3x9p2';
 /** The wall clock of all facts. */
@@ -13,7 +13,7 @@ export const NOW = Date.UTC(2026, 0, 31, 12, 0, 41);
 /** A record that is ONLINE on alpha, with port 30000 and pid 42. */
 export function onlineRecord(fields: Partial<InstanceRecord> = {}): InstanceRecord {
   const record = instanceRecord(ID, { placement: placedOn('alpha', 30000), ...fields });
-  return { ...record, status: { ...record.status, state: 'ONLINE', pid: 42, ...fields.status } };
+  return { ...record, status: withStatus(record.status, { state: 'ONLINE', pid: 42, ...fields.status }) };
 }
 
 /** The record of `onlineRecord`, with these fields of its status. */
@@ -22,7 +22,7 @@ export function recordWith(
   fields: Partial<InstanceRecord> = {},
 ): InstanceRecord {
   const record = onlineRecord(fields);
-  return { ...record, status: { ...record.status, ...status } };
+  return { ...record, status: withStatus(record.status, status) };
 }
 
 /** A description of an instance that is up for two hours and ten minutes. */

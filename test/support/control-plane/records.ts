@@ -1,6 +1,12 @@
 /** Stored records as the master writes them, for tests that need a few. */
 import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
-import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
+import {
+  type InstancePlacement,
+  type InstanceRecord,
+  type InstanceStatus,
+  type StoredStatus,
+  statusOf,
+} from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { NO_COUNTS, type RolloutRecord } from '../../../src/model/rollout.js';
 
@@ -10,6 +16,11 @@ export function configurationOf(name: string, command = 'run'): Configuration {
 
 export function placedOn(nodeId: string, port: number | null = null): InstancePlacement {
   return { nodeId, port, hostAddress: '10.0.0.1', templates: [] };
+}
+
+/** A status with other fields, as a reader of the record has it. */
+export function withStatus(status: InstanceStatus, fields: Partial<StoredStatus>): InstanceStatus {
+  return statusOf({ ...status, ...fields });
 }
 
 /** The record of an instance that is to run and is not placed. */
@@ -38,6 +49,7 @@ export function instanceRecord(id: string, fields: Partial<InstanceRecord> = {})
       players: null,
       maxPlayers: null,
       tps: null,
+      hasBeenReady: true,
       gone: false,
     },
     ...fields,

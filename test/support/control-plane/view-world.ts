@@ -4,16 +4,19 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { ConfigurationFollower } from '../../../controllers/master/configurations/follower.js';
+import { Bases } from '../../../controllers/master/directories/bases.js';
 import { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { LocalFiles } from '../../../src/configuration-files/local-files.js';
+import { transactionOf } from '../../../src/configuration-files/record-edits.js';
 import { DirectorySource } from '../../../src/configuration-files/source.js';
-import { ConfigurationView } from '../../../src/configuration-files/view/configuration-view.js';
-import { transactionOf } from '../../../src/configuration-files/view/record-edits.js';
 import { RunningParts } from '../../../src/loop/lifecycle.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { configurationRecordSchema } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { PREFIX } from '../../../src/store/keys.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
 import { MemoryStore } from '../store/memory-store.js';
 
 export class ViewWorld {
@@ -52,7 +55,7 @@ class ViewMaster {
   readonly #world: ViewWorld;
   readonly #nodeId: string;
   readonly #running = new RunningParts();
-  #parts: { readonly view: ConfigurationView; readonly files: ConfigurationFiles } | undefined;
+  #parts: { readonly view: ConfigurationFollower; readonly files: ConfigurationFiles } | undefined;
 
   constructor(world: ViewWorld, nodeId: string) {
     this.#world = world;
@@ -64,7 +67,7 @@ class ViewMaster {
     return this.#parts.files;
   }
 
-  get view(): ConfigurationView {
+  get view(): ConfigurationFollower {
     if (this.#parts === undefined) throw new Error('not started');
     return this.#parts.view;
   }
@@ -82,8 +85,9 @@ class ViewMaster {
     const source = new DirectorySource({ nodeId, directory: this.directory, logger, clock });
     const state = new MasterState(store, logger);
     const { configurations } = state;
-    const view = new ConfigurationView({
+    const view = new ConfigurationFollower({
       source,
+      localFiles: new LocalFiles(source),
       configurations,
       store,
       door: {
@@ -92,8 +96,8 @@ class ViewMaster {
           return store.transact(await transactionOf(edits, nodeId, { ...state, clock }));
         },
       },
-      basesFile: join(root, nodeId, 'data/views/configurations.json'),
-      onFaults: () => undefined,
+      bases: new Bases({ path: join(root, nodeId, 'data/views/configurations.json'), store, logger }),
+      metrics: new Metrics(),
       clock,
       random: () => 0.5,
       logger,
@@ -108,7 +112,6 @@ class ViewMaster {
     });
     this.#parts = { view, files };
     await this.#running.start(state);
-    await this.#running.start(view);
     await this.#running.start(files);
   }
 

@@ -1,10 +1,11 @@
 /**
  * Entries of the change stream for tests of the dashboard. Everything is well in them, unless a test says otherwise.
  */
-import type { Instance, Rollout } from '../../../src/dashboard/api/api-types.js';
-import type { Topics } from '../../../src/dashboard/live/messages.js';
+import type { InstanceInfo } from '../../../src/model/instance.js';
+import type { ShownRollout } from '../../../src/operations/rollouts/rollouts.js';
+import type { Topics } from '../../../src/watch-client/topics.js';
 
-export function anInstance(fields: Partial<Instance> = {}): Instance {
+export function anInstance(fields: Partial<InstanceInfo> = {}): InstanceInfo {
   return {
     id: 'a1f1so',
     configurationName: 'lobby',
@@ -33,7 +34,7 @@ export function anInstance(fields: Partial<Instance> = {}): Instance {
   };
 }
 
-export function aRollout(fields: Partial<Rollout> = {}): Rollout {
+export function aRollout(fields: Partial<ShownRollout> = {}): ShownRollout {
   return {
     configurationName: 'lobby',
     state: 'rolling',

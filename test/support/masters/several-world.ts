@@ -16,6 +16,7 @@ import { SystemClock } from '../../../src/loop/system-clock.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { MasterState } from '../../../src/state/master-state.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
 import { MasterTemplates } from '../../../src/templates/master-templates.js';
 import { MemoryFile } from '../cluster/cluster-files.js';
 import { MemoryStore } from '../store/memory-store.js';
@@ -109,7 +110,7 @@ export class TestMaster {
     const logger = pino({ level: 'debug' }, { write: (line: string) => this.log.push(line) });
     const paths = this.#paths();
     for (const path of Object.values(paths)) await mkdir(path, { recursive: true });
-    const shared = { clock, random: () => 0.5, logger };
+    const shared = { clock, random: () => 0.5, metrics: new Metrics(), logger };
     const templates = new MasterTemplates({
       ...shared,
       paths,

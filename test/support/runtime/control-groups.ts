@@ -1,6 +1,6 @@
 /**
- * Removes the control groups of a root. A killed daemon leaves them for the next daemon, but after a test there is
- * none.
+ * Removes the control groups of a root. A killed daemon leaves them for the next daemon, which never comes after a
+ * test.
  */
 import { pino } from 'pino';
 import { openLimits } from '../../../src/runtime/limits/open-limits.js';

@@ -10,7 +10,7 @@ import { Metrics } from '../../../src/telemetry/metrics.js';
 import { reportOf } from '../../support/channel/messages.js';
 import { intakeOver } from '../../support/channel/test-hub.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';
-import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { instanceRecord, placedOn, withStatus } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { metricsText } from '../../support/metrics-text.js';
 
@@ -132,7 +132,7 @@ describe('the intake of reports', () => {
 
   it('takes no players over to the process that follows a crash, of which no report came', async () => {
     const { status: before } = instanceRecord(ID);
-    await put({ status: { ...before, pid: 42, players: 3, maxPlayers: 8, tps: 20 } });
+    await put({ status: withStatus(before, { pid: 42, players: 3, maxPlayers: 8, tps: 20 }) });
     await intake.take('alpha', [report({ pid: 43, restarts: 1 })]);
     expect(status()).toMatchObject({ state: 'ONLINE', pid: 43, players: null, maxPlayers: null, tps: null });
   });
@@ -140,7 +140,7 @@ describe('the intake of reports', () => {
   it('keeps the STOPPED of an app while its node ends the process', async () => {
     await put({
       desired: { goal: 'stop', restartToken: 0 },
-      status: { ...instanceRecord(ID).status, state: 'STOPPED', reason: 'reported', pid: 42 },
+      status: withStatus(instanceRecord(ID).status, { state: 'STOPPED', reason: 'reported', pid: 42 }),
     });
     await intake.take('alpha', [report({ reason: 'stopping', message: 'stopping: SIGTERM sent' })]);
     expect(status()).toMatchObject({ state: 'STOPPED', reason: 'stopping', pid: 42 });
@@ -149,7 +149,9 @@ describe('the intake of reports', () => {
   });
 
   it('keeps the ONLINE of an app whose node did not find it ready, while that ends the process', async () => {
-    await put({ status: { ...instanceRecord(ID).status, state: 'ONLINE', reason: 'reported', pid: 42 } });
+    await put({
+      status: withStatus(instanceRecord(ID).status, { state: 'ONLINE', reason: 'reported', pid: 42 }),
+    });
     await intake.take('alpha', [report({ state: 'CREATING', reason: 'stopping' })]);
     expect(status()).toMatchObject({ state: 'ONLINE', reason: 'stopping' });
     await intake.take('alpha', [report({ state: 'CREATING', reason: 'installing', pid: null })]);

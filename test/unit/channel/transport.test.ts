@@ -37,10 +37,10 @@ describe('the in-process transport', () => {
     const [mine, its] = createInProcessPair();
     const { frames } = listen(mine);
     its.onFrame(({ message }) => {
-      if (message.type === 'fed') its.send({ type: 'status-acknowledged', sequence: message.sequence });
+      if (message.type === 'status') its.send({ type: 'status-acknowledged', sequence: message.sequence });
     });
-    mine.send({ type: 'fed', sequence: 1 });
-    mine.send({ type: 'fed', sequence: 2 });
+    mine.send({ type: 'status', sequence: 1, reports: [] });
+    mine.send({ type: 'status', sequence: 2, reports: [] });
     await until(() =>
       expect(frames.map(({ message }) => message)).toEqual([
         { type: 'status-acknowledged', sequence: 1 },

@@ -24,7 +24,7 @@ interface World {
 }
 
 function record(text: string): [string, { value: ConfigurationRecord }] {
-  const [file = '', content = '', sourceNode = 'n1', waits] = text.split(' ');
+  const [file = '', content = '', sourceNode = 'n1'] = text.split(' ');
   const from = reading(file, content);
   if (from.kind !== 'valid') throw new Error('a record holds a valid configuration');
   const { configuration, hash } = from.parsed;
@@ -33,7 +33,6 @@ function record(text: string): [string, { value: ConfigurationRecord }] {
     hash,
     sourceFile: file,
     sourceNode,
-    ...(waits === 'waits' && { removalWaits: true as const }),
   };
   return [configuration.name, { value }];
 }
@@ -45,7 +44,7 @@ function states({ files = {}, records = [], faults = [], heldBack = {}, conflict
     files: new Map(Object.entries(files).map(([file, content]) => [file, reading(file, content)])),
     records: records.map(record),
     faults,
-    waiting: new Set(),
+    waiting: new Set(records.filter((text) => text.endsWith(' waits')).map((text) => record(text)[0])),
     heldBack: new Map(Object.entries(heldBack)),
     conflicts: new Map(Object.entries(conflicts)),
   }).map(({ file, node, name, state, error, revision, removalWaits }) => {

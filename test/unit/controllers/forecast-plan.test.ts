@@ -61,16 +61,16 @@ describe('what minimum-service would do', () => {
   });
 
   it('ends what is above a maximum', () => {
-    const instances = [counted('a', { players: 1 }), counted('b'), counted('c', { createdAt: 5 })];
+    const instances = [counted('a', { players: 'some' }), counted('b'), counted('c', { createdAt: 5 })];
     expect(outcomeOf({ ...service, minimum: 0, maximum: 1, instances }).ended).toEqual(new Set(['b', 'c']));
   });
 
   it('ends what is left of a lowered minimum, and knows whose players are waited for', () => {
     const surplus = { players: 'wait', leftMs: null } as const;
     const instances = [
-      counted('a', { isUsed: true }),
-      counted('b', { isUsed: true, createdAt: 5 }),
-      counted('c', { isUsed: true, createdAt: 9 }),
+      counted('a', { players: 'some' }),
+      counted('b', { players: 'some', createdAt: 5 }),
+      counted('c', { players: 'some', createdAt: 9 }),
       counted('d'),
     ];
     expect(outcomeOf({ ...service, minimum: 1, surplus, instances })).toEqual({
@@ -85,8 +85,8 @@ describe('what minimum-service would do', () => {
   it('ends of a configuration that goes what is to leave, and knows whose players are waited for', () => {
     const patience = { players: 'wait', leftMs: 5000 } as const;
     const leaving = [
-      { id: 'a', isUsed: true, patience },
-      { id: 'b', isUsed: false, patience },
+      { id: 'a', players: 'some' as const, patience },
+      { id: 'b', players: 'none' as const, patience },
     ];
     expect(outcomeWithout({ name: 'lobby', leaving })).toEqual({
       create: 0,

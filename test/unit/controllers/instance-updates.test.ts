@@ -8,12 +8,12 @@ import {
   configurationSchema,
   hashConfiguration,
 } from '../../../src/model/configuration.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { InstanceRecord, StoredStatus } from '../../../src/model/instance.js';
 import { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, revisionKey } from '../../../src/store/keys.js';
 import { AS_IT_IS } from '../../support/control-plane/as-it-is.js';
-import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { instanceRecord, placedOn, withStatus } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
@@ -63,7 +63,8 @@ async function put(fields: Partial<InstanceRecord> = {}): Promise<void> {
 }
 
 const recordNow = () => state.instances.get('old1aa')?.value ?? expect.fail('it is gone');
-const status = (fields: Partial<InstanceRecord['status']>) => ({ ...instanceRecord('a').status, ...fields });
+const status = (fields: Partial<StoredStatus>) =>
+  withStatus(instanceRecord('a').status, { hasBeenReady: false, ...fields });
 
 it('restarts what runs with the content in force, where it is', async () => {
   const hash = await putInForce({ ramMB: 300, cpu: 20 });

@@ -17,7 +17,7 @@ import { MemoryStore } from '../../support/store/memory-store.js';
 describe('the plan for what a configuration left', () => {
   const one = (id: string, isUsed: boolean, fields: Partial<LeavingInstance['patience']> = {}) => ({
     id,
-    isUsed,
+    players: isUsed ? ('some' as const) : ('none' as const),
     patience: { players: 'wait' as const, leftMs: null, ...fields },
   });
   const decide = (...leaving: LeavingInstance[]): string[] => {

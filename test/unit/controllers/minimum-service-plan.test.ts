@@ -11,6 +11,7 @@ import {
   withCreated,
   YOUNG_MS,
 } from '../../../controllers/master/minimum-service/plan.js';
+import type { Players } from '../../../src/model/instance.js';
 import { MAX_OPERATIONS } from '../../../src/store/store.js';
 import { counted } from '../../support/control-plane/counted-instance.js';
 import { instanceRecord } from '../../support/control-plane/records.js';
@@ -115,22 +116,22 @@ describe('the plan of the minimum-service enforcer', () => {
     ['one that has no node and is said to be OFFLINE', { state: 'OFFLINE', node: null }, true],
     ['one on a lost node', { state: 'OFFLINE', node: 'lost' }, false],
     ['a static one on a lost node', { state: 'OFFLINE', node: 'lost', static: true }, true],
-    ['one that was stopped', { goal: 'stop', state: 'STOPPED' }, false],
-    ['one that is still stopping', { goal: 'stop', state: 'ONLINE' }, false],
-    ['a static one that was stopped', { goal: 'stop', state: 'STOPPED', static: true }, true],
-    ['one that is being removed', { goal: 'remove' }, false],
-    ['a static one that is being removed', { goal: 'remove', static: true }, false],
+    ['one that was stopped', { phase: 'stop', state: 'STOPPED' }, false],
+    ['one that is still stopping', { phase: 'stop', state: 'ONLINE' }, false],
+    ['a static one that was stopped', { phase: 'stop', state: 'STOPPED', static: true }, true],
+    ['one that is being removed', { phase: 'remove' }, false],
+    ['a static one that is being removed', { phase: 'remove', static: true }, false],
     ['one that said STOPPED of itself', { state: 'STOPPED' }, false],
-    ['one that its restart policy does not start again', { state: 'STOPPED', hasFinished: true }, true],
-    ['such a one on a lost node', { state: 'STOPPED', hasFinished: true, node: 'lost' }, true],
-    ['such a one that is being removed', { goal: 'remove', state: 'STOPPED', hasFinished: true }, false],
+    ['one that its restart policy does not start again', { state: 'STOPPED', phase: 'finished' }, true],
+    ['such a one on a lost node', { state: 'STOPPED', phase: 'finished', node: 'lost' }, true],
+    ['such a one that is being removed', { phase: 'remove', state: 'STOPPED' }, false],
   ])('counts %s as it should', (_what, fields, counts) => {
     const steps = decide({ instances: [counted('a', fields)] });
     expect(steps).toEqual(counts ? [] : [expect.stringMatching(/^create 1 /)]);
   });
 
   describe('with an instance whose record is set aside', () => {
-    const setAside = counted('a', { state: 'OFFLINE', isSetAside: true });
+    const setAside = counted('a', { state: 'OFFLINE', knowledge: 'set-aside' });
 
     it('counts it, unless its node is lost', () => {
       expect(decide({ minimum: 1, instances: [setAside] })).toEqual([]);
@@ -149,7 +150,7 @@ describe('the plan of the minimum-service enforcer', () => {
   describe('with "surplus": "remove"', () => {
     const patient = { players: 'wait', leftMs: null } as const;
     const three = [counted('a'), counted('b', { createdAt: 1 }), counted('c', { createdAt: 2 })];
-    const used = { isUsed: true, players: 1 };
+    const used = { players: 'some' } as const;
 
     it('removes what is left of a lowered minimum, the youngest first', () => {
       expect(decide({ minimum: 1, surplus: patient, instances: three })).toEqual(['shed c', 'shed b']);
@@ -197,7 +198,7 @@ describe('the plan of the minimum-service enforcer', () => {
       const instances = [
         counted('a'),
         counted('b', { state: 'OFFLINE', node: 'lost' }),
-        counted('c', { awaitsReport: true }),
+        counted('c', { knowledge: 'awaits-report' }),
       ];
       expect(decide({ minimum: 1, surplus: patient, instances })).toEqual([]);
     });
@@ -231,7 +232,7 @@ describe('the plan of the minimum-service enforcer', () => {
 
     it('takes what has no players first, and of that what the enforcer made', () => {
       const instances = [
-        counted('used', { createdAt: 9, players: 1 }),
+        counted('used', { createdAt: 9, players: 'some' }),
         counted('mine', { createdAt: 8, maker: 'client' }),
         counted('made', { createdAt: 7 }),
       ];
@@ -241,9 +242,9 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('leaves those alone that were stopped already', () => {
-      const stopped = counted('b', { goal: 'stop', state: 'STOPPED' });
+      const stopped = counted('b', { phase: 'stop', state: 'STOPPED' });
       expect(decide({ maximum: 1, instances: [counted('a'), stopped] })).toEqual([]);
-      const resting = counted('c', { goal: 'stop', state: 'STOPPED', static: true });
+      const resting = counted('c', { phase: 'stop', state: 'STOPPED', static: true });
       expect(decide({ maximum: 1, instances: [counted('a'), resting] })).toEqual([]);
     });
 
@@ -251,16 +252,16 @@ describe('the plan of the minimum-service enforcer', () => {
       const lost = [1, 2].map((n) => counted(`lost${n}`, { state: 'OFFLINE', node: 'lost' }));
       const counts = { minimum: 2, maximum: 2 };
       expect(decide({ ...counts, instances: lost })).toEqual(['create 2 (streak 0) for lost1 lost2']);
-      const made = (players = 0) =>
+      const made = (players: Players = 'none') =>
         [1, 2].map((n) => counted(`new${n}`, { createdAt: 7, replaces: `lost${n}`, players }));
       expect(decide({ ...counts, instances: [...lost, ...made()] })).toEqual([]);
-      const back = (players = 0) => lost.map(({ id }) => counted(id, { players }));
+      const back = (players: Players = 'none') => lost.map(({ id }) => counted(id, { players }));
       expect(decide({ ...counts, instances: [...back(), ...made()] })).toEqual([]);
-      expect(decide({ ...counts, instances: [...back(), ...made(1)] })).toEqual([
+      expect(decide({ ...counts, instances: [...back(), ...made('some')] })).toEqual([
         'remove lost1',
         'remove lost2',
       ]);
-      expect(decide({ ...counts, instances: [...back(1), ...made(1)] })).toEqual([
+      expect(decide({ ...counts, instances: [...back('some'), ...made('some')] })).toEqual([
         'remove new1',
         'remove new2',
       ]);
@@ -273,7 +274,7 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('does not count what a node that is back has not reported yet', () => {
-      const instances = [counted('a', { awaitsReport: true }), counted('b', { createdAt: 7 })];
+      const instances = [counted('a', { knowledge: 'awaits-report' }), counted('b', { createdAt: 7 })];
       expect(decide({ maximum: 1, instances })).toEqual([]);
       expect(decide({ maximum: 1, instances: [counted('a'), counted('b', { createdAt: 7 })] })).toEqual([
         'remove b',
@@ -307,13 +308,13 @@ describe('the plan of the minimum-service enforcer', () => {
     });
 
     it('makes none for one that was stopped or deleted', () => {
-      const instances = [lost('a', { goal: 'stop' }), lost('b', { goal: 'remove' })];
+      const instances = [lost('a', { phase: 'stop' }), lost('b', { phase: 'remove' })];
       expect(decide({ instances })).toEqual(['create 1 (streak 0)']);
     });
   });
 
   describe('after creations', () => {
-    const quitter = counted('quit', { goal: 'stop', state: 'STOPPED', stoppedItself: true });
+    const quitter = counted('quit', { phase: 'quit', state: 'STOPPED' });
     const failed = (streak: number, agoMs: number): Partial<ServiceFacts> => ({
       instances: [quitter],
       history: historyOf(NOW - agoMs, ['quit'], streak),
@@ -322,8 +323,8 @@ describe('the plan of the minimum-service enforcer', () => {
     it.each<[string, readonly CountedInstance[], boolean]>([
       ['stopped by its own word', [quitter], true],
       ['lost with its node', [counted('quit', { state: 'OFFLINE', node: 'lost' })], true],
-      ['stopped by a client', [counted('quit', { goal: 'stop', state: 'STOPPED' })], false],
-      ['deleted', [counted('quit', { goal: 'remove' })], false],
+      ['stopped by a client', [counted('quit', { phase: 'stop', state: 'STOPPED' })], false],
+      ['deleted', [counted('quit', { phase: 'remove' })], false],
       ['gone', [], false],
     ])('counts one that is %s as it should', (_what, instances, hasFailed) => {
       const steps = decide({ instances, history: historyOf(NOW, ['quit']) });
@@ -335,7 +336,7 @@ describe('the plan of the minimum-service enforcer', () => {
       const ofItself = [{ ...quitter, static: true }];
       expect(decide({ minimum: 1, instances: ofItself, history })).toEqual([]);
       expect(decide({ minimum: 2, instances: ofItself, history })).toEqual(['look again in 1000 ms']);
-      const byClient = [{ ...quitter, static: true, stoppedItself: false }];
+      const byClient = [{ ...quitter, static: true, phase: 'stop' as const }];
       expect(decide({ minimum: 2, instances: byClient, history })).toEqual(['create 1 (streak 0)']);
     });
 

@@ -7,7 +7,7 @@ import type { InstanceRecord } from '../../../src/model/instance.js';
 import { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey } from '../../../src/store/keys.js';
-import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
+import { instanceRecord, placedOn, withStatus } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
@@ -81,7 +81,7 @@ it('counts no RAM of one that is finished and is stopped', async () => {
 });
 
 it('counts the RAM of one that is deleted while it runs, until its record is gone', async () => {
-  await put({ desired: RUN, status: { ...status, state: 'ONLINE', pid: 7 } });
+  await put({ desired: RUN, status: withStatus(status, { state: 'ONLINE', pid: 7 }) });
   await writer.remove(ID);
   expect(used()).toBe(300);
   const { revision } = state.instances.get(ID) ?? expect.fail('its record is there');

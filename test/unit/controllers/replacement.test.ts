@@ -8,7 +8,7 @@ import type { InstanceStatus } from '../../../src/model/instance.js';
 import { InstanceWriter } from '../../../src/state/instance-writes.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { instanceKey, nodeKey } from '../../../src/store/keys.js';
-import { instanceRecord, nodeRecord, placedOn } from '../../support/control-plane/records.js';
+import { instanceRecord, nodeRecord, placedOn, withStatus } from '../../support/control-plane/records.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
@@ -22,12 +22,12 @@ it.each<[string, Partial<InstanceStatus>]>([
   await state.start();
   const { status: fresh } = instanceRecord('old1aa');
   const placement = placedOn('alpha');
-  const old = instanceRecord('old1aa', { madeBy: 'enforcer', placement, status: { ...fresh, ...status } });
+  const old = instanceRecord('old1aa', { madeBy: 'enforcer', placement, status: withStatus(fresh, status) });
   const made = instanceRecord('new1aa', {
     madeBy: 'enforcer',
     placement: placedOn('beta'),
     replaces: 'old1aa',
-    status: { ...fresh, state: 'ONLINE', pid: 7 },
+    status: withStatus(fresh, { state: 'ONLINE', pid: 7 }),
   });
   const revision = await store.transact([
     ...['alpha', 'beta'].map((id) => ({ do: 'create', key: nodeKey(id), value: nodeRecord(id) }) as const),

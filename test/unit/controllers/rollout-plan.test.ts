@@ -10,27 +10,21 @@ import { FITS } from '../../support/control-plane/victims.js';
 const old = (id: string, fields: Partial<Member> = {}): Member => ({
   id,
   createdAt: Number(id.slice(1)),
-  isCurrent: false,
+  content: 'outdated',
   revision: 'old',
   static: false,
-  losesFiles: false,
-  isUp: true,
-  upForMs: 60_000,
+  up: { forMs: 60_000 },
   hasRestarted: false,
-  hasPlayers: false,
-  isEmpty: false,
-  spareFor: null,
-  isReplacement: false,
-  isReachable: true,
-  isDraining: false,
+  players: 'unknown',
+  role: { is: 'first' },
+  node: 'here',
   isMarked: false,
   message: null,
   ...fields,
 });
-const down = (id: string, fields: Partial<Member> = {}): Member =>
-  old(id, { isUp: false, upForMs: null, ...fields });
+const down = (id: string, fields: Partial<Member> = {}): Member => old(id, { up: null, ...fields });
 const fresh = (id: string, fields: Partial<Member> = {}): Member =>
-  old(id, { isCurrent: true, revision: 'new', isReplacement: true, ...fields });
+  old(id, { content: 'current', revision: 'new', role: { is: 'heir' }, ...fields });
 
 type Given = Partial<Omit<RolloutFacts, 'update'>> & { readonly update?: object };
 
@@ -80,31 +74,31 @@ describe('the next move', () => {
     ['not up goes before free', [old('a1'), down('a2')], {}, ['replace a2']],
     [
       'free goes before one with players',
-      [old('a1', { hasPlayers: true, isMarked: true }), old('a2')],
+      [old('a1', { players: 'some', isMarked: true }), old('a2')],
       {},
       ['create a2'],
     ],
     [
       'no second one while one starts',
-      [old('a1'), old('a2'), fresh('a3', { spareFor: 'a1', upForMs: 1 })],
+      [old('a1'), old('a2'), fresh('a3', { role: { is: 'spare', of: 'a1' }, up: { forMs: 1 } })],
       {},
       [],
     ],
     [
       'a second one with more surge',
-      [old('a1'), old('a2'), fresh('a3', { spareFor: 'a1', upForMs: 1 })],
+      [old('a1'), old('a2'), fresh('a3', { role: { is: 'spare', of: 'a1' }, up: { forMs: 1 } })],
       { update: { maxSurge: 2 } },
       ['create a2'],
     ],
     [
       'a good one lets the old one go, and the next begins after',
-      [old('a1'), fresh('a3', { spareFor: 'a1' })],
+      [old('a1'), fresh('a3', { role: { is: 'spare', of: 'a1' } })],
       {},
       ['remove a1 for a3'],
     ],
     [
       'one that is up, but not for long enough, lets nobody go',
-      [old('a1'), fresh('a3', { spareFor: 'a1', upForMs: 9999 })],
+      [old('a1'), fresh('a3', { role: { is: 'spare', of: 'a1' }, up: { forMs: 9999 } })],
       {},
       [],
     ],
@@ -116,13 +110,13 @@ describe('the next move', () => {
     ],
     [
       'and none while as many are missing as may be',
-      [old('a1'), fresh('a2', { upForMs: 5 })],
+      [old('a1'), fresh('a2', { up: { forMs: 5 } })],
       { update: { maxSurge: 0, maxUnavailable: 1 } },
       [],
     ],
     [
       'one that is down by itself is missing as well',
-      [old('a1'), fresh('a2', { isUp: false, upForMs: null })],
+      [old('a1'), fresh('a2', { up: null })],
       { update: { maxSurge: 0, maxUnavailable: 1 } },
       [],
     ],
@@ -131,8 +125,8 @@ describe('the next move', () => {
       [
         old('a1'),
         old('a2'),
-        ...[3, 4, 5, 6].map((n) => old(`a${n}`, { hasPlayers: true, isMarked: true })),
-        fresh('a7', { upForMs: 1 }),
+        ...[3, 4, 5, 6].map((n) => old(`a${n}`, { players: 'some', isMarked: true })),
+        fresh('a7', { up: { forMs: 1 } }),
       ],
       { update: { maxSurge: 0, maxUnavailable: '50%' } },
       [],
@@ -156,70 +150,74 @@ describe('the next move', () => {
       { outlook: { ...FITS, obstacle: 'wait', recheckInMs: 5, isDelayed: true } },
       [],
     ],
-    ['a drain moves what is on its node', [old('a1', { isDraining: true }), old('a2')], {}, ['create a2']],
-    ['what is away is left alone', [down('a1', { isReachable: false })], {}, []],
+    ['a drain moves what is on its node', [old('a1', { node: 'draining' }), old('a2')], {}, ['create a2']],
+    ['what is away is left alone', [down('a1', { node: 'away' })], {}, []],
     [
       'with players alone, one new one is made for the next players',
-      [old('a1', { hasPlayers: true, isMarked: true })],
+      [old('a1', { players: 'some', isMarked: true })],
       {},
       ['create a1'],
     ],
     [
       'and no second one',
       [
-        old('a1', { hasPlayers: true, isMarked: true }),
-        old('a2', { hasPlayers: true, isMarked: true }),
-        fresh('a3', { spareFor: 'a1' }),
+        old('a1', { players: 'some', isMarked: true }),
+        old('a2', { players: 'some', isMarked: true }),
+        fresh('a3', { role: { is: 'spare', of: 'a1' } }),
       ],
       { update: { maxSurge: 2 } },
       [],
     ],
     [
       'an empty one goes for the replacement of one that has players',
-      [old('a1', { hasPlayers: true, isMarked: true }), old('a2'), fresh('a3', { spareFor: 'a1' })],
+      [
+        old('a1', { players: 'some', isMarked: true }),
+        old('a2'),
+        fresh('a3', { role: { is: 'spare', of: 'a1' } }),
+      ],
       {},
       ['remove a2 for a3'],
     ],
     [
       'players are ignored where that is said',
-      [old('a1', { hasPlayers: true })],
+      [old('a1', { players: 'some' })],
       { update: { players: 'ignore' } },
       ['create a1'],
     ],
     [
       'players are waited for until the deadline',
-      [old('a1', { hasPlayers: true, isMarked: true }), fresh('a2', { isReplacement: false })],
+      [old('a1', { players: 'some', isMarked: true }), fresh('a2', { role: { is: 'first' } })],
       { update: { playersSeconds: 60 }, agedMs: 59_999 },
       [],
     ],
     [
       'and not after it',
-      [old('a1', { hasPlayers: true })],
+      [old('a1', { players: 'some' })],
       { update: { playersSeconds: 60 }, agedMs: 60_000 },
       ['create a1'],
     ],
     [
       'who waits is marked, and who does not is not',
-      [old('a1', { hasPlayers: true }), old('a2', { isMarked: true })],
+      [old('a1', { players: 'some' }), old('a2', { isMarked: true })],
       {},
       ['mark a1', 'unmark a2', 'create a2'],
     ],
     [
       'a replacement of an older content goes',
-      [old('a1'), old('a2', { spareFor: 'a1', isReplacement: true })],
+      [old('a1'), old('a2', { role: { is: 'spare', of: 'a1' } })],
       {},
       ['remove a2 for a1', 'create a1'].slice(0, 1),
     ],
     ['static: in place', [old('a1', { static: true }), old('a2', { static: true })], {}, ['update a1']],
     [
       'static: one at a time',
-      [old('a1', { static: true }), fresh('a2', { static: true, upForMs: 3, isReplacement: false })],
+      [old('a1', { static: true }), fresh('a2', { static: true, up: { forMs: 3 }, role: { is: 'first' } })],
       {},
       [],
     ],
     [
       'canaries: no more than asked for',
-      [old('a1'), fresh('a2', { upForMs: 1 })],
+      [old('a1'), fresh('a2', { up: { forMs: 1 } })],
       { rollout: rolloutRecord({ isPromoted: false }), update: { canary: 1, maxSurge: 3 } },
       [],
     ],
@@ -229,7 +227,12 @@ describe('the next move', () => {
       { update: { strategy: 'idle' } },
       ['mark a1'],
     ],
-    ['idle: what is empty', [old('a1', { isEmpty: true })], { update: { strategy: 'idle' } }, ['create a1']],
+    [
+      'idle: what is empty',
+      [old('a1', { players: 'none' })],
+      { update: { strategy: 'idle' } },
+      ['create a1'],
+    ],
     [
       'idle: what has started again',
       [old('a1', { hasRestarted: true })],
@@ -274,32 +277,32 @@ describe('the record', () => {
     ],
     [
       'late: failed',
-      [old('a1'), fresh('a2', { spareFor: 'a1', isUp: false, upForMs: null })],
+      [old('a1'), fresh('a2', { role: { is: 'spare', of: 'a1' }, up: null })],
       { stalledMs: 600_000 },
       ['failed no-progress'],
     ],
     [
       'late with rollback: goes back',
-      [old('a1'), fresh('a2', { spareFor: 'a1', upForMs: 1 })],
+      [old('a1'), fresh('a2', { role: { is: 'spare', of: 'a1' }, up: { forMs: 1 } })],
       { stalledMs: 600_000, update: { onFailure: 'rollback' } },
       ['rolling-back no-progress'],
     ],
     [
       'a static one whose directory would be emptied: no time heals that',
-      [old('a1', { static: true, losesFiles: true })],
+      [old('a1', { static: true, content: 'unsafe' })],
       {},
       ['failed loses-files'],
     ],
     ['late for want of room', [old('a1')], { stalledMs: 600_000, outlook: STUCK }, ['failed not-placeable']],
     [
       'a way back that is late, too',
-      [old('a1'), fresh('a2', { spareFor: 'a1', upForMs: 1 })],
+      [old('a1'), fresh('a2', { role: { is: 'spare', of: 'a1' }, up: { forMs: 1 } })],
       { stalledMs: 600_000, rollout: rolloutRecord({ state: 'rolling-back', reason: 'rollback' }) },
       ['failed rollback-failed'],
     ],
     [
       'waiting for players is never late',
-      [old('a1', { hasPlayers: true, isMarked: true }), fresh('a2')],
+      [old('a1', { players: 'some', isMarked: true }), fresh('a2')],
       { stalledMs: 9_000_000 },
       ['rolling'],
     ],
@@ -370,9 +373,9 @@ describe('a failed rollout', () => {
   it('makes the last good one in place of what of its own content is not up, and touches nothing else', () => {
     const failed = rolloutRecord({ state: 'failed', reason: 'no-progress', endedAt: 5 });
     const members = [
-      old('a1', { isCurrent: true }),
-      down('a2', { revision: 'new', isReplacement: true }),
-      old('a3', { revision: 'new', isReplacement: true }),
+      old('a1', { content: 'current' }),
+      down('a2', { revision: 'new', role: { is: 'heir' } }),
+      old('a3', { revision: 'new', role: { is: 'heir' } }),
       down('a4', { revision: 'older' }),
     ];
     expect(stepsOf(members, { rollout: failed })).toEqual(['replace a2']);

@@ -16,7 +16,7 @@ import {
   type WakeFacts,
   wakeFactsOf,
 } from '../../../controllers/master/wake/wake.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
+import type { InstanceRecord, StoredStatus } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { MasterState } from '../../../src/state/master-state.js';
 import { configurationKey, historyKey, instanceKey, nodeKey, revisionKey } from '../../../src/store/keys.js';
@@ -27,10 +27,11 @@ import {
   instanceRecord,
   nodeRecord,
   placedOn,
+  withStatus,
 } from '../../support/control-plane/records.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
-type Fields = Partial<Omit<InstanceRecord, 'status'>> & { status?: Partial<InstanceRecord['status']> };
+type Fields = Partial<Omit<InstanceRecord, 'status'>> & { status?: Partial<StoredStatus> };
 
 let store: MemoryStore;
 let state: MasterState;
@@ -39,7 +40,7 @@ let woken: string[] = [];
 
 function instance(id: string, { status, ...fields }: Fields = {}): InstanceRecord {
   const record = instanceRecord(id, fields);
-  return { ...record, status: { ...record.status, ...status } };
+  return { ...record, status: withStatus(record.status, status ?? {}) };
 }
 
 const put = (key: string, value: unknown): Operation => ({ do: 'put', key, value });

@@ -1,9 +1,10 @@
 /** What the overview shows as needing the operator. */
 import { expect, it } from 'vitest';
-import type { Instance, Rollout } from '../../../src/dashboard/api/api-types.js';
-import type { Topics } from '../../../src/dashboard/live/messages.js';
 import { type AttentionFacts, concernsOf } from '../../../src/dashboard/screens/overview/attention.js';
 import type { ClusterState } from '../../../src/dashboard/screens/overview/cluster-state.js';
+import type { InstanceInfo } from '../../../src/model/instance.js';
+import type { ShownRollout } from '../../../src/operations/rollouts/rollouts.js';
+import type { Topics } from '../../../src/watch-client/topics.js';
 import { aNode, anInstance, aRollout } from '../../support/dashboard/entries.js';
 
 const WELL: ClusterState = {
@@ -16,9 +17,9 @@ const WELL: ClusterState = {
 
 function concerns(facts: {
   readonly state?: Partial<ClusterState>;
-  readonly instances?: readonly Partial<Instance>[];
+  readonly instances?: readonly Partial<InstanceInfo>[];
   readonly nodes?: readonly Partial<Topics['nodes']>[];
-  readonly rollouts?: readonly Partial<Rollout>[];
+  readonly rollouts?: readonly Partial<ShownRollout>[];
   readonly canOperate?: boolean;
 }) {
   const all: AttentionFacts = {
@@ -79,7 +80,7 @@ it('leads from a template in conflict to the templates', () => {
   });
   expect(found).toMatchObject({
     sentence: 'templates/games/arena: conflict: changed here, too',
-    step: { kind: 'open', label: 'To the templates' },
+    step: { kind: 'open', label: 'Show templates' },
   });
 });
 
@@ -137,7 +138,7 @@ it('tells of rollouts that failed or wait for a person, and leaves those alone t
   expect(found.map(({ tone, sentence }) => `${tone} ${sentence}`)).toEqual([
     'bad The rollout of e failed: none became good',
     'bad The rollout of f failed: no place',
-    'busy The canaries of d are good: its rollout waits for its promotion.',
+    'busy The canaries of d are healthy: its rollout waits for promotion.',
     'still The rollout of c is paused.',
   ]);
   expect(found[0]?.step).toMatchObject({ kind: 'open', href: '#/configurations/e' });

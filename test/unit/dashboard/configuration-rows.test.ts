@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import type { Topics } from '../../../src/dashboard/live/messages.js';
 import { rowsOf } from '../../../src/dashboard/screens/configurations/rows.js';
+import type { Topics } from '../../../src/watch-client/topics.js';
 
 function entry(name: string, minimumServiceCount: number): Topics['configurations'] {
   const configuration = {
@@ -47,7 +47,7 @@ it('shows broken, gone and missing before what is well, each with what to do', (
   expect(rows.map(({ name, state, note }) => `${name}: ${state}: ${note}`)).toEqual([
     'kept: kept: line 3: command: must be a text',
     'new: never: command: must be a text',
-    'left: gone: 2 instances left of it: delete them, or create it anew',
+    'left: gone: 2 instances left: delete them, or create the configuration again',
     'short: inForce: 2 instances missing: see why',
     'well: inForce: ',
   ]);

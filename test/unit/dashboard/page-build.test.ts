@@ -1,7 +1,7 @@
 /** The notice that the page of a tab is older than the server. */
 import { signal } from '@preact/signals';
 import { expect, it, vi } from 'vitest';
-import type { ConnectionState } from '../../../src/dashboard/live/watch-connection.js';
+import type { ConnectionState } from '../../../src/dashboard/live/live-connection.js';
 import { buildOf, PageBuild } from '../../../src/dashboard/services/page-build.js';
 
 const pageOf = (name: string): string =>

@@ -7,7 +7,7 @@ import {
   isDestructive,
   isRunnable,
 } from '../../../src/dashboard/screens/palette/command-line.js';
-import { CommandHistory } from '../../../src/dashboard/screens/palette/history.js';
+import { PaletteHistory } from '../../../src/dashboard/screens/palette/history.js';
 import { placesFor } from '../../../src/dashboard/screens/palette/places.js';
 import { anInstance } from '../../support/dashboard/entries.js';
 
@@ -86,10 +86,10 @@ it('remembers the lines of this session only, each once', () => {
     getItem: (name: string) => stored.get(name) ?? null,
     setItem: (name: string, value: string) => void stored.set(name, value),
   };
-  const history = new CommandHistory(storage, 'one');
+  const history = new PaletteHistory(storage, 'one');
   for (const line of ['a', 'b', 'a']) history.add(line);
   expect(history.lines()).toEqual(['b', 'a']);
-  expect(new CommandHistory(storage, 'two').lines()).toEqual([]);
+  expect(new PaletteHistory(storage, 'two').lines()).toEqual([]);
 });
 
 it('shows what a terminal or browser would obey', () => {

@@ -1,9 +1,9 @@
 /** What the overview tells of what happened last. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { Instance } from '../../../src/dashboard/api/api-types.js';
-import type { Topics } from '../../../src/dashboard/live/messages.js';
 import { RecentEvents } from '../../../src/dashboard/live/recent-events.js';
 import type { Batch } from '../../../src/dashboard/live/topic-store.js';
+import type { InstanceInfo } from '../../../src/model/instance.js';
+import type { Topics } from '../../../src/watch-client/topics.js';
 import { aNode, anInstance } from '../../support/dashboard/entries.js';
 
 /** A store that the test changes. */
@@ -31,7 +31,7 @@ class FakeStore<T> {
 }
 
 describe('the last events', () => {
-  let instances: FakeStore<Instance>;
+  let instances: FakeStore<InstanceInfo>;
   let nodes: FakeStore<Topics['nodes']>;
   let events: RecentEvents;
   let now = 0;

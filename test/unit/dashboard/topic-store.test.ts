@@ -23,19 +23,17 @@ function makeStore() {
   return { store, frames, batches, playFrames, names: () => [...store.entries.keys()] };
 }
 
-const snapshot = (revision: number, names: readonly string[], part = { first: true, last: true }) => ({
+const snapshot = (revision: number, names: readonly string[], part = { isFirst: true, isLast: true }) => ({
   type: 'snapshot' as const,
   topic: 'pets',
-  epoch: 'e1',
-  revision,
+  position: { epoch: 'e1', revision },
   ...part,
   put: names.map((name) => ({ name, age: 1 })),
 });
 const changes = (revision: number, put: readonly Pet[], gone: readonly string[] = []) => ({
   type: 'changes' as const,
   topic: 'pets',
-  epoch: 'e1',
-  revision,
+  position: { epoch: 'e1', revision },
   put,
   gone,
 });
@@ -45,20 +43,20 @@ describe('a store of a topic', () => {
     const { store, playFrames, names } = makeStore();
     store.receive(snapshot(1, ['old']));
     playFrames();
-    store.receive(snapshot(2, ['a'], { first: true, last: false }));
+    store.receive(snapshot(2, ['a'], { isFirst: true, isLast: false }));
     playFrames();
     expect(names()).toEqual(['old']);
-    store.receive(snapshot(2, ['b'], { first: false, last: true }));
+    store.receive(snapshot(2, ['b'], { isFirst: false, isLast: true }));
     playFrames();
     expect(names()).toEqual(['a', 'b']);
   });
 
   it('says nothing is loaded before the first whole snapshot', () => {
     const { store, playFrames } = makeStore();
-    store.receive(snapshot(1, ['a'], { first: true, last: false }));
+    store.receive(snapshot(1, ['a'], { isFirst: true, isLast: false }));
     playFrames();
     expect(store.isLoaded.value).toBe(false);
-    store.receive(snapshot(1, [], { first: false, last: true }));
+    store.receive(snapshot(1, [], { isFirst: false, isLast: true }));
     playFrames();
     expect(store.isLoaded.value).toBe(true);
   });
@@ -82,9 +80,9 @@ describe('a store of a topic', () => {
   it('spreads a great many entries over frames', () => {
     const { store, frames } = makeStore();
     const many = (from: number) => Array.from({ length: 1_500 }, (_none, place) => `pet${from + place}`);
-    store.receive(snapshot(1, many(0), { first: true, last: false }));
-    store.receive(snapshot(1, many(1_500), { first: false, last: false }));
-    store.receive(snapshot(1, many(3_000), { first: false, last: true }));
+    store.receive(snapshot(1, many(0), { isFirst: true, isLast: false }));
+    store.receive(snapshot(1, many(1_500), { isFirst: false, isLast: false }));
+    store.receive(snapshot(1, many(3_000), { isFirst: false, isLast: true }));
     frames.shift()?.();
     expect(store.entries.size).toBe(0);
     expect(frames).toHaveLength(1);
@@ -92,13 +90,23 @@ describe('a store of a topic', () => {
     expect(store.entries.size).toBe(4_500);
   });
 
-  it('goes on after a lost connection where it stands, without what waited', () => {
+  it('goes on after a lost connection behind what came, also when that waits for a frame', () => {
     const { store, playFrames, names } = makeStore();
     expect(store.request()).toEqual({ subscribe: 'pets' });
     store.receive(snapshot(7, ['a']));
     playFrames();
     store.receive(changes(8, [{ name: 'b', age: 1 }]));
-    expect(store.request()).toEqual({ subscribe: 'pets', resume: { epoch: 'e1', revision: 7 } });
+    expect(store.request()).toEqual({ subscribe: 'pets', resume: { epoch: 'e1', revision: 8 } });
+    playFrames();
+    expect(names()).toEqual(['a', 'b']);
+  });
+
+  it('begins again when the connection is lost within a snapshot', () => {
+    const { store, playFrames, names } = makeStore();
+    store.receive(snapshot(7, ['old']));
+    store.receive(snapshot(9, ['half'], { isFirst: true, isLast: false }));
+    expect(store.request()).toEqual({ subscribe: 'pets' });
+    store.receive(snapshot(10, ['a']));
     playFrames();
     expect(names()).toEqual(['a']);
   });

@@ -8,7 +8,7 @@ import {
   pidOf,
   publicPid,
 } from '../../../src/model/run/run-identity.js';
-import { instanceRecord } from '../../support/control-plane/records.js';
+import { instanceRecord, withStatus } from '../../support/control-plane/records.js';
 
 const PROCESS = { pid: 4711, startTime: 1, bootId: 'b' };
 const CONTAINER = { containerId: '3fd8944bee3a4d7fb85d8b22fe803ff1' };
@@ -21,7 +21,7 @@ describe('the identity of a run', () => {
   it('shows clients no pid of a container', () => {
     expect([publicPid(4711), publicPid(NO_HOST_PID), publicPid(null)]).toEqual([4711, null, null]);
     const record = instanceRecord('abc123');
-    const info = toInstanceInfo({ ...record, status: { ...record.status, pid: NO_HOST_PID } }, 0);
+    const info = toInstanceInfo({ ...record, status: withStatus(record.status, { pid: NO_HOST_PID }) }, 0);
     expect(info.processPid).toBeNull();
   });
 

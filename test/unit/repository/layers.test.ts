@@ -14,13 +14,14 @@ const ROOMS: readonly string[] = [
   'src/cli/',
   'src/import/',
   'src/client/',
+  'src/watch-client/',
   'src/daemon/',
   'src/master.ts',
   'src/master-term.ts',
   'src/wrapper.ts',
   'controllers/master/',
   'controllers/wrapper/',
-  'src/commands/',
+  'src/console/',
   'src/command-tree/',
   'src/api/',
   'src/operations/',
@@ -48,6 +49,8 @@ const ROOMS: readonly string[] = [
 /** The composition roots: nothing else in `src/` imports `controllers/`, and each imports one half. */
 const ROOTS: Readonly<Record<string, string>> = {
   'src/master-term.ts': 'controllers/master/',
+  'src/daemon/sole-files.ts': 'controllers/master/',
+  'src/daemon/several-masters.ts': 'controllers/master/',
   'src/wrapper.ts': 'controllers/wrapper/',
 };
 
@@ -70,7 +73,7 @@ const APART: readonly (readonly [from: string, to: string])[] = [
   ['src/master-term.ts', 'src/node/'],
   ['src/master-term.ts', 'src/runtime/'],
   ['src/client/', 'src/daemon/'],
-  ['src/client/', 'src/commands/'],
+  ['src/client/', 'src/console/'],
   ['src/client/', 'src/store/'],
   ['src/client/', 'src/channel/'],
   ['src/wrapper.ts', 'src/api/'],
@@ -79,18 +82,29 @@ const APART: readonly (readonly [from: string, to: string])[] = [
 
 const DASHBOARD = 'src/dashboard/';
 
+/** The files outside the dashboard that the page loads. They load nothing but each other, so that they run in a browser. */
+const ON_THE_PAGE = ['src/watch-client/', 'src/loop/backoff.js'];
+
 /** A folder with more files than this needs a reason, or holds two ideas. */
 const MOST_FILES = 30;
 
-const IMPORT = /^[ \t]*(?:import|export)\s+(?:type\s+)?(?:[\w$*\s{},]*?\sfrom\s+)?'([^']+)'/gm;
-const DYNAMIC_IMPORT = /\bimport\(\s*'([^']+)'/g;
+const IMPORT = /^[ \t]*(?:import|export)\s+(type\s+)?(?:[\w$*\s{},]*?\sfrom\s+)?'([^']+)'/gm;
+const DYNAMIC_IMPORT = /\bimport\(()\s*'([^']+)'/g;
 
-/** What a file imports, re-exports or loads: paths from the root, or names of packages. Biome keeps import statements in this form. */
-function importsOf(file: string, text: string): string[] {
+interface Import {
+  /** A path from the root, or the name of a package. */
+  readonly target: string;
+  /** True for `import type`, of which nothing is left at run time. */
+  readonly isType: boolean;
+}
+
+/** Everything that a file imports, re-exports or loads. Biome keeps import statements in this form. */
+function importsOf(file: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\//g, '');
-  return [...code.matchAll(IMPORT), ...code.matchAll(DYNAMIC_IMPORT)].map(([, target = '']) =>
-    target.startsWith('.') ? join(dirname(file), target) : target,
-  );
+  return [...code.matchAll(IMPORT), ...code.matchAll(DYNAMIC_IMPORT)].map(([, type, target = '']) => ({
+    target: target.startsWith('.') ? join(dirname(file), target) : target,
+    isType: type !== undefined && type !== '',
+  }));
 }
 
 function roomOf(path: string): string | undefined {
@@ -98,22 +112,30 @@ function roomOf(path: string): string | undefined {
   return ROOMS.filter((room) => file.startsWith(room)).toSorted((a, b) => b.length - a.length)[0];
 }
 
+function isOnPage(path: string): boolean {
+  return ON_THE_PAGE.some((part) => path.replace(/\.ts$/, '.js').startsWith(part));
+}
+
 /** Each import of `text` that points the wrong way, as `file imports target: reason`. */
 function violationsIn(file: string, text: string): string[] {
-  return importsOf(file, text).flatMap((target) => {
-    const problem = problemOf(file, target);
-    return problem === undefined ? [] : [`${file} imports ${target}: ${problem}`];
+  return importsOf(file, text).flatMap((imported) => {
+    const problem = problemOf(file, imported);
+    return problem === undefined ? [] : [`${file} imports ${imported.target}: ${problem}`];
   });
 }
 
-function problemOf(file: string, target: string): string | undefined {
+function problemOf(file: string, { target, isType }: Import): string | undefined {
+  if (isOnPage(file) && !isType && !isOnPage(target))
+    return 'the page loads this file: it imports types only';
   if (!/^(src|controllers|test)\//.test(target)) return undefined;
   const from = roomOf(file);
   const to = roomOf(target);
-  // It is another program, in a browser: it has the API's types, and nothing of the server.
-  if (file.startsWith(DASHBOARD) !== target.startsWith(DASHBOARD)) return 'the dashboard stands alone';
+  if (target.startsWith(DASHBOARD) && !file.startsWith(DASHBOARD)) return 'the dashboard stands alone';
   if (from === undefined || to === undefined)
     return `${from === undefined ? file : target} belongs to no room; add it to test/unit/repository/layers.test.ts`;
+  // The dashboard is another program, in a browser: it has types of the server, and no code.
+  if (file.startsWith(DASHBOARD) && !target.startsWith(DASHBOARD))
+    return isType || isOnPage(target) ? undefined : 'the dashboard has types of the server only';
   const isHalf = target.startsWith(ROOTS[file] ?? 'controllers/') && file in ROOTS;
   if (to.startsWith('controllers/') && file.startsWith('src/'))
     return isHalf
@@ -171,7 +193,7 @@ describe('the check of the layers', () => {
     ['src/channel/wrapper/link.ts', "import type { Hub } from '../master/hub.js';"],
     ['src/api/http/route.ts', "import { Gate } from '../gate/auth.js';"],
     ['src/api/server.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
-    ['src/api/server.ts', "import { Commands } from '../commands/command-runner.js';"],
+    ['src/api/server.ts', "import { Commands } from '../console/commands.js';"],
     ['src/api/server.ts', "const { Master } = await import('../master.js');"],
     ['src/daemon/start-daemon.ts', "import { plan } from '../../controllers/master/placement/plan.js';"],
     ['src/master-term.ts', "import { plan } from '../controllers/wrapper/process-supervisor/plan.js';"],
@@ -181,7 +203,13 @@ describe('the check of the layers', () => {
     ['controllers/master/register.ts', "import { a } from '../wrapper/register.js';"],
     ['controllers/wrapper/register.ts', "import '../../src/master.js';"],
     ['src/loop/round.ts', "import { FakeClock } from '../../test/support/fake-clock.js';"],
-    ['src/dashboard/main.tsx', "import { Instance } from '../model/instance.js';"],
+    ['src/dashboard/main.tsx', "import { instanceInfoSchema } from '../model/instance.js';"],
+    ['src/dashboard/main.tsx', "import { type InstanceInfo } from '../model/instance.js';"],
+    ['src/dashboard/main.tsx', "import '../model/instance.js';"],
+    ['src/dashboard/main.tsx', "const model = await import('../model/instance.js');"],
+    ['src/dashboard/main.tsx', "import type { FakeClock } from '../../test/support/fake-clock.js';"],
+    ['src/watch-client/topics.ts', "import { instanceInfoSchema } from '../model/instance.js';"],
+    ['src/watch-client/messages.ts', "import { setTimeout } from 'node:timers/promises';"],
     ['src/api/server.ts', "import { text } from '../dashboard/app/text.js';"],
     ['src/dashboard/parts/page.tsx', "import { SCREENS } from '../app/screens.js';"],
     ['src/novelty/part.ts', "import { DroverError } from '../model/errors.js';"],
@@ -196,6 +224,9 @@ describe('the check of the layers', () => {
     ['src/master-term.ts', "import { plan } from '../controllers/master/placement/plan.js';"],
     ['controllers/wrapper/register.ts', "import type { Runtime } from '../../src/runtime/runtime.js';"],
     ['src/main.ts', "import { startDaemon } from './daemon/start-daemon.js';"],
+    ['src/dashboard/main.tsx', "import type { InstanceInfo } from '../model/instance.js';"],
+    ['src/dashboard/main.tsx', "import { parseFrame } from '../watch-client/messages.js';"],
+    ['src/watch-client/topics.ts', "import type { InstanceInfo } from '../model/instance.js';"],
     ['src/loop/round.ts', "/* import { Hub } from '../channel/master/hub.js'; */"],
   ])('allows, in %s: %s', (file, text) => {
     expect(violationsIn(file, text)).toEqual([]);

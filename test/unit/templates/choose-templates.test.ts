@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { instanceRecordSchema } from '../../../src/model/instance.js';
 import { randomInstanceId } from '../../../src/model/names.js';
 import { type TemplateInstallation, templateInstallationSchema } from '../../../src/model/template.js';
 import { chooseTemplates } from '../../../src/templates/library/choose.js';
@@ -104,19 +103,5 @@ describe('chooseTemplates', () => {
 
   it('chooses nothing, and has no problem, when nothing is asked for', () => {
     expect(chooseTemplates(installation({}), 'abc123', offer)).toEqual({ templates: [], problems: [] });
-  });
-});
-
-describe('a placed template', () => {
-  it('of a record from before there were storages is a local one', () => {
-    const placement = {
-      nodeId: 'n1',
-      port: null,
-      hostAddress: '127.0.0.1',
-      templates: [{ group: 'base', name: 'core', priority: 3 }],
-    };
-    expect(instanceRecordSchema.shape.placement.parse(placement)?.templates).toEqual([
-      { group: 'base', name: 'core', storage: 'local', priority: 3 },
-    ]);
   });
 });

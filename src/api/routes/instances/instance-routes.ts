@@ -119,10 +119,12 @@ function detailsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     path: '/instances/:id/details',
     scope: 'READ',
     reach: 'instance',
-    summary: 'One instance with what is wanted of it, its templates, and what it uses now.',
+    summary: 'One instance with its desired state, its templates and its present usage.',
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
-    answers: { 200: { description: 'all that is known of it', schema: instanceDetailsSchema } },
+    answers: {
+      200: { description: 'everything that is known of the instance', schema: instanceDetailsSchema },
+    },
     handle: ({ params }) => detailsOf(visible(view, params.id), dependencies),
   });
 }
@@ -133,10 +135,13 @@ function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     path: '/instances/:id',
     scope: 'OPERATE',
     reach: 'instance',
-    summary: 'Removes an instance: its process is ended and its working directory goes, unless it is static.',
+    summary:
+      'Removes an instance: its process is ended, and its working directory is removed unless it is static.',
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
-    answers: { 200: { description: 'hidden at once, cleaned up by its node', schema: instanceMessage } },
+    answers: {
+      200: { description: 'the instance is hidden at once; its node cleans up', schema: instanceMessage },
+    },
     handle: async ({ params }) => {
       const { id } = params;
       // An instance whose record cannot be read is not in the view, and can still be deleted here.
@@ -152,7 +157,7 @@ function logsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     path: '/instances/:id/logs',
     scope: 'READ',
     reach: 'instance',
-    summary: 'The most recent lines of output, or of a part of it.',
+    summary: 'The last lines of the output, or of a part of it.',
     errors: [
       'DRV_INSTANCE_UNKNOWN',
       'DRV_NODE_DISCONNECTED',

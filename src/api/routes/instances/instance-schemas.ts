@@ -56,16 +56,14 @@ export const logsQuery = z
       .min(1, LINES_RULE)
       .max(MAX_LOG_LINES, LINES_RULE)
       .default(DEFAULT_LOG_LINES)
-      .describe('how many of the last lines, of the part that is asked for'),
+      .describe('how many of the last lines, counted in the part that is asked for'),
     ansi: flag.describe('keep colours and other terminal sequences'),
     since: logPoint
       .optional()
-      .describe(
-        'leave out what was written before: a time (2026-01-31T12:00:00Z), an age (10m) or a line number',
-      ),
-    until: logPoint.optional().describe('leave out what was written after: a time, an age or a line number'),
+      .describe('leave out earlier lines: a time (2026-01-31T12:00:00Z), an age (10m) or a line number'),
+    until: logPoint.optional().describe('leave out later lines: a time, an age or a line number'),
     timestamps: flag.describe('say when each line was written, to the second'),
-    previous: flag.describe('only what the run before the present one wrote'),
+    previous: flag.describe('only the output of the run before the present one'),
   })
   .superRefine(checkLogPoints);
 
@@ -92,7 +90,7 @@ export const executeBody = z.object({
     .string()
     // Half a surrogate pair cannot be encoded, so the instance would get another text.
     .refine((text) => !/\p{Surrogate}/u.test(text), { error: 'must be well-formed Unicode text' })
-    .describe('written to standard input, with a newline unless it ends with one'),
+    .describe('the text for standard input; a newline is added if it lacks one'),
 });
 
 export const instanceList = z.array(instanceInfoSchema);

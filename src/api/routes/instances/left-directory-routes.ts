@@ -46,7 +46,8 @@ function adoptRoute(dependencies: Reads & Writes): Route {
     path: '/cluster/left-directories/:id/adopt',
     scope: 'OPERATE',
     reach: 'filtered',
-    summary: 'Makes an instance of such a directory: same id, same node, with the files that are there.',
+    summary:
+      'Makes an instance of such a directory again: same id, same node, with the files of the directory.',
     errors: [
       'DRV_DIRECTORY_UNKNOWN',
       'DRV_ADOPTION_REFUSED',

@@ -17,7 +17,7 @@ export function updateRoute(dependencies: Reads & Writes): Route {
     scope: 'OPERATE',
     reach: 'instance',
     summary:
-      'Gives an instance the content in force in place: same id, node and directory; what runs is restarted.',
+      'Gives an instance the content in force, in place: same id, node and directory. A running instance is restarted.',
     errors: [
       'DRV_INSTANCE_UNKNOWN',
       'DRV_CONFIGURATION_UNKNOWN',

@@ -1,4 +1,7 @@
-/** A text editor. Its code is loaded when it is first shown. `Difference` shows what of a text is another one. */
+/**
+ * A text editor, and `Difference`, which shows how two texts differ. The code of both is loaded when one is first
+ * shown.
+ */
 
 import type { EditorView } from '@codemirror/view';
 import { useSignal } from '@preact/signals';
@@ -8,12 +11,12 @@ import { text as parts } from '../text.js';
 import type { EditorOptions } from './editor-setup.js';
 import './editor.css';
 
-export interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
-  /** Where the cursor is to go and the focus: another object goes there again. */
+interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
+  /** The line that gets the cursor and the focus. A new object moves the cursor again, even to the same line. */
   readonly goTo?: { readonly line: number | null; readonly column: number | null } | null;
 }
 
-/** The text is the editor's own once it is shown: another `text` needs another `key`. */
+/** An editor. It owns its text once it is shown: to show another `text`, give it another `key`. */
 export function CodeEditor({ goTo = null, ...options }: CodeEditorProps) {
   const { element, view, state } = useEditor(options);
   useEffect(() => {
@@ -27,14 +30,14 @@ export function CodeEditor({ goTo = null, ...options }: CodeEditorProps) {
   return <EditorPlace element={element} state={state} />;
 }
 
-export interface DifferenceProps {
+interface DifferenceProps {
   readonly label: string;
   readonly before: string;
   readonly after: string;
   readonly language: EditorOptions['language'];
 }
 
-/** What is new is marked, what is gone stands where it was. */
+/** Shows a text with its new parts marked, and its former parts where they stood. */
 export function Difference({ label, before, after, language }: DifferenceProps) {
   const { element, state } = useEditor({
     label,
@@ -60,7 +63,7 @@ function EditorPlace(props: {
   );
 }
 
-/** Makes the editor once. Of the options the callbacks may be others with each render. */
+/** Makes the editor once. Later renders may change only the callbacks of `options`. */
 function useEditor(options: Omit<EditorOptions, 'parent'>) {
   const element = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);

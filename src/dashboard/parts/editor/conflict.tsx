@@ -1,19 +1,22 @@
-/** Somebody else has changed what is being edited: shows both, and lets the person decide. Nothing typed is lost. */
+/**
+ * A dialog for a text that somebody else has changed meanwhile: it shows both texts, and the person decides. Nothing
+ * typed is lost.
+ */
 import { Button } from '../button.js';
 import { Dialog } from '../dialog.js';
 import { text as parts } from '../text.js';
 import { Difference } from './code-editor.js';
 import type { Language } from './editor-setup.js';
 
-export interface ConflictProps {
-  /** What the server has now. Null: it was removed. */
+interface ConflictProps {
+  /** The text that the server has now; null: it was removed. */
   readonly theirs: string | null;
   readonly mine: string;
   readonly language: Language;
   readonly isBusy: boolean;
   readonly onKeepMine: () => void;
   readonly onTakeTheirs: () => void;
-  /** Goes on editing, with nothing saved. */
+  /** Closes the dialog; the person goes on editing, and nothing is saved. */
   readonly onClose: () => void;
 }
 

@@ -1,18 +1,18 @@
 /**
- * Keeps what was typed and not saved, in this tab: leaving a screen, a reload and the end of a session lose none of it.
- * Only the key that typed it gets it back.
+ * Keeps texts that were typed and not saved, in this tab: they outlive a change of screen, a reload and the end of the
+ * session. Only the key that typed a draft gets it back.
  */
 
-export interface Draft {
+interface Draft {
   readonly text: string;
-  /** Of what the text was made from; null: there was nothing. */
+  /** The revision of `base`; null: nothing was stored yet. */
   readonly revision: string | null;
-  /** What the text was made from. */
+  /** The stored text that the editing began with. */
   readonly base: string;
 }
 
-/** What is used of a browser's storage. */
-export interface DraftStorage {
+/** The part of a browser's storage that is used here. */
+interface DraftStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
   removeItem(name: string): void;
@@ -40,7 +40,7 @@ export class Drafts {
     return null;
   }
 
-  /** False: the browser has no room for it, so leaving would lose it. */
+  /** Keeps a draft. Returns false when the browser has no room for it: leaving the page would lose it. */
   keep(name: string, draft: Draft): boolean {
     try {
       this.#storage.setItem(PREFIX + name, JSON.stringify({ ...draft, owner: this.#owner }));

@@ -1,11 +1,14 @@
-/** One text that is being edited: what it was made from, what it is now, and what others made of it meanwhile. */
+/**
+ * One text that is being edited: the stored text that it was made from, the text as it is now, and changes that others
+ * made meanwhile.
+ */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Drafts } from './drafts.js';
 
 /** A text as the server has it. */
 export interface Stored {
   readonly text: string;
-  /** For `If-Match`; null: there is none yet. */
+  /** The value for `If-Match`; null: the text is not stored yet. */
   readonly revision: string | null;
 }
 
@@ -16,10 +19,10 @@ export class EditedText {
   readonly #text;
   readonly #generation = signal(0);
   readonly #isKept = signal(true);
-  /** It began with what was typed before and not saved. */
+  /** True when the editing began with a draft from before. */
   readonly wasRestored: boolean;
 
-  /** `name`: of its draft. */
+  /** `name`: the name of the draft. */
   constructor(drafts: Drafts, name: string, stored: Stored) {
     this.#drafts = drafts;
     this.#name = name;
@@ -39,12 +42,12 @@ export class EditedText {
     return this.#base;
   }
 
-  /** Another number: the editor is to be made anew, with another text. */
+  /** A number that changes when the editor must be made anew, with another text. */
   get generation(): ReadonlySignal<number> {
     return this.#generation;
   }
 
-  /** False: the browser could not keep what was typed. */
+  /** False when the browser could not keep the draft. */
   get isKept(): ReadonlySignal<boolean> {
     return this.#isKept;
   }
@@ -56,13 +59,16 @@ export class EditedText {
     this.#keep();
   }
 
-  /** The server has `stored` now: it was saved, or the person has seen it. What was typed since stands. */
+  /**
+   * Takes `stored` as the new base: the text was saved, or the person has seen the server's text. Text typed since
+   * stays.
+   */
   rebase(stored: Stored): void {
     this.#base.value = stored;
     this.#keep();
   }
 
-  /** Drops what was typed. */
+  /** Takes the server's text and drops what was typed. */
   take(stored: Stored): void {
     this.#base.value = stored;
     this.#text.value = stored.text;

@@ -1,4 +1,7 @@
-/** CodeMirror as all screens use it. Reached by `import()` only: it is loaded when an editor is first shown. */
+/**
+ * CodeMirror as all screens use it. Load this module by `import()` only, so that the first load of the page stays
+ * small.
+ */
 import {
   autocompletion,
   closeBrackets,
@@ -28,7 +31,7 @@ import { ownTyping } from './own-typing.js';
 
 export type Language = 'json' | 'text';
 
-/** A fault of the text; line and column count from 1, null: it has no place. */
+/** A fault of the text. Line and column count from 1; null: the fault has no place. */
 export interface Fault {
   readonly line: number | null;
   readonly column: number | null;
@@ -40,23 +43,23 @@ export interface EditorOptions {
   readonly parent: HTMLElement;
   readonly text: string;
   readonly language: Language;
-  /** Names the editor for readers of the screen. */
+  /** The name of the editor for screen readers. */
   readonly label: string;
   readonly isReadOnly: boolean;
   readonly onChange?: (text: string) => void;
   readonly onSave?: () => void;
   /** Judges the text when the typing rests. */
   readonly check?: (text: string) => Promise<readonly Fault[]>;
-  /** For completion in JSON. */
+  /** The schema for completion in JSON. */
   readonly schema?: SchemaSource;
-  /** Shows what of the text differs from this one. */
+  /** A text to compare with: the editor marks the differences. */
   readonly original?: string;
 }
 
-/** So long the typing rests before the text is judged. */
+/** How long the typing rests before the text is judged. */
 const CHECK_DELAY_MS = 300;
 
-/** Called when the place of the editor is in the page. `destroy()` of what it answers ends it. */
+/** Makes an editor, once `parent` is in the page. Call `destroy()` on the result to end it. */
 export function makeEditor(options: EditorOptions): EditorView {
   return new EditorView({
     parent: options.parent,
@@ -64,7 +67,7 @@ export function makeEditor(options: EditorOptions): EditorView {
   });
 }
 
-/** The line and column of a place of the page's text, as `Fault` counts them, as an offset. */
+/** The offset of a line and column, counted as in `Fault`. */
 export function offsetOf(state: EditorState, { line, column }: Pick<Fault, 'line' | 'column'>): number {
   const { from, to } = state.doc.line(Math.min(Math.max(line ?? 1, 1), state.doc.lines));
   return Math.min(to, from + Math.max(0, (column ?? 1) - 1));
@@ -81,7 +84,7 @@ function extensionsOf(options: EditorOptions): Extension[] {
     drawSelection(),
     bracketMatching(),
     EditorView.lineWrapping,
-    // Direction marks in a text must not move the rest of its line.
+    // Direction marks in a text must not turn the rest of its line.
     EditorView.perLineTextDirection.of(false),
     language === 'json' ? json() : [],
     isReadOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false), focusable] : writing(options),
@@ -91,7 +94,7 @@ function extensionsOf(options: EditorOptions): Extension[] {
   ];
 }
 
-/** What cannot be edited can still be reached and scrolled by keyboard. */
+/** A read-only text can still be reached and scrolled by keyboard. */
 const focusable = EditorView.contentAttributes.of({ tabindex: '0' });
 
 function writing({ onChange, onSave, check, schema }: EditorOptions): Extension[] {
@@ -114,7 +117,7 @@ function writing({ onChange, onSave, check, schema }: EditorOptions): Extension[
     autocompletion({ icons: false, aboveCursor: false }),
     schema === undefined ? [] : jsonLanguage.data.of({ autocomplete: completeJson(schema) }),
     check === undefined ? [] : [lintGutter(), linter(diagnose(check), { delay: CHECK_DELAY_MS })],
-    // Tab leaves the editor, as everywhere in the page; with Ctrl-M it indents.
+    // Tab leaves the editor, as everywhere in the page; after Ctrl-M it indents.
     keymap.of([
       save,
       ...closeBracketsKeymap,
@@ -147,7 +150,7 @@ function diagnose(check: NonNullable<EditorOptions['check']>): (view: EditorView
   };
 }
 
-/** Of the page: CodeMirror's own style element needs it, see docs/dashboard.md. */
+/** The nonce of the page, which CodeMirror's own style element needs: see docs/dashboard.md. */
 function pageNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
 }

@@ -5,19 +5,22 @@ import type { EditorState } from '@codemirror/state';
 import type { SyntaxNode } from '@lezer/common';
 import { fieldsAt, type JsonPath, type Offer, type SchemaSource, valuesAt } from './json-schema.js';
 
-export interface JsonPlace {
+interface JsonPlace {
   readonly kind: 'field' | 'value';
-  /** Of the object that gets the field, or of the value. */
+  /** The path of the object that gets the field, or of the value. */
   readonly path: JsonPath;
-  /** Where the word begins that is being typed. */
+  /** The offset at which the word begins that is being typed. */
   readonly from: number;
   readonly to: number;
-  /** Fields that the object has. */
+  /** The fields that the object has already. */
   readonly present: ReadonlySet<string>;
 }
 
 const WORD_BEFORE = /"?[\w.-]*$/;
-/** While the word grows the offers stay: asked for again, they could not be taken until the answer came. */
+/**
+ * A text for which the offers stay valid. The offers must stay while the word grows: a new request would hide them
+ * until its answer came.
+ */
 const WORD = /^"?[\w.-]*$/;
 
 export function completeJson(source: SchemaSource): (context: CompletionContext) => CompletionResult | null {
@@ -39,7 +42,7 @@ export function completeJson(source: SchemaSource): (context: CompletionContext)
   };
 }
 
-/** Null: nothing can stand there, such as behind a whole value. */
+/** Null: nothing can stand at the cursor, such as behind a whole value. */
 function placeAt(state: EditorState, pos: number): JsonPlace | null {
   const node = syntaxTree(state).resolveInner(pos, -1);
   const line = state.doc.lineAt(pos);
@@ -68,7 +71,7 @@ function holderOf(node: SyntaxNode): SyntaxNode | null {
   return null;
 }
 
-/** An unfinished `"field": ` may stand in the object as far as the parser knows. */
+/** True behind `"field": `. The parser may still take such an unfinished property for a part of the object. */
 function isBehindColon(state: EditorState, from: number): boolean {
   return /:\s*$/.test(state.sliceDoc(Math.max(0, from - 200), from));
 }
@@ -80,7 +83,7 @@ function valuePath(state: EditorState, holder: SyntaxNode, from: number): JsonPa
   return [...pathOf(state, holder), ...(before?.[1] === undefined ? [] : [before[1]])];
 }
 
-/** Of the value of a property, or of an object or list. */
+/** The path of a property's value, or of an object or list. */
 function pathOf(state: EditorState, node: SyntaxNode | null): JsonPath {
   const path: (string | number)[] = [];
   for (let one = node; one !== null; one = one.parent) {
@@ -109,7 +112,7 @@ function namesIn(state: EditorState, object: SyntaxNode, except: number): Readon
   );
 }
 
-/** `isNameOnly`: the value stands there already. */
+/** `isNameOnly`: the value of the field is there already. */
 function option({ label, text, detail, about }: Offer, isNameOnly: boolean): Completion {
   return {
     label: JSON.stringify(label) === text.slice(0, label.length + 2) ? JSON.stringify(label) : label,

@@ -1,6 +1,6 @@
-/** What a JSON schema offers at a place of a document. Pure: the editor asks it for completion. */
+/** What a JSON schema allows at a place of a document. Pure: the editor uses it for completion. */
 
-export interface JsonSchema {
+interface JsonSchema {
   readonly $ref?: string;
   readonly type?: string;
   readonly description?: string;
@@ -16,7 +16,7 @@ export interface JsonSchema {
   readonly required?: readonly string[];
 }
 
-/** A schema and what its `$ref` may name: `#/components/schemas/NAME`. */
+/** A schema, and the document in which its `$ref` points: `#/components/schemas/NAME`. */
 export interface SchemaSource {
   readonly root: JsonSchema;
   readonly named: Readonly<Record<string, JsonSchema>>;
@@ -24,19 +24,19 @@ export interface SchemaSource {
 
 export interface Offer {
   readonly label: string;
-  /** What stands in the text. */
+  /** The text that is inserted. */
   readonly text: string;
-  /** Such as `number, default 2048`. */
+  /** A short note, such as `number, default 2048`. */
   readonly detail: string;
   readonly about?: string;
 }
 
 const REF = /^#\/components\/schemas\/([\w.-]+)$/;
 
-/** A name of a field, or a number for an element of a list. */
+/** The path of a place: names of fields, and numbers for elements of lists. */
 export type JsonPath = readonly (string | number)[];
 
-/** Fields that may stand at `path` beside those that are there. */
+/** The fields that may stand at `path` beside those that are there. */
 export function fieldsAt(source: SchemaSource, path: JsonPath, present: ReadonlySet<string>): Offer[] {
   return schemasAt(source, path).flatMap(({ properties = {}, required = [] }) =>
     Object.entries(properties)
@@ -50,7 +50,7 @@ export function fieldsAt(source: SchemaSource, path: JsonPath, present: Readonly
   );
 }
 
-/** Values that may stand at `path`. */
+/** The values that may stand at `path`. */
 export function valuesAt(source: SchemaSource, path: JsonPath): Offer[] {
   const values = schemasAt(source, path).flatMap((schema): readonly unknown[] => {
     if (schema.enum !== undefined) return schema.enum;

@@ -1,5 +1,5 @@
 /**
- * Makes what is typed a change of the editor, before the browser changes the page: over a selection the browser would
+ * Turns typing into a change of the editor before the browser changes the page. Over a selection the browser would
  * write style attributes, which the Content-Security-Policy refuses and reports.
  */
 import type { Extension } from '@codemirror/state';
@@ -8,7 +8,7 @@ import { EditorView } from '@codemirror/view';
 export function ownTyping(): Extension {
   return EditorView.domEventHandlers({
     beforeinput: (event, view) => {
-      // What is being composed (accents, other scripts, some keyboards of phones) belongs to the browser.
+      // Text that is being composed (accents, other scripts, some keyboards of phones) is left to the browser.
       if (event.isComposing || view.composing || view.state.readOnly) return false;
       const isTyped = event.inputType === 'insertText' && event.data !== null;
       const isDeleted =
@@ -22,7 +22,7 @@ export function ownTyping(): Extension {
   });
 }
 
-/** As CodeMirror does it: extensions such as closing brackets come first. */
+/** Types a text as CodeMirror does: extensions such as closing brackets come first. */
 function type(view: EditorView, text: string): void {
   const { from, to } = view.state.selection.main;
   const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type' });

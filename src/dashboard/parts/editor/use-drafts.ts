@@ -1,4 +1,4 @@
-/** Drafts of the key that is signed in, and a word before a page with unsaved text is closed. */
+/** The drafts of the key that is signed in, and a warning before a page with unsaved text is closed. */
 import { useEffect, useMemo } from 'preact/hooks';
 import { useServices } from '../../services/services.js';
 import { text as parts } from '../text.js';
@@ -11,7 +11,10 @@ export function useDrafts(): Drafts {
   return useMemo(() => new Drafts(sessionStorage, owner), [owner]);
 }
 
-/** The browser asks before it closes or reloads the page. Another screen may be shown: what was typed is kept, and this says so. */
+/**
+ * Makes the browser ask before it closes or reloads the page. When another screen is shown, a toast says that the draft
+ * is kept.
+ */
 export function useUnsavedWarning(edited: EditedText | null, name: string): void {
   const { toasts } = useServices();
   useEffect(() => {

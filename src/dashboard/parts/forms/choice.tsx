@@ -1,7 +1,7 @@
 /** A labelled choice of a form. */
 import { Field } from '../form.js';
 
-export interface ChoiceProps {
+interface ChoiceProps {
   readonly label: string;
   readonly hint?: string;
   readonly value: string;

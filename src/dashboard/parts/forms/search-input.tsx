@@ -1,10 +1,10 @@
-/** Narrows what a screen shows, with each letter. */
-export interface SearchInputProps {
+/** A search field that filters a screen with each letter. */
+interface SearchInputProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  /** Its place on the screen. */
+  /** A CSS class that places it on the screen. */
   readonly class?: string;
 }
 

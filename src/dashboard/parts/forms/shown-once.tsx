@@ -1,14 +1,14 @@
-/** The end of a dialog that made a secret: what to copy now, because it is not shown again. */
+/** The last step of a dialog that made a secret: the person copies it now, because it is not shown again. */
 import type { ComponentChildren } from 'preact';
 import { Button } from '../button.js';
 import { CopyButton } from '../copy-button.js';
 import { text } from '../text.js';
 
-export interface ShownOnceProps {
+interface ShownOnceProps {
   readonly explain: string;
   readonly label?: string;
   readonly value: string;
-  /** Below the value. */
+  /** More content below the value. */
   readonly children?: ComponentChildren;
   readonly onClose: () => void;
 }

@@ -1,7 +1,7 @@
-/** What a form does when it is sent: once at a time, with the reason when it failed. */
+/** Sends a form: one call at a time, and the reason when it failed. */
 import { useSignal } from '@preact/signals';
 
-export interface Submission {
+interface Submission {
   readonly isBusy: boolean;
   /** Why the last try failed; null: it did not. */
   readonly problem: unknown;

@@ -1,4 +1,4 @@
-/** The head of a grid: names of columns, which sort, and the box that selects all. */
+/** The head of a grid: the names of the columns, the buttons that sort, and the box that selects all. */
 
 import { text } from '../text.js';
 import type { Column, GridProps } from './grid.js';

@@ -1,10 +1,10 @@
-/** One row of a grid: an entry with its cells, or the head of a group. On a phone two lines and an end. */
+/** One row of a grid: an entry with its cells, or the head of a group. On a phone an entry has two lines and an end. */
 import type { ComponentChildren } from 'preact';
 import { text } from '../text.js';
 import type { Column, GridProps } from './grid.js';
 import type { GridRow as Row } from './grid-rows.js';
 
-export interface GridRowProps<T> {
+interface GridRowProps<T> {
   readonly id: string;
   readonly row: Row;
   readonly index: number;

@@ -1,9 +1,9 @@
-/** Which row of a grid shows what, when groups have a head each and may be closed. */
+/** Maps the rows of a grid to entries and heads of groups. Groups may be closed. */
 import type { Group } from '../../live/ordered-list.js';
 
 export type GridRow =
   | { readonly kind: 'group'; readonly group: Group; readonly isClosed: boolean }
-  /** `place`: in the list. */
+  /** `place`: the entry's place in the list. */
   | { readonly kind: 'entry'; readonly place: number };
 
 export class GridRows {

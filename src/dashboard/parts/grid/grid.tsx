@@ -1,6 +1,6 @@
 /**
- * A table of any length: only rows in sight are in the page. Sort, groups and selection belong to the screen. One Tab stop:
- * arrow keys move between rows, Enter opens one, Space selects it.
+ * A table of any length: only rows in sight are in the page. The screen keeps sort, groups and selection. The table is
+ * one Tab stop: arrow keys move between rows, Enter opens a row, Space selects it.
  */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
@@ -15,33 +15,36 @@ import { useVirtualRows } from './use-virtual-rows.js';
 export interface Column<T> {
   readonly id: string;
   readonly label: string;
-  /** At least, in px. */
+  /** The least width, in px. */
   readonly width: number;
-  /** Its share of the room that is left; default 0. */
+  /** The share of the room that is left; default 0. */
   readonly grow?: number;
   readonly isNumber?: boolean;
   readonly isSortable?: boolean;
-  /** Where it stands on a phone, which shows these only. A number in the second line has its label before it. */
+  /**
+   * The place of the cell on a phone, which shows only columns with such a place. A number in the second line has its
+   * label before it.
+   */
   readonly phone?: 'first' | 'second' | 'end';
   readonly cell: (entry: T) => ComponentChildren;
 }
 
-/** What OrderedList offers; a plain list can be wrapped. */
+/** The rows as `OrderedList` offers them; `list-rows.ts` wraps a plain list. */
 export interface RowSource<T> {
   readonly count: number;
   at(place: number): { readonly key: string; readonly entry: T } | undefined;
   groups(): readonly Group[];
 }
 
-export interface GridSort {
+interface GridSort {
   readonly column: string;
   readonly isDescending: boolean;
 }
 
-export interface GridSelection {
+interface GridSelection {
   readonly keys: ReadonlySet<string>;
   readonly onToggle: (key: string) => void;
-  /** All rows that the filter lets through, or none. */
+  /** Selects all rows that the filter lets through, or no row. */
   readonly onToggleAll: () => void;
   readonly isAll: boolean;
 }
@@ -50,7 +53,7 @@ export interface GridProps<T> {
   readonly label: string;
   readonly columns: readonly Column<T>[];
   readonly rows: RowSource<T>;
-  /** Where the first column of a row leads. */
+  /** The address that the first column of a row leads to. */
   readonly hrefOf?: (entry: T) => string;
   readonly sort?: GridSort;
   readonly onSort?: (column: string) => void;
@@ -143,7 +146,9 @@ export function Grid<T>(props: GridProps<T>) {
   );
 }
 
-/** All rows have the same tracks, whatever is in them; where those do not fit, the grid scrolls sideways. */
+/**
+ * The column widths of all rows, which do not depend on the content. When they do not fit, the grid scrolls sideways.
+ */
 function trackStyle<T>(
   columns: readonly Column<T>[],
   { isPhone, canSelect }: { readonly isPhone: boolean; readonly canSelect: boolean },

@@ -1,4 +1,4 @@
-/** A plain list as rows of a grid, in the order that it has. */
+/** Makes the rows of a grid from a plain list, in the order of the list. */
 import type { RowSource } from './grid.js';
 
 export function listRows<T>(entries: readonly T[], keyOf: (entry: T) => string): RowSource<T> {

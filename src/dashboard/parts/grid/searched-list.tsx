@@ -1,4 +1,4 @@
-/** A screen that lists all things of one kind by name: it finds some of them, and makes one more. */
+/** A screen that lists all things of one kind by name, with a search field and a button that makes one more. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
@@ -10,7 +10,7 @@ import { Page } from '../page.js';
 import { type Column, Grid } from './grid.js';
 import { listRows } from './list-rows.js';
 
-export interface SearchedListProps<T> {
+interface SearchedListProps<T> {
   readonly text: {
     readonly title: string;
     readonly counted: (shown: number, all: number) => string;
@@ -22,11 +22,11 @@ export interface SearchedListProps<T> {
     readonly empty: string;
     readonly create: string;
   };
-  /** All, in their order. */
+  /** All rows, in their order. */
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
   readonly hrefOf: (row: T) => string;
-  /** `word` is in lower case. */
+  /** Tells whether a row matches. `word` is in lower case. */
   readonly isFound: (row: T, word: string) => boolean;
   readonly columns: readonly Column<T>[];
   readonly isLoaded: boolean;

@@ -1,4 +1,4 @@
-/** Which rows of a long list are in sight, over @tanstack/virtual-core. All rows have the same height. */
+/** Finds which rows of a long list are in sight, with @tanstack/virtual-core. All rows have the same height. */
 import { useSignal } from '@preact/signals';
 import {
   elementScroll,
@@ -10,7 +10,7 @@ import {
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
 
-export interface VirtualRows {
+interface VirtualRows {
   readonly items: readonly VirtualItem[];
   readonly heightPx: number;
   readonly scrollTo: (row: number) => void;
@@ -18,7 +18,7 @@ export interface VirtualRows {
 
 const OVERSCAN = 12;
 
-/** `headPx`: of a head that stays in sight above the rows. */
+/** `headPx`: the height of a head that stays in sight above the rows. */
 export function useVirtualRows(options: {
   readonly count: number;
   readonly rowPx: number;
@@ -41,7 +41,7 @@ export function useVirtualRows(options: {
       moved.value++;
     },
   };
-  // Made once: `setOptions` renews it.
+  // The virtualizer is made once; `setOptions` gives it the later settings.
   const virtualizer = useMemo(() => new Virtualizer<HTMLElement, HTMLElement>(settings), []);
   virtualizer.setOptions(settings);
   useLayoutEffect(() => virtualizer._didMount(), [virtualizer]);

@@ -1,4 +1,4 @@
-/** A short table whose rows may have buttons. On a phone each row is a card. For thousands of rows there is the grid. */
+/** A short table whose rows may have buttons. On a phone each row is a card. For thousands of rows use the grid. */
 import type { ComponentChildren } from 'preact';
 import './table.css';
 
@@ -9,7 +9,7 @@ export interface TableColumn<T> {
   readonly cell: (entry: T) => ComponentChildren;
 }
 
-export interface TableProps<T> {
+interface TableProps<T> {
   readonly label: string;
   readonly columns: readonly TableColumn<T>[];
   readonly rows: readonly T[];

@@ -1,7 +1,7 @@
-/** The live sessions: which is this one, when each was used, and its end. */
+/** The live sessions: when each was used and when it ends. The session of this tab is marked. */
 import { useSignal } from '@preact/signals';
+import type { ListedSession } from '../../../operations/sessions.js';
 import { apiPath } from '../../api/api-client.js';
-import type { Session } from '../../api/api-types.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Empty } from '../../parts/empty.js';
@@ -14,7 +14,7 @@ import { useAsked } from '../../services/use-live.js';
 import { LastUse } from './last-use.js';
 import { text } from './text.js';
 
-const COLUMNS: readonly TableColumn<Session>[] = [
+const COLUMNS: readonly TableColumn<ListedSession>[] = [
   {
     id: 'id',
     label: text.session,
@@ -31,17 +31,17 @@ const COLUMNS: readonly TableColumn<Session>[] = [
     label: text.lastUse,
     cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
   },
-  { id: 'made', label: text.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   { id: 'ends', label: text.endsUnused, cell: ({ endsAt }) => <Time at={endsAt} /> },
 ];
 
 export function SessionsTab() {
   const { api, session, toasts } = useServices();
-  const revoked = useSignal<Session | null>(null);
-  const asked = useAsked((one, signal) => one.get<Session[]>('/sessions', { signal }), []);
+  const revoked = useSignal<ListedSession | null>(null);
+  const asked = useAsked((one, signal) => one.get<ListedSession[]>('/sessions', { signal }), []);
   const { value, error } = asked.value;
   const seesAll = session.can('ALL') && session.isUnrestricted;
-  const revoke = async ({ id, isCurrent }: Session): Promise<void> => {
+  const revoke = async ({ id, isCurrent }: ListedSession): Promise<void> => {
     if (isCurrent) return await session.signOut();
     await api.delete(apiPath('sessions', id));
     toasts.done(text.sessionRevoked(id));

@@ -1,4 +1,4 @@
-/** What the screen Access says. */
+/** The texts of the screen Access. */
 import { count, plural } from '../../parts/amounts.js';
 
 export const text = {
@@ -23,7 +23,7 @@ export const text = {
   lastUse: 'Last use',
   usedFrom: (address: string) => `from ${address}`,
   token: 'Token',
-  made: 'Made',
+  created: 'Created',
   noKeys: 'No keys',
 
   make: 'New key',
@@ -34,8 +34,8 @@ export const text = {
   scopeHint: {
     READ: 'Sees everything, also the environments in configurations. Changes nothing.',
     PLAN: 'What READ may, and dry runs.',
-    OPERATE: 'What READ may; starts, stops, makes and deletes instances, and types into them.',
-    ALL: 'Everything, without a limit. It can make other keys.',
+    OPERATE: 'What READ may; starts, stops, creates and deletes instances, and types into them.',
+    ALL: 'Everything, without a limit. It can create other keys.',
     PUBLIC: 'Only what is open to everybody, and all metrics.',
   },
   configurationsHint: 'Which it sees, such as "lobby*, survival". Empty: all.',
@@ -48,8 +48,8 @@ export const text = {
     { value: '365d', label: '1 year' },
   ],
   fromHint: 'Addresses or ranges it may be used from, such as "10.0.0.0/8, 192.0.2.7". Empty: anywhere.',
-  makeDo: 'Make the key',
-  madeTitle: (label: string) => `Key ${label} is made`,
+  makeDo: 'Create the key',
+  madeTitle: (label: string) => `Key ${label} is created`,
   madeExplain:
     'The token is shown this once: when this closes, it cannot be shown again. Keep it where secrets are kept.',
   revoke: 'Revoke',
@@ -68,7 +68,7 @@ export const text = {
   endsUnused: 'Ends without use',
   noSessions: 'No sessions',
   revokeSessionTitle: 'Revoke this session?',
-  revokeSessionExplain: 'Its browser is signed out at once. The key itself stays good.',
+  revokeSessionExplain: 'Its browser is signed out at once. The key itself stays valid.',
   revokeThis: 'This is your own session: you will be signed out.',
   sessionRevoked: (id: string) => `Session ${id} is revoked`,
 
@@ -76,7 +76,7 @@ export const text = {
   findHint: 'who, action, what or address',
   result: 'Result',
   results: { '': 'All', failed: 'Refused or failed', done: 'Done' },
-  refresh: 'Load again',
+  refresh: 'Reload',
   when: 'When',
   who: 'Who',
   nobody: 'no valid key',
@@ -86,7 +86,7 @@ export const text = {
   terminal: 'terminal',
   reach: (shown: number, all: number, oldest: string) =>
     `${shown === all ? plural(all, 'entry', 'entries') : `${count(shown)} of ${count(all)} entries`}, back to ${oldest}.`,
-  older: 'Older ones stand in logs/audit.log on the master.',
+  older: 'Older ones are in logs/audit.log on the master.',
   noEntries: 'The audit trail is empty',
   noEntriesHint: 'Every change, command and refused sign-in leaves an entry here.',
   noneFound: 'No entry matches the filter',

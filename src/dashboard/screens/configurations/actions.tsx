@@ -1,8 +1,8 @@
-/** Scale and delete. Each says what it does before it does it. */
+/** The actions Scale and Delete. Each says what it will do before it does it. */
 import { useSignal } from '@preact/signals';
+import type { ConfigurationContent } from '../../../operations/configuration-content.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import type { GetConfigurationFileData } from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
 import { Button, Submit } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -13,7 +13,7 @@ import { useEntries } from '../../services/use-live.js';
 import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
-export interface ActionsProps {
+interface ActionsProps {
   readonly row: ConfigurationRow;
   readonly entry: Topics['configurations'];
 }
@@ -53,7 +53,7 @@ function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
     isBusy.value = true;
     try {
       const path = apiPath('configurations', name);
-      const { content, revision } = await api.get<GetConfigurationFileData>(`${path}/file`);
+      const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
       const body = { ...content, minimumServiceCount: count };
       await api.put(path, { body, headers: { 'if-match': `"${revision}"` } });
       toasts.done(text.scaled(name, count));
@@ -121,7 +121,7 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
   );
 }
 
-/** Without instances the file is what goes. */
+/** The names of a delete dialog: the instances, or the file when there are none. */
 function namesOf(ids: readonly string[], all: number, file: string): readonly string[] {
   if (all === 0) return [file];
   return all > ids.length ? [...ids, text.removedMore(all - ids.length)] : ids;

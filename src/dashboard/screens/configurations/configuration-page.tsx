@@ -1,4 +1,4 @@
-/** One configuration: how it stands, and its content to be edited. */
+/** One configuration: its state, and its content in an editor. */
 import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';

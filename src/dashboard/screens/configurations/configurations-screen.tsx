@@ -1,4 +1,4 @@
-/** The configurations: all of them, or one with its content. */
+/** The list of all configurations, or the page of one. */
 import type { ScreenProps } from '../screen.js';
 import { ConfigurationPage } from './configuration-page.js';
 import './configurations.css';

@@ -1,4 +1,4 @@
-/** Asks for the name of a new configuration and what it begins as, and leads to the editor. */
+/** A dialog that asks for the name of a new configuration and for its first content, and leads to the editor. */
 import { useSignal } from '@preact/signals';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -11,7 +11,7 @@ import { text } from './text.js';
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 const COPY = 'copy:';
 
-export interface CreateProps {
+interface CreateProps {
   readonly rows: readonly ConfigurationRow[];
   readonly onClose: () => void;
 }

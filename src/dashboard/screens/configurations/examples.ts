@@ -1,7 +1,7 @@
-/** What a new configuration begins as. The texts are shown in the editor, so their order of fields is that of a reader. */
+/** The examples for a new configuration. The editor shows these texts, so their fields are in the order of a reader. */
 import type { text } from './text.js';
 
-export type ExampleName = keyof typeof text.examples;
+type ExampleName = keyof typeof text.examples;
 
 const EXAMPLES: Readonly<Record<ExampleName, object>> = {
   game: {
@@ -43,13 +43,13 @@ const EXAMPLES: Readonly<Record<ExampleName, object>> = {
   empty: { command: '', minimumServiceCount: 1 },
 };
 
-/** Undefined: there is no such example. */
+/** The text of an example; undefined: there is no such example. */
 export function exampleText(example: string, name: string): string | undefined {
   const found = Object.entries(EXAMPLES).find(([key]) => key === example)?.[1];
   return found && textOf({ name, ...found });
 }
 
-/** A content as the editor shows it, and as Drover writes files. */
+/** A content as text, as the editor shows it and as Drover writes files. */
 export function textOf(content: object): string {
   return `${JSON.stringify(content, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-/** All configurations, those that need something first. */
+/** The list of all configurations. Those that need attention come first. */
 import { megabytes } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';

@@ -1,7 +1,7 @@
-/** A rollout that is not complete: how far it is, what holds it up, and what can be asked of it. */
+/** A rollout that is not complete: its progress, what holds it up, and the actions on it. */
 import { useSignal } from '@preact/signals';
+import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
-import type { Rollout } from '../../api/api-types.js';
 import { Button } from '../../parts/button.js';
 import { Meter } from '../../parts/meter.js';
 import { Panel } from '../../parts/page.js';
@@ -9,7 +9,7 @@ import { Badge, type Tone } from '../../parts/state-badge.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
-const TONES: Readonly<Record<Rollout['state'], Tone>> = {
+const TONES: Readonly<Record<ShownRollout['state'], Tone>> = {
   rolling: 'busy',
   'awaiting-promotion': 'busy',
   paused: 'still',
@@ -21,7 +21,7 @@ const TONES: Readonly<Record<Rollout['state'], Tone>> = {
 
 type Action = keyof typeof text.rolloutActions;
 
-const ACTIONS: Readonly<Record<Rollout['state'], readonly Action[]>> = {
+const ACTIONS: Readonly<Record<ShownRollout['state'], readonly Action[]>> = {
   rolling: ['pause'],
   'awaiting-promotion': ['promote', 'pause'],
   paused: ['resume'],
@@ -31,9 +31,9 @@ const ACTIONS: Readonly<Record<Rollout['state'], readonly Action[]>> = {
   complete: [],
 };
 
-export function RolloutPanel({ rollout }: { readonly rollout: Rollout }) {
+export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
   const { api, session, toasts } = useServices();
-  const askedIn = useSignal<Rollout['state'] | null>(null);
+  const askedIn = useSignal<ShownRollout['state'] | null>(null);
   const { configurationName: name, state, counts, message, isHeldBack } = rollout;
   const isPending = askedIn.value === state;
   const ask = async (action: Action): Promise<void> => {
@@ -63,7 +63,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: Rollout }) {
         {session.can('OPERATE') && (
           <p class="configuration-rollout-actions">
             {ACTIONS[state].map((action) => (
-              // Pause and resume are one button: it keeps the focus.
+              // Pause and resume are one button, so that it keeps the focus.
               <Button key={action === 'resume' ? 'pause' : action} onPress={() => void ask(action)}>
                 {text.rolloutActions[action]}
               </Button>

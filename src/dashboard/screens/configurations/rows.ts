@@ -1,16 +1,19 @@
-/** The rows of the list: what is in force, what only a broken file has, and what is gone and has instances left. Pure. */
-import type {
-  ConfigurationFileError,
-  Instance,
-  ListConfigurationFileErrorsData,
-  ListRemovedConfigurationsData,
-} from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
+/**
+ * The rows of the list: configurations in force, broken files without one, and deleted configurations that still have
+ * instances. Pure.
+ */
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import { text } from './text.js';
 
 type Entry = Topics['configurations'];
 
-/** `kept`: the file is broken, and what it said before is in force. `never`: it was never in force. `gone`: only instances are left. */
+/**
+ * `kept`: the file is broken, and its former content is in force. `never`: the file is broken and was never in force.
+ * `gone`: only instances are left.
+ */
 export type FileState = 'inForce' | 'kept' | 'never' | 'gone';
 
 export interface ConfigurationRow {
@@ -18,28 +21,28 @@ export interface ConfigurationRow {
   readonly state: FileState;
   readonly error: ConfigurationFileError | null;
   readonly entry: Entry | null;
-  /** ONLINE. */
+  /** How many instances are ONLINE. */
   readonly online: number;
   readonly instances: number;
-  /** What to do next; empty: nothing. */
+  /** The next step for the operator; empty: none. */
   readonly note: string;
 }
 
-export interface RowFacts {
+interface RowFacts {
   readonly entries: Iterable<Entry>;
   readonly counts: ReadonlyMap<string, Counts>;
-  readonly errors: ListConfigurationFileErrorsData;
-  readonly removed: ListRemovedConfigurationsData;
+  readonly errors: ConfigurationFileError[];
+  readonly removed: RemovedConfiguration[];
 }
 
-export interface Counts {
+interface Counts {
   readonly online: number;
   readonly all: number;
 }
 
-/** By name. Those that need something come first. */
+/** All rows by name. Rows that need attention come first. */
 export function rowsOf({ entries, counts, errors, removed }: RowFacts): ConfigurationRow[] {
-  // A fault of the directory as a whole is of no configuration: the overview shows it.
+  // A fault of the whole directory belongs to no configuration: the overview shows it.
   const left = new Set(errors.filter(({ file }) => file.endsWith('.json') && file !== '*.json'));
   const row = (name: string, rest: Pick<ConfigurationRow, 'state' | 'error' | 'entry'>): ConfigurationRow => {
     const { online, all } = counts.get(name) ?? { online: 0, all: 0 };
@@ -68,8 +71,8 @@ export function rowsOf({ entries, counts, errors, removed }: RowFacts): Configur
 
 const RANK: Readonly<Record<FileState, number>> = { never: 0, kept: 0, gone: 1, inForce: 2 };
 
-/** Of each configuration. */
-export function countInstances(instances: Iterable<Instance>): Map<string, Counts> {
+/** The counts of instances by configuration. */
+export function countInstances(instances: Iterable<InstanceInfo>): Map<string, Counts> {
   const counts = new Map<string, { online: number; all: number }>();
   for (const { configurationName, state } of instances) {
     const one = counts.get(configurationName) ?? { online: 0, all: 0 };
@@ -80,7 +83,7 @@ export function countInstances(instances: Iterable<Instance>): Map<string, Count
   return counts;
 }
 
-/** `line 3: availablePorts.min must be a number`. */
+/** A fault with its line, such as `line 3: availablePorts.min must be a number`. */
 export function faultOf({ line, message }: ConfigurationFileError): string {
   return line === null ? message : text.atLine(line, message);
 }

@@ -1,7 +1,10 @@
-/** How one configuration stands: why, what its file says wrong, what it is made of, and its instances. */
+/** The state of one configuration: why it is so, the faults of its file, its fields, and its instances. */
 import { useMemo } from 'preact/hooks';
+import type { ConfigurationExplanation } from '../../../explain/explanation.js';
+import type { Configuration } from '../../../model/configuration.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
-import type { Configuration, ConfigurationExplanation, Instance, Rollout } from '../../api/api-types.js';
 import { cores, megabytes } from '../../parts/amounts.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
@@ -49,8 +52,8 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
 
 interface PartProps {
   readonly row: ConfigurationRow;
-  /** Undefined: there is none, or it is complete. */
-  readonly rollout: Rollout | undefined;
+  /** Undefined: the configuration has no rollout, or its rollout is complete. */
+  readonly rollout: ShownRollout | undefined;
 }
 
 function Why({ row: { name, online, instances }, rollout }: PartProps) {
@@ -136,9 +139,9 @@ function Facts({ configuration, file }: { readonly configuration: Configuration;
 function Instances({ row: { name, entry }, rollout }: PartProps) {
   const order = useMemo(
     () => ({
-      includes: ({ configurationName }: Instance) => configurationName === name,
+      includes: ({ configurationName }: InstanceInfo) => configurationName === name,
       groupOf: null,
-      sortBy: ({ createdAt }: Instance) => createdAt,
+      sortBy: ({ createdAt }: InstanceInfo) => createdAt,
       isDescending: false,
     }),
     [name],
@@ -150,7 +153,7 @@ function Instances({ row: { name, entry }, rollout }: PartProps) {
   const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
   return (
     <Panel title={text.instances} about={list.count}>
-      {/* What a rollout is about stands in its panel. */}
+      {/** The panel of the rollout says what the rollout is about. */}
       {rollout === undefined && revision !== undefined && older.length > 0 && (
         <p class="configuration-older">{text.older(older.length)}</p>
       )}
@@ -158,7 +161,7 @@ function Instances({ row: { name, entry }, rollout }: PartProps) {
         <Empty title={text.noInstances} hint={text.noInstancesHint} />
       ) : (
         <div class="configuration-instances" style={{ '--rows': String(list.count) }}>
-          <Grid<Instance>
+          <Grid<InstanceInfo>
             label={text.instances}
             columns={columns}
             rows={list}
@@ -171,7 +174,7 @@ function Instances({ row: { name, entry }, rollout }: PartProps) {
   );
 }
 
-function columnsOf(revision: string | undefined): readonly Column<Instance>[] {
+function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[] {
   return [
     {
       id: 'id',
@@ -215,6 +218,6 @@ function columnsOf(revision: string | undefined): readonly Column<Instance>[] {
         return configurationRevision === revision ? text.contentNow : text.contentOld;
       },
     },
-    { id: 'made', label: text.made, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: 'age', label: text.age, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }

@@ -1,5 +1,5 @@
-/** What the screen Configurations says. */
-import type { Rollout } from '../../api/api-types.js';
+/** The texts of the screen Configurations. */
+import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { count, plural } from '../../parts/amounts.js';
 import type { FileState } from './rows.js';
 
@@ -7,7 +7,7 @@ const states: Readonly<Record<FileState, string>> = {
   inForce: 'In force',
   kept: 'Broken, older in force',
   never: 'Broken',
-  gone: 'Not there',
+  gone: 'Deleted',
 };
 
 export const text = {
@@ -19,9 +19,9 @@ export const text = {
   online: 'Online',
   onlineOf: (online: number, minimum: number) => `${count(online)} of ${count(minimum)}`,
   ram: 'RAM each',
-  runtime: 'Runs in',
+  runtime: 'Runtime',
   file: 'File',
-  note: 'What next',
+  note: 'Next step',
   search: 'Find a configuration',
   searchHint: 'Name, file or command',
   noneFound: 'No configuration fits',
@@ -29,7 +29,7 @@ export const text = {
   atLine: (line: number, message: string) => `line ${line}: ${message}`,
   missing: (number: number) => `${plural(number, 'instance')} missing: see why`,
   goneNote: (number: number) =>
-    `${plural(number, 'instance')} left of it: delete ${number === 1 ? 'it' : 'them'}, or create it anew`,
+    `${plural(number, 'instance')} left: delete ${number === 1 ? 'it' : 'them'}, or create the configuration again`,
   counted: (shown: number, all: number) =>
     shown === all ? count(all) : `${count(shown)} of ${plural(all, 'configuration')}`,
   empty: 'No configurations yet',
@@ -64,7 +64,8 @@ export const text = {
   scale: 'Scale',
   scaleTitle: (name: string) => `How many of ${name}?`,
   scaleLabel: 'At least so many instances',
-  scaleHint: 'Drover makes what is missing at once. Fewer ends none, unless surplus is "remove".',
+  scaleHint:
+    'Drover starts missing instances at once. A lower number stops none, unless surplus is "remove".',
   scaleOver: (most: number) => `Its maximum is ${count(most)}: raise maximumServiceCount first.`,
   scaleWrong: 'A whole number from 0 to 100,000.',
   scaled: (name: string, number: number) => `${name}: at least ${plural(number, 'instance')} now.`,
@@ -74,23 +75,23 @@ export const text = {
   removeExplanation: (instances: number) =>
     instances === 0
       ? 'Its file is deleted. It has no instances.'
-      : `Its file is deleted, and no new instances are made. Its ${plural(instances, 'instance')} ${instances === 1 ? 'stays and goes' : 'stay and go'} on running until you delete ${instances === 1 ? 'it' : 'them'}, unless onDelete is "stop":`,
+      : `Its file is deleted, and no new instances are created. Its ${plural(instances, 'instance')} ${instances === 1 ? 'stays and goes' : 'stay and go'} on running until you delete ${instances === 1 ? 'it' : 'them'}, unless onDelete is "stop":`,
   removed: (name: string) => `Configuration ${name} is deleted.`,
   removedMore: (number: number) => `and ${count(number)} more`,
 
-  why: 'How it stands',
+  why: 'Why this state',
   rollout: 'Rollout',
   rolloutStates: {
     rolling: 'Under way',
-    'awaiting-promotion': 'Waits for its promotion',
+    'awaiting-promotion': 'Waits for promotion',
     paused: 'Paused',
     failed: 'Failed',
-    'rolling-back': 'Going back',
-    'rolled-back': 'Taken back',
+    'rolling-back': 'Rolling back',
+    'rolled-back': 'Rolled back',
     complete: 'Complete',
   },
-  rolloutGood: 'Good',
-  rolloutProgress: ({ good, total, outdated, waiting }: Rollout['counts']) =>
+  rolloutGood: 'Healthy',
+  rolloutProgress: ({ good, total, outdated, waiting }: ShownRollout['counts']) =>
     [
       `${count(good)} of ${plural(total, 'instance')}`,
       ...(outdated > 0 ? [`${count(outdated)} to be replaced`] : []),
@@ -98,7 +99,7 @@ export const text = {
         ? [`${count(waiting)} of these ${waiting === 1 ? 'waits for its' : 'wait for their'} players`]
         : []),
     ].join(', '),
-  rolloutHeldBack: 'New instances are made from the content before, until the file changes or you try again.',
+  rolloutHeldBack: 'New instances get the former content, until the file changes or you try again.',
   rolloutActions: { pause: 'Pause', resume: 'Resume', promote: 'Promote', retry: 'Try again' },
   rolloutAsked: {
     pause: 'The rollout is paused.',
@@ -109,8 +110,8 @@ export const text = {
   advice: 'What you can do',
   next: 'What happens next',
   fileFault: (file: string) => `The file ${file} is not in force as it stands`,
-  fileFaultKept: 'What it said before is in force. Save a mended text, or mend the file on the master.',
-  fileFaultNever: 'Save a good text here, or mend the file on the master.',
+  fileFaultKept: 'Its former content is in force. Save a fixed text, or fix the file on the master.',
+  fileFaultNever: 'Save a valid text here, or fix the file on the master.',
   warnings: 'Without effect',
   facts: 'Content',
   command: 'Command',
@@ -123,18 +124,18 @@ export const text = {
   templates: 'Templates',
   instances: 'Instances',
   noInstances: 'No instances',
-  noInstancesHint: 'Drover makes them when its minimum is above 0. Scale it, or look at "How it stands".',
+  noInstancesHint: 'Drover creates them when the minimum is above 0. Scale it, or look at "Why this state".',
   instance: 'Instance',
   node: 'Node',
   address: 'Address',
-  made: 'Made',
-  content: 'Made from',
+  age: 'Age',
+  content: 'Content',
   contentNow: 'this content',
   contentOld: 'older content',
   contentOutdated: 'to be replaced',
   notPlaced: 'not placed yet',
   older: (number: number) =>
-    `${plural(number, 'instance')} ${number === 1 ? 'was' : 'were'} made from older content. To bring the new one: delete ${number === 1 ? 'it' : 'them'}, and Drover makes new ones.`,
+    `${plural(number, 'instance')} ${number === 1 ? 'has' : 'have'} older content. To update: delete ${number === 1 ? 'it' : 'them'}, and Drover creates new ones.`,
 
   editorLabel: (name: string) => `Content of ${name}`,
   editorKeys: 'Ctrl-Space completes, Ctrl-S saves, Ctrl-F finds.',
@@ -146,22 +147,22 @@ export const text = {
   hintsTitle: 'What has no effect',
   place: (line: number, column: number) => `Line ${line}, column ${column}`,
   save: 'Review and save',
-  notSaved: (number: number) => `Not saved: ${plural(number, 'fault')} to mend first.`,
+  notSaved: (number: number) => `Not saved: ${plural(number, 'fault')} to fix first.`,
   brokenInEditor: (file: string) =>
-    `The file ${file} is broken. Below is what is in force; saving replaces the file.`,
+    `The file ${file} is broken. Below is the content in force; saving replaces the file.`,
   fileDiffers: (file: string) =>
-    `The file ${file} is not in force, or not yet. Below is what is in force; saving replaces the file.`,
+    `The file ${file} is not in force, or not yet. Below is the content in force; saving replaces the file.`,
 
   review: (name: string) => `Save ${name}?`,
   reviewNew: 'A new configuration.',
   noRoom: (wanted: number, missing: number) =>
     wanted === missing
-      ? `${plural(missing, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} nowhere:`
-      : `${count(missing)} of ${plural(wanted, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} nowhere:`,
+      ? `${plural(missing, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`
+      : `${count(missing)} of ${plural(wanted, 'new instance')} ${missing === 1 ? 'fits' : 'fit'} on no node:`,
   field: 'Field',
   before: 'In force',
   after: 'New',
-  holds: 'Holds',
+  takesEffect: 'Takes effect',
   classes: { live: 'at once', 'next-start': 'from the next start', replacement: 'in new instances' },
   notSet: '–',
   saveNow: 'Save',

@@ -1,17 +1,20 @@
-/** What the screen knows of all configurations: live where the stream says it, asked again where it does not. */
-import type { ListConfigurationFileErrorsData, ListRemovedConfigurationsData } from '../../api/api-types.js';
+/**
+ * The facts about all configurations: those in the change stream are live, the others are asked for again and again.
+ */
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useEntries, useTopic } from '../../services/use-live.js';
 import { type ConfigurationRow, countInstances, rowsOf } from './rows.js';
 
-/** Broken files are not in the stream. They are asked for this often while the screen is shown. */
+/** How often the screen asks for broken files, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
 
-export interface KnownConfigurations {
+interface KnownConfigurations {
   readonly rows: readonly ConfigurationRow[];
   readonly isLoaded: boolean;
   readonly error: unknown;
-  /** Asks anew at once: something was changed. */
+  /** Asks again at once, after a change. */
   readonly again: () => void;
 }
 
@@ -24,8 +27,8 @@ export function useConfigurations(): KnownConfigurations {
   const asked = useAsked(
     async (api, signal) => {
       const [errors, removed] = await Promise.all([
-        api.get<ListConfigurationFileErrorsData>('/configuration-files/errors', { signal }),
-        api.get<ListRemovedConfigurationsData>('/cluster/removed-configurations', { signal }),
+        api.get<ConfigurationFileError[]>('/configuration-files/errors', { signal }),
+        api.get<RemovedConfiguration[]>('/cluster/removed-configurations', { signal }),
       ]);
       return { errors, removed };
     },

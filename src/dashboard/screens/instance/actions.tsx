@@ -1,6 +1,6 @@
 /** Start, stop, restart and delete of this instance: as buttons, and as a menu where there is little room. */
 import { useSignal } from '@preact/signals';
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Menu } from '../../parts/menu.js';
@@ -11,8 +11,8 @@ import { text } from './text.js';
 
 const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
 
-export interface ActionsProps {
-  readonly instance: Instance;
+interface ActionsProps {
+  readonly instance: InstanceInfo;
   readonly pending: PendingActions;
 }
 
@@ -32,7 +32,7 @@ export function Actions({ instance, pending }: ActionsProps) {
     }
   };
   const press = (action: InstanceAction): void => {
-    // Nothing is ended or lost by a start.
+    // A start needs no question: it ends and loses nothing.
     if (action === 'start') void toasts.run(perform(action));
     else asked.value = action;
   };

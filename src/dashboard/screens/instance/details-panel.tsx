@@ -1,7 +1,9 @@
-/** Facts of the instance, and its environment with secrets covered. */
+/** The facts of the instance, and its environment with the secrets covered. */
 import { useSignal } from '@preact/signals';
+import type { Configuration } from '../../../model/configuration.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { InstanceDetails } from '../../../operations/instance-details.js';
 import { ApiFailure, apiPath } from '../../api/api-client.js';
-import type { Configuration, Instance, InstanceDetails } from '../../api/api-types.js';
 import { cores, count, megabytes } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { Failure } from '../../parts/failure.js';
@@ -13,7 +15,7 @@ import { text } from './text.js';
 
 const NOTHING = '–';
 
-export function DetailsPanel({ instance }: { readonly instance: Instance }) {
+export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) {
   return (
     <div class="details">
       <Facts instance={instance} />
@@ -22,7 +24,7 @@ export function DetailsPanel({ instance }: { readonly instance: Instance }) {
   );
 }
 
-function Facts({ instance }: { readonly instance: Instance }) {
+function Facts({ instance }: { readonly instance: InstanceInfo }) {
   const { id, configurationName, hostAddress, allocatedPort, processPid, createdAt } = instance;
   const asked = useAsked(
     (api, signal) => api.get<InstanceDetails>(apiPath('instances', id, 'details'), { signal }),
@@ -42,14 +44,14 @@ function Facts({ instance }: { readonly instance: Instance }) {
         <dd>{instance.runtime}</dd>
         <dt>{text.details.process}</dt>
         <dd>{processPid ?? text.details.noProcess}</dd>
-        <dt>{text.details.given}</dt>
+        <dt>{text.details.reserved}</dt>
         <dd>
           {megabytes(instance.allocatedRamMB)}
           {instance.allocatedCpu > 0 && `, ${cores(instance.allocatedCpu)}`}
         </dd>
         <dt>{text.details.restarts}</dt>
         <dd>{count(instance.restarts)}</dd>
-        <dt>{text.details.made}</dt>
+        <dt>{text.details.age}</dt>
         <dd>
           <Time at={createdAt} />
         </dd>
@@ -60,7 +62,7 @@ function Facts({ instance }: { readonly instance: Instance }) {
   );
 }
 
-function Environment({ instance }: { readonly instance: Instance }) {
+function Environment({ instance }: { readonly instance: InstanceInfo }) {
   const { configurationName, configurationRevision } = instance;
   const asked = useAsked(
     (api, signal) => api.get<Configuration>(apiPath('configurations', configurationName), { signal }),
@@ -122,7 +124,7 @@ function Variable({ name, value }: { readonly name: string; readonly value: stri
   );
 }
 
-function droverVariables(instance: Instance): (readonly [string, string])[] {
+function droverVariables(instance: InstanceInfo): (readonly [string, string])[] {
   const { id, configurationName, wrapperNodeId = NOTHING, allocatedPort } = instance;
   return [
     ['DROVER_INSTANCE_ID', id],

@@ -1,6 +1,6 @@
-/** One instance: its log with a command line, what it uses, why it is as it is, its runs, details and terminal. */
+/** One instance: its log with a command line, its usage, why it is in its state, its runs, details and terminal. */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Page } from '../../parts/page.js';
@@ -26,9 +26,9 @@ import { WhyPanel } from './why-panel.js';
 type TabName = Exclude<keyof typeof text.tabs, 'label'>;
 
 const TABS: readonly TabName[] = ['log', 'usage', 'why', 'runs', 'details', 'terminal'];
-/** These fill the window, and scroll inside. */
+/** The tabs that fill the window and scroll inside. */
 const FILLING: readonly TabName[] = ['log', 'terminal'];
-/** Room for charts beside the log. */
+/** A window this wide has room for charts beside the log. */
 const WIDE = '(min-width: 1180px)';
 
 export function Screen({ path: [id = ''] }: ScreenProps) {
@@ -39,8 +39,8 @@ function InstanceScreen({ id }: { readonly id: string }) {
   const store = useTopic('instances');
   void store.version.value;
   const present = store.get(id);
-  /** As it was last seen: it stays on the screen when it goes away. */
-  const seen = useRef<Instance | undefined>(undefined);
+  /** The instance as it was last seen. The screen goes on showing it after it was removed. */
+  const seen = useRef<InstanceInfo | undefined>(undefined);
   seen.current = present ?? seen.current;
   const instance = seen.current;
   const isGone = present === undefined && store.isLoaded.value;
@@ -57,7 +57,7 @@ function InstanceScreen({ id }: { readonly id: string }) {
   );
 }
 
-/** The log is followed on all tabs, so that coming back to it loses nothing. */
+/** The log is followed on all tabs, so that a return to the log loses nothing. */
 function useLogFeed(
   id: string,
   { isKnown, isGone }: { readonly isKnown: boolean; readonly isGone: boolean },
@@ -75,8 +75,8 @@ function useLogFeed(
   return feed;
 }
 
-/** It went away while it was shown. */
-function Left({ instance, feed }: { readonly instance: Instance; readonly feed: LogFeed }) {
+/** Shown when the instance was removed while the operator looked at it. */
+function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { id, wrapperNodeId } = instance;
   return (
     <Page title={<span class="mono">{id}</span>} about={instance.configurationName} fill>
@@ -92,7 +92,7 @@ function Left({ instance, feed }: { readonly instance: Instance; readonly feed: 
   );
 }
 
-function Shown({ instance, feed }: { readonly instance: Instance; readonly feed: LogFeed }) {
+function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { session, router } = useServices();
   const pending = useMemo(() => new PendingActions(), []);
   const canOperate = session.can('OPERATE');
@@ -128,13 +128,13 @@ function Shown({ instance, feed }: { readonly instance: Instance; readonly feed:
   );
 }
 
-function State({ instance, pending }: { readonly instance: Instance; readonly pending: PendingActions }) {
+function State({ instance, pending }: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
   const action = pending.of(instance);
   if (action === undefined) return <StateBadge state={instance.state} />;
   return <Badge tone="busy" label={text.pending[action]} isPending />;
 }
 
-function Content(props: { readonly tab: TabName; readonly instance: Instance; readonly feed: LogFeed }) {
+function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo; readonly feed: LogFeed }) {
   const { tab, instance, feed } = props;
   const isWide = useMedia(WIDE).value;
   const { id, state } = instance;

@@ -1,6 +1,8 @@
-/** How the last runs of the instance ended, with what each wrote last. */
+/** How the last runs of the instance ended, with the last lines of each. */
+
+import type { InstanceRuns } from '../../../explain/explanation.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { apiPath } from '../../api/api-client.js';
-import type { GetInstanceRunsData, Instance } from '../../api/api-types.js';
 import { bytes } from '../../parts/amounts.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
@@ -9,15 +11,15 @@ import { durationText, Time } from '../../parts/time.js';
 import { useAsked } from '../../services/use-live.js';
 import { text } from './text.js';
 
-type Run = GetInstanceRunsData['runs'][number];
+type Run = InstanceRuns['runs'][number];
 
 const LINES = 10;
 
-export function RunsPanel({ instance }: { readonly instance: Instance }) {
+export function RunsPanel({ instance }: { readonly instance: InstanceInfo }) {
   const { id, state, restarts, exitCode, processPid } = instance;
   const asked = useAsked(
     (api, signal) =>
-      api.get<GetInstanceRunsData>(apiPath('instances', id, 'runs'), { query: { lines: LINES }, signal }),
+      api.get<InstanceRuns>(apiPath('instances', id, 'runs'), { query: { lines: LINES }, signal }),
     [id, state, restarts, exitCode, processPid],
   );
   const { value, error } = asked.value;

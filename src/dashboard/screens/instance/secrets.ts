@@ -1,4 +1,7 @@
-/** Which values of an environment are covered until somebody asks for them: by the name, or by what they look like. */
+/**
+ * Which values of an environment stay covered until the operator asks for them: judged by the name or by the form of
+ * the value.
+ */
 
 const SECRET_NAME =
   /pass|secret|token|credential|private|auth|cookie|salt|dsn|(?:^|_)(?:key|pw|pwd)(?:_|$)|apikey|webhook/i;

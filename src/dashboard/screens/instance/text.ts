@@ -1,4 +1,4 @@
-/** What the screen Instance says. */
+/** The texts of the screen Instance. */
 import { count, plural } from '../../parts/amounts.js';
 
 const lines = (value: number): string => plural(value, 'line');
@@ -34,7 +34,7 @@ export const text = {
     stop: 'Its process is ended. Place and files stay, and it stays stopped until you start it.',
     restart: 'Its process is ended and started again. Players are disconnected.',
     delete:
-      'Its process is ended and its files are removed, unless it is static. If its configuration has too few instances then, it makes a new one.',
+      'Its process is ended and its files are removed, unless it is static. If its configuration has too few instances then, Drover creates a new one.',
   },
   done: {
     start: (id: string) => `Instance ${id} will start`,
@@ -42,7 +42,12 @@ export const text = {
     restart: (id: string) => `Instance ${id} will restart`,
     delete: (id: string) => `Instance ${id} will be removed`,
   },
-  pending: { start: 'Start asked', stop: 'Stop asked', restart: 'Restart asked', delete: 'Delete asked' },
+  pending: {
+    start: 'Start requested',
+    stop: 'Stop requested',
+    restart: 'Restart requested',
+    delete: 'Delete requested',
+  },
   log: {
     label: (id: string) => `Log of instance ${id}`,
     waiting: 'Waiting for the log…',
@@ -101,8 +106,8 @@ export const text = {
     memory: 'Memory',
     players: 'Players',
     unknown: 'not known',
-    ofCores: (given: string) => `of ${given} given`,
-    ofMemory: (given: string) => `of ${given} given`,
+    ofCores: (reserved: string) => `of ${reserved} reserved`,
+    ofMemory: (reserved: string) => `of ${reserved} reserved`,
     ofPlayers: (most: number) => `of ${count(most)}`,
     percent: (value: number) => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} %`,
     oneCore: '100 % is one core.',
@@ -113,7 +118,7 @@ export const text = {
     noneHint: 'The node measures a running instance every 10 seconds.',
   },
   why: {
-    title: 'Why it is as it is',
+    title: 'Why this state',
     next: 'What happens next',
     nothing: 'Nothing by itself.',
     advice: 'What you can do',
@@ -135,7 +140,7 @@ export const text = {
     none: 'No run has ended yet',
     noneHint: 'The node remembers how the last five ended, with what they wrote last.',
     run: (run: number) => `Run ${run}`,
-    asked: 'asked for',
+    asked: 'requested',
     crashed: 'by itself',
     code: (code: number) => `exit code ${code}`,
     signal: (signal: string) => `ended by ${signal}`,
@@ -151,14 +156,14 @@ export const text = {
     configuration: 'Configuration',
     node: 'Node',
     address: 'Address',
-    runtime: 'Runs as',
+    runtime: 'Runtime',
     process: 'Process',
-    made: 'Made',
+    age: 'Age',
     restarts: 'Restarts',
-    given: 'Given to it',
+    reserved: 'Reserved',
     notPlaced: 'not placed yet',
     noProcess: 'none that is known',
-    old: 'Its configuration has changed since it was made: a new instance would get the new one.',
+    old: 'Its configuration has changed since it was created: a new instance would get the new content.',
     environment: 'Environment',
     environmentHint:
       'Drover adds PATH, HOME and other usual ones. %NAME% is replaced when the instance starts.',
@@ -185,7 +190,7 @@ export const text = {
     attaching: 'Attaching…',
     refused:
       'The instance could not be attached to: it does not run, its node is away, or its runtime has no terminals.',
-    notLoaded: 'The terminal could not be loaded. Drover may have been updated: load the page again.',
+    notLoaded: 'The terminal could not be loaded. Drover may have been updated: reload the page.',
     notRunning: 'It has no terminal now',
     notRunningHint: 'An instance can be attached to while it runs.',
     keys: 'Keys that a phone lacks',

@@ -1,6 +1,11 @@
-/** Why the instance is as it is, in the words of the server: the verdict, what happens next, and what the operator can do. */
+/**
+ * Why the instance is in its state, in the words of the server: the verdict, what happens next, and what the operator
+ * can do.
+ */
+
+import type { InstanceExplanation } from '../../../explain/explanation.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { apiPath } from '../../api/api-client.js';
-import type { Instance, InstanceExplanation } from '../../api/api-types.js';
 import { Failure } from '../../parts/failure.js';
 import { Panel } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
@@ -8,10 +13,10 @@ import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
 import { text } from './text.js';
 
-/** Times to a next try pass without a change of the instance. */
+/** How often the explanation is asked for: times to a next try pass without a change of the instance. */
 const AGAIN_MS = 5_000;
 
-export function WhyPanel({ instance }: { readonly instance: Instance }) {
+export function WhyPanel({ instance }: { readonly instance: InstanceInfo }) {
   const { clock } = useServices();
   const { id, state, message, restarts } = instance;
   const asked = useAsked(

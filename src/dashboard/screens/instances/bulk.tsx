@@ -1,7 +1,7 @@
-/** Start, stop, restart and delete of the selected instances. All names are shown before. */
+/** Start, stop, restart and delete of the selected instances. A dialog shows all names first. */
 import { useSignal } from '@preact/signals';
+import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
-import type { Instance } from '../../api/api-types.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { type InstanceAction, type PendingActions, performAction } from '../../parts/pending-actions.js';
@@ -10,11 +10,11 @@ import { sentenceFor } from '../../services/toasts.js';
 import { text } from './text.js';
 
 const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
-/** As many calls at once: the API takes them in a turn. */
+/** How many calls run at once. */
 const AT_ONCE = 6;
 
-export interface BulkProps {
-  readonly chosen: readonly Instance[];
+interface BulkProps {
+  readonly chosen: readonly InstanceInfo[];
   readonly pending: PendingActions;
   readonly onClear: () => void;
 }
@@ -69,11 +69,11 @@ interface Refused {
   readonly problem: string;
 }
 
-/** Tries all; answers those that were refused. */
+/** Tries all instances; returns those that were refused. */
 async function performAll(
   api: Api,
   action: InstanceAction,
-  instances: readonly Instance[],
+  instances: readonly InstanceInfo[],
 ): Promise<Refused[]> {
   const waiting = instances.map(({ id }) => id);
   const refused: Refused[] = [];

@@ -1,5 +1,5 @@
-/** The columns of the instances' table: what each shows, and what it sorts by. */
-import type { Instance } from '../../api/api-types.js';
+/** The columns of the instances' table: what each shows, and how each sorts. */
+import type { InstanceInfo } from '../../../model/instance.js';
 import { cores, count, megabytes } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import type { PendingActions } from '../../parts/pending-actions.js';
@@ -9,7 +9,7 @@ import { text } from './text.js';
 
 export type ColumnId = keyof typeof text.label;
 
-/** Always there, because it is the name of the row. */
+/** The column that is always shown, because it names the row. */
 export const NAME_COLUMN: ColumnId = 'id';
 export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'configuration',
@@ -21,19 +21,19 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
   'message',
 ];
 
-/** On a phone, which has two lines for each instance. */
+/** The columns on a phone, which has two lines for each instance. */
 export const PHONE_COLUMNS: readonly ColumnId[] = ['configuration', 'state', 'node', 'address'];
 
 const NOTHING = '–';
-/** Those that need attention come first. */
-const STATE_ORDER: Readonly<Record<Instance['state'], number>> = {
+/** States that need attention come first. */
+const STATE_ORDER: Readonly<Record<InstanceInfo['state'], number>> = {
   OFFLINE: 0,
   CREATING: 1,
   ONLINE: 2,
   STOPPED: 3,
 };
 
-export const SORTS: Readonly<Record<ColumnId, (instance: Instance) => string | number>> = {
+export const SORTS: Readonly<Record<ColumnId, (instance: InstanceInfo) => string | number>> = {
   id: ({ id }) => id,
   configuration: ({ configurationName }) => configurationName,
   state: ({ state }) => STATE_ORDER[state],
@@ -53,7 +53,7 @@ export function isColumn(name: string): name is ColumnId {
   return Object.hasOwn(SORTS, name);
 }
 
-export function addressOf({ hostAddress, allocatedPort }: Instance): string {
+export function addressOf({ hostAddress, allocatedPort }: InstanceInfo): string {
   if (hostAddress === undefined) return '';
   return allocatedPort === undefined ? hostAddress : `${hostAddress}:${allocatedPort}`;
 }
@@ -61,8 +61,8 @@ export function addressOf({ hostAddress, allocatedPort }: Instance): string {
 /** All columns, in the order of the table. */
 export function instanceColumns(
   pending: PendingActions,
-): readonly (Column<Instance> & { readonly id: ColumnId })[] {
-  const column = (id: ColumnId, rest: Omit<Column<Instance>, 'id' | 'label' | 'isSortable'>) => ({
+): readonly (Column<InstanceInfo> & { readonly id: ColumnId })[] {
+  const column = (id: ColumnId, rest: Omit<Column<InstanceInfo>, 'id' | 'label' | 'isSortable'>) => ({
     id,
     label: text.label[id],
     isSortable: true,
@@ -121,17 +121,17 @@ export function instanceColumns(
   ];
 }
 
-function messageOf({ message, warning, outdated }: Instance): string {
+function messageOf({ message, warning, outdated }: InstanceInfo): string {
   return message ?? warning ?? (outdated ? text.outdated : '');
 }
 
-function State({ instance, pending }: { readonly instance: Instance; readonly pending: PendingActions }) {
+function State({ instance, pending }: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
   const action = pending.of(instance);
   if (action === undefined) return <StateBadge state={instance.state} />;
   return <Badge tone="busy" label={text.pending[action]} isPending />;
 }
 
-function playersOf({ players, maxPlayers }: Instance): string {
+function playersOf({ players, maxPlayers }: InstanceInfo): string {
   if (players === null) return NOTHING;
   return maxPlayers === null ? count(players) : `${count(players)} / ${count(maxPlayers)}`;
 }

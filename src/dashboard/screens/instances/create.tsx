@@ -1,6 +1,6 @@
 /** Makes one more instance of a configuration. */
 import { useSignal } from '@preact/signals';
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Field, Form } from '../../parts/form.js';
@@ -35,7 +35,7 @@ function CreateDialog({ onClose }: { readonly onClose: () => void }) {
   const create = async (): Promise<void> => {
     isBusy.value = true;
     try {
-      const { id } = await api.post<Instance>('/instances', { body: { configurationName } });
+      const { id } = await api.post<InstanceInfo>('/instances', { body: { configurationName } });
       toasts.done(text.created(id));
       onClose();
       location.hash = hrefOf(['instances', id]);

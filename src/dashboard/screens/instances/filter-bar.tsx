@@ -11,7 +11,7 @@ import { COLUMN_IDS, isColumn } from './columns.js';
 import { text } from './text.js';
 import { columnsQuery, GROUPS, type InstancesView, STATES, sortQuery } from './view.js';
 
-export interface FilterBarProps {
+interface FilterBarProps {
   readonly view: InstancesView;
   readonly onChange: (changes: QueryChanges) => void;
 }
@@ -79,7 +79,7 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
   );
 }
 
-/** At a desk the heads of the columns do it. */
+/** Shown on a phone only: on wider pages the heads of the columns sort. */
 function Order({ view, onChange }: FilterBarProps) {
   return (
     <>

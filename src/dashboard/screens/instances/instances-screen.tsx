@@ -1,7 +1,7 @@
-/** All instances in one table. What is set on it stands in the address. */
+/** All instances in one table. Its settings stand in the address. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Grid } from '../../parts/grid/grid.js';
@@ -37,7 +37,7 @@ export function Screen() {
   const columns = useMemo(() => instanceColumns(pending), [pending]);
   const chosen = useSignal<ReadonlySet<string>>(NONE);
   const closed = useSignal<ReadonlySet<string>>(NONE);
-  // What left the state or the filter is not acted on unseen.
+  // A selected instance that the filter now hides is left out, so that no action happens unseen.
   const instances = [...chosen.value].flatMap((id) => (list.placeOf(id) < 0 ? [] : (store.get(id) ?? [])));
   const canAct = session.can('OPERATE');
   return (
@@ -57,7 +57,7 @@ export function Screen() {
           }}
         />
       )}
-      <Grid<Instance>
+      <Grid<InstanceInfo>
         label={text.title}
         columns={columns.filter(({ id }) => id === NAME_COLUMN || view.columns.includes(id))}
         rows={list}

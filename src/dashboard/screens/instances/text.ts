@@ -1,4 +1,4 @@
-/** What the screen Instances says. */
+/** The texts of the screen Instances. */
 import { plural } from '../../parts/amounts.js';
 
 const names = (count: number): string => plural(count, 'instance');
@@ -28,16 +28,16 @@ export const text = {
     ram: 'RAM',
     cpu: 'CPU',
     restarts: 'Restarts',
-    created: 'Made',
+    created: 'Age',
     message: 'Message',
   },
   notPlaced: 'not placed',
   outdated: 'has older content: its rollout replaces it',
   create: 'New instance',
   createTitle: 'New instance',
-  createHint: 'It runs once, beside those that the configuration keeps by itself.',
+  createHint: 'One more instance, beside those that the configuration keeps running.',
   createIn: 'Configuration',
-  created: (id: string) => `Instance ${id} is being made`,
+  created: (id: string) => `Instance ${id} is being created`,
   action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
   ask: {
     start: (count: number) => `Start ${names(count)}?`,
@@ -50,7 +50,7 @@ export const text = {
     stop: 'Their processes are ended. Place and files stay, and they stay stopped until you start them.',
     restart: 'Their processes are ended and started again. Players are disconnected.',
     delete:
-      'Their processes are ended and their files removed, but those of static instances. A configuration makes new ones up to its minimum.',
+      'Their processes are ended and their files removed, but those of static instances. Drover creates new ones up to the minimum of the configuration.',
   },
   done: {
     start: (count: number) => `${names(count)} will start`,
@@ -59,10 +59,15 @@ export const text = {
     delete: (count: number) => `${names(count)} will be removed`,
   },
   someFailed: (failed: number, first: string) => `${names(failed)} refused it: ${first}`,
-  pending: { start: 'Start asked', stop: 'Stop asked', restart: 'Restart asked', delete: 'Delete asked' },
+  pending: {
+    start: 'Start requested',
+    stop: 'Stop requested',
+    restart: 'Restart requested',
+    delete: 'Delete requested',
+  },
   empty: 'No instances yet',
-  emptyHint: 'A configuration makes them: it says what to run, and how many.',
-  toConfigurations: 'To the configurations',
+  emptyHint: 'A configuration says what to run, and how many instances.',
+  toConfigurations: 'Show configurations',
   noneFound: 'No instance matches the filter',
   clearFilter: 'Clear the filter',
   loading: 'Loading the instances…',

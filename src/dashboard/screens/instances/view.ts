@@ -1,25 +1,25 @@
-/** What the operator has set on the table, as the address says it. */
-import type { Instance } from '../../api/api-types.js';
+/** The settings of the table, as the address has them. */
+import type { InstanceInfo } from '../../../model/instance.js';
 import type { Order } from '../../live/ordered-list.js';
 import type { QueryChanges } from '../../router/place.js';
 import { addressOf, type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
 
 export const GROUPS = ['configuration', 'node', 'state'] as const;
-export type GroupBy = (typeof GROUPS)[number];
+type GroupBy = (typeof GROUPS)[number];
 
 export interface InstancesView {
   readonly find: string;
-  readonly state: Instance['state'] | '';
+  readonly state: InstanceInfo['state'] | '';
   readonly groupBy: GroupBy | '';
   readonly sort: ColumnId;
   readonly isDescending: boolean;
   readonly columns: readonly ColumnId[];
 }
 
-export const STATES: readonly Instance['state'][] = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'];
+export const STATES: readonly InstanceInfo['state'][] = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'];
 const DEFAULT_SORT: ColumnId = 'configuration';
 
-/** What is no word of ours in an address counts as not set. */
+/** Reads the settings. An unknown word in the address counts as not set. */
 export function readView(query: Readonly<Record<string, string>>, isPhone: boolean): InstancesView {
   const { find = '', state, group, sort = '', columns } = query;
   const name = sort.replace(/^-/, '');
@@ -38,7 +38,7 @@ export function readView(query: Readonly<Record<string, string>>, isPhone: boole
   };
 }
 
-/** The address that sorts by this column: once more turns it round. */
+/** The query that sorts by this column; when the table is sorted by it already, the other way round. */
 export function sortQuery(view: InstancesView, column: ColumnId): QueryChanges {
   return { sort: view.sort === column && !view.isDescending ? `-${column}` : column };
 }
@@ -48,7 +48,7 @@ export function columnsQuery({ columns }: InstancesView, column: ColumnId): Quer
   return { columns: next.join('.') };
 }
 
-export function orderOf(view: InstancesView): Order<Instance> {
+export function orderOf(view: InstancesView): Order<InstanceInfo> {
   const words = view.find
     .toLowerCase()
     .split(/\s+/)
@@ -62,13 +62,13 @@ export function orderOf(view: InstancesView): Order<Instance> {
   };
 }
 
-const groupNames: Readonly<Record<GroupBy, (instance: Instance) => string>> = {
+const groupNames: Readonly<Record<GroupBy, (instance: InstanceInfo) => string>> = {
   configuration: ({ configurationName }) => configurationName,
   node: ({ wrapperNodeId = '–' }) => wrapperNodeId,
   state: ({ state }) => state,
 };
 
-function isFound(instance: Instance, word: string): boolean {
+function isFound(instance: InstanceInfo, word: string): boolean {
   const { id, configurationName, wrapperNodeId = '', message } = instance;
   return [id, configurationName, wrapperNodeId, addressOf(instance), message ?? ''].some((part) =>
     part.toLowerCase().includes(word),

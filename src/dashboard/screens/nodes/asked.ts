@@ -1,23 +1,26 @@
-/** Asks for actions on nodes, and knows which have not shown in their state yet: those are marked, so no click is silent. */
+/**
+ * Sends actions on nodes, and marks the nodes whose state does not show the action yet, so that every click is
+ * answered.
+ */
 import { signal } from '@preact/signals';
 import { type Api, apiPath } from '../../api/api-client.js';
 import type { NodeEntry } from './node.js';
 import type { text } from './text.js';
 
-export type NodeAction = keyof typeof text.pending;
+type NodeAction = keyof typeof text.pending;
 
 interface Asked {
   readonly action: NodeAction;
   readonly before: NodeEntry;
 }
 
-/** A mark ends after this; the state then speaks for itself. */
+/** How long a mark stays at most; then the state speaks for itself. */
 const LONGEST_MS = 15_000;
 
 export class AskedOfNodes {
   readonly #asked = signal<ReadonlyMap<string, Asked>>(new Map());
 
-  /** `deadlineSeconds` is of a drain. Resolves when the API has taken it. Throws ApiFailure. */
+  /** Sends an action. `deadlineSeconds` is for a drain. Resolves when the API has accepted it. Throws ApiFailure. */
   async ask(api: Api, action: NodeAction, before: NodeEntry, deadlineSeconds?: number): Promise<void> {
     const { nodeId } = before;
     const asked = { action, before };
@@ -34,7 +37,7 @@ export class AskedOfNodes {
     }
   }
 
-  /** What is on its way for this node; undefined: nothing. */
+  /** The action that this node does not show yet; undefined: none. */
   of(node: NodeEntry): NodeAction | undefined {
     const asked = this.#asked.value.get(node.nodeId);
     if (asked === undefined) return undefined;
@@ -52,7 +55,7 @@ export class AskedOfNodes {
   }
 }
 
-/** A drain that gets another deadline, or a cordon twice, shows in nothing that would confirm it. */
+/** False when no change of the state would confirm the action: another deadline of a drain, or a second cordon. */
 function hasEffect(action: NodeAction, { cordoned, drain }: NodeEntry): boolean {
   if (action === 'drain') return drain === null;
   return action === 'cordon' ? !cordoned : cordoned || drain !== null;

@@ -1,21 +1,21 @@
 /**
- * Instances of one node as cells: the shape and colour say the state, and those of the shown configuration stand out. One Tab
- * stop: arrow keys move in it, Enter opens an instance.
+ * The instances of one node as cells, whose shape and colour say the state. The instances of the shown configuration
+ * stand out. The strip is one Tab stop: arrow keys move in it, Enter opens an instance.
  */
-import type { Instance } from '../../api/api-types.js';
+import type { InstanceInfo } from '../../../model/instance.js';
 import { toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
 import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
-export interface CellStripProps {
+interface CellStripProps {
   readonly label: string;
-  readonly instances: readonly Instance[];
-  /** How many more there are than are given. */
+  readonly instances: readonly InstanceInfo[];
+  /** How many more instances the node has. */
   readonly more: number;
-  /** '': none. */
+  /** The configuration whose instances stand out; '': none. */
   readonly shown: string;
-  /** A phone has no room for cells to press: they are a picture there, of as many as fit. */
+  /** True on a phone, which has no room for cells to press: they are a picture there, of as many as fit. */
   readonly isPicture?: boolean;
 }
 
@@ -31,7 +31,7 @@ export function CellStrip({ label, instances, more, shown, isPicture = false }: 
 }
 
 interface CellProps {
-  readonly instance: Instance;
+  readonly instance: InstanceInfo;
   readonly shown: string;
   readonly place: number;
   readonly isPicture: boolean;

@@ -1,9 +1,9 @@
-/** Which instances stand on which node, as a window on the ordered list of all that is placed. Pure. */
-import type { Instance } from '../../api/api-types.js';
+/** The instances of each node, as a window on the ordered list of all placed instances. Pure. */
+import type { InstanceInfo } from '../../../model/instance.js';
 import type { OrderedList } from '../../live/ordered-list.js';
 
-/** What is on one node, from `start` in the list. */
-export interface Placed {
+/** The instances of one node, from `start` in the list. */
+interface Placed {
   readonly start: number;
   readonly count: number;
 }
@@ -11,11 +11,11 @@ export interface Placed {
 const NOTHING: Placed = { start: 0, count: 0 };
 
 export class PlacedCells {
-  readonly #list: OrderedList<Instance>;
+  readonly #list: OrderedList<InstanceInfo>;
   readonly #byNode: ReadonlyMap<string, Placed>;
 
-  /** Of the list as it is now: made anew for each render. */
-  constructor(list: OrderedList<Instance>) {
+  /** Counts the list as it is now, so make it anew for each render. */
+  constructor(list: OrderedList<InstanceInfo>) {
     this.#list = list;
     this.#byNode = new Map(list.groups().map((group) => [group.name, group]));
   }
@@ -28,8 +28,11 @@ export class PlacedCells {
     return this.#byNode.get(nodeId) ?? NOTHING;
   }
 
-  /** At most `most` on a node. With a configuration they begin with it where not all can be shown; '': with the first. */
-  some(nodeId: string, most: number, configuration: string): Instance[] {
+  /**
+   * At most `most` instances of a node. When not all fit, they begin with those of the configuration; '': with the
+   * first.
+   */
+  some(nodeId: string, most: number, configuration: string): InstanceInfo[] {
     const { start, count } = this.on(nodeId);
     const length = Math.min(count, most);
     const first = configuration === '' ? start : this.#firstOf(configuration, { start, count });
@@ -47,7 +50,7 @@ export class PlacedCells {
     return found;
   }
 
-  /** How many of a configuration there are, and on how many nodes. */
+  /** How many instances a configuration has, and on how many nodes. */
   everywhere(configuration: string): { readonly instances: number; readonly nodes: number } {
     const counts = [...this.#byNode.keys()].map((nodeId) => this.countOn(nodeId, configuration));
     return {
@@ -56,7 +59,7 @@ export class PlacedCells {
     };
   }
 
-  /** Its place, or the start where the node has none. */
+  /** The place of the configuration's first instance, or the start when the node has none. */
   #firstOf(configuration: string, { start, count }: Placed): number {
     for (let place = start; place < start + count; place++)
       if (this.#list.at(place)?.entry.configurationName === configuration) return place;

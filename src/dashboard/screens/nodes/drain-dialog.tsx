@@ -1,4 +1,4 @@
-/** Asks before a drain, and for how long players are waited for. */
+/** Asks before a drain, and how long the drain waits for players. */
 import { useSignal } from '@preact/signals';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -8,7 +8,7 @@ import { useSubmit } from '../../parts/forms/use-submit.js';
 import { text as parts } from '../../parts/text.js';
 import { text } from './text.js';
 
-export interface DrainDialogProps {
+interface DrainDialogProps {
   readonly nodeId: string;
   readonly onDrain: (deadlineSeconds: number) => Promise<void>;
   readonly onClose: () => void;

@@ -1,8 +1,8 @@
-/** Asks before a node is forgotten, with what that takes along. */
+/** Asks before a node is forgotten, and says what is lost with it. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
+import type { ForgottenNode } from '../../../operations/node-operations.js';
 import { apiPath } from '../../api/api-client.js';
-import type { ForgetClusterNodeData } from '../../api/api-types.js';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
 import { Form } from '../../parts/form.js';
@@ -11,7 +11,7 @@ import { text as parts } from '../../parts/text.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
-export interface ForgetDialogProps {
+interface ForgetDialogProps {
   readonly nodeId: string;
   readonly onForgotten: () => void;
   readonly onClose: () => void;
@@ -23,7 +23,7 @@ export function ForgetDialog({ nodeId, onForgotten, onClose }: ForgetDialogProps
   const keepsToken = useSignal(false);
   const { isBusy, problem, submit } = useSubmit(async () => {
     const query = { force: isForced.value || undefined, keepToken: keepsToken.value || undefined };
-    const done = await api.delete<ForgetClusterNodeData>(apiPath('cluster', 'nodes', nodeId), { query });
+    const done = await api.delete<ForgottenNode>(apiPath('cluster', 'nodes', nodeId), { query });
     toasts.done(sentenceOf(done));
     onForgotten();
   });
@@ -79,7 +79,7 @@ function Tick({
   );
 }
 
-function sentenceOf({ nodeId, instances, joinToken }: ForgetClusterNodeData): string {
+function sentenceOf({ nodeId, instances, joinToken }: ForgottenNode): string {
   const done = text.forgotten(nodeId, instances.length);
   return joinToken === undefined || joinToken.isRevoked ? done : `${done}. ${text.tokenStays(joinToken.id)}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Cordon, uncordon and drain of a node. Uncordon also calls a drain off. The buttons stay as they are while a call runs, so that
- * the focus stays too: the badges mark what was asked, and asking twice does the same.
+ * Cordon, uncordon and drain of a node. Uncordon also cancels a drain. The buttons stay as they are while a call runs,
+ * so that the focus stays too. The badges mark the action, and asking twice does no harm.
  */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
@@ -10,7 +10,7 @@ import { DrainDialog } from './drain-dialog.js';
 import { type NodeEntry, standingOf } from './node.js';
 import { text } from './text.js';
 
-export interface NodeActionsProps {
+interface NodeActionsProps {
   readonly node: NodeEntry;
   readonly asked: AskedOfNodes;
 }
@@ -35,7 +35,7 @@ export function NodeActions({ node, asked }: NodeActionsProps) {
         </Button>
       ) : (
         <Button hint={text.uncordonHint} onPress={uncordon}>
-          {standing === 'draining' ? text.callOff : text.uncordon}
+          {standing === 'draining' ? text.cancelDrain : text.uncordon}
         </Button>
       )}
       {standing !== 'drained' && (

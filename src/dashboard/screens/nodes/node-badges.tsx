@@ -1,4 +1,4 @@
-/** How a node stands: its condition, whether it takes instances, and what was asked of it. */
+/** The badges of a node: its condition, whether it takes instances, and an action that it does not show yet. */
 import { Badge, StateBadge } from '../../parts/state-badge.js';
 import type { AskedOfNodes } from './asked.js';
 import { type NodeEntry, standingOf } from './node.js';

@@ -1,10 +1,10 @@
-/** What placement has given out of a node's RAM and CPU, as bars. */
+/** The RAM and CPU of a node that placement has reserved, as bars. */
 import { coresOf, megabytes } from '../../parts/amounts.js';
 import { Meter } from '../../parts/meter.js';
 import type { NodeEntry } from './node.js';
 import { text } from './text.js';
 
-export interface NodeMetersProps {
+interface NodeMetersProps {
   readonly node: NodeEntry;
   readonly label: { readonly ram: string; readonly cpu: string };
 }

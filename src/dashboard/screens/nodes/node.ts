@@ -1,13 +1,13 @@
-/** How a node stands, the order of nodes, and that of the instances on them. Pure. */
-import type { Instance } from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
+/** The state of a node, the order of nodes, and the order of the instances on them. Pure. */
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import type { Order } from '../../live/ordered-list.js';
 import { text } from './text.js';
 
 export type NodeEntry = Topics['nodes'];
-export type NodeSort = keyof typeof text.sorts;
+type NodeSort = keyof typeof text.sorts;
 
-/** What the operator has set on the list, as the address says it. */
+/** The settings of the list, as the address has them. */
 export interface NodesView {
   readonly find: string;
   readonly sort: NodeSort;
@@ -15,7 +15,7 @@ export interface NodesView {
   readonly configuration: string;
 }
 
-/** What is no word of ours in an address counts as not set. */
+/** Reads the settings. An unknown word in the address counts as not set. */
 export function readView({ find = '', sort = '', configuration = '' }: Record<string, string>): NodesView {
   return { find, sort: isSort(sort) ? sort : 'name', configuration };
 }
@@ -31,7 +31,7 @@ const SORTS: Readonly<Record<NodeSort, (node: NodeEntry) => string | number>> = 
   cpu: ({ resources, capacity }) => -resources.usedCpu / capacity.maxCpu,
 };
 
-/** The worst first. */
+/** Tests for trouble, the worst first. */
 const TROUBLE: readonly ((node: NodeEntry) => boolean)[] = [
   ({ condition }) => condition === 'lost',
   ({ condition }) => condition === 'returning',
@@ -51,17 +51,17 @@ export function nodeOrder({ find, sort }: NodesView): Order<NodeEntry> {
   };
 }
 
-/** What is placed, by node, and there by configuration. */
-export const PLACED: Order<Instance> = {
+/** The order of all placed instances: by node, and there by configuration. */
+export const PLACED: Order<InstanceInfo> = {
   includes: ({ wrapperNodeId }) => wrapperNodeId !== undefined,
   groupOf: ({ wrapperNodeId = '' }) => wrapperNodeId,
   sortBy: ({ configurationName }) => configurationName,
   isDescending: false,
 };
 
-export type Standing = keyof typeof text.standing;
+type Standing = keyof typeof text.standing;
 
-/** null: it takes instances. */
+/** Null: the node takes instances. */
 export function standingOf({ cordoned, drain }: NodeEntry): Standing | null {
   if (drain !== null) return drain.isDrained ? 'drained' : 'draining';
   return cordoned ? 'cordoned' : null;

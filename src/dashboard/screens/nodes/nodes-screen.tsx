@@ -1,4 +1,4 @@
-/** The nodes as a list, one of them, or the join tokens. */
+/** The list of nodes, the page of one node, or the join tokens. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
@@ -26,7 +26,7 @@ function Fleet({ asked }: { readonly asked: AskedOfNodes }) {
   const made = useSignal(0);
   const isJoining = useSignal(false);
   const nodes = useEntries('nodes');
-  // What would be refused is not shown.
+  // A restricted key gets no join tokens.
   const seesTokens = session.isUnrestricted;
   const tab = seesTokens && router.place.value.query.tab === 'tokens' ? 'tokens' : 'nodes';
   const canAdd = session.can('ALL') && session.isUnrestricted;

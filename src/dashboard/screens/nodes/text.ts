@@ -1,4 +1,4 @@
-/** What the screen Nodes says. */
+/** The texts of the screen Nodes. */
 import { count, plural } from '../../parts/amounts.js';
 
 const instances = (many: number): string => plural(many, 'instance');
@@ -18,7 +18,7 @@ export const text = {
   find: 'Find',
   findHint: 'name or address',
   sort: 'Sort by',
-  sorts: { name: 'Name', trouble: 'Trouble first', ram: 'RAM given out', cpu: 'CPU given out' },
+  sorts: { name: 'Name', trouble: 'Trouble first', ram: 'RAM reserved', cpu: 'CPU reserved' },
   show: 'Show',
   showAll: 'All configurations',
   everywhere: (configuration: string, many: number, on: number) =>
@@ -30,9 +30,9 @@ export const text = {
   ofThese: (many: number, configuration: string) => `${count(many)} of ${configuration}`,
   cells: (node: string) => `Instances on ${node}`,
   more: (many: number) => `+ ${count(many)} more`,
-  /** Of what placement has given out; the head of the list has no room for more. */
+  /** Short labels of the reserved amounts; the list has no room for more. */
   inRow: { ram: 'RAM', cpu: 'CPU' },
-  givenOut: { ram: 'RAM given out', cpu: 'CPU given out' },
+  reserved: { ram: 'RAM reserved', cpu: 'CPU reserved' },
   used: (value: string, all: string) => `${value} of ${all}`,
   master: 'Master',
   standing: {
@@ -40,13 +40,13 @@ export const text = {
     drained: 'Drained',
     draining: (left: number) => `Draining: ${count(left)} left`,
   },
-  pending: { cordon: 'Cordon asked', uncordon: 'Uncordon asked', drain: 'Drain asked' },
+  pending: { cordon: 'Cordon requested', uncordon: 'Uncordon requested', drain: 'Drain requested' },
 
   cordon: 'Cordon',
   cordonHint: 'No new instances come here; those that are here stay.',
   uncordon: 'Uncordon',
   uncordonHint: 'New instances may come here again.',
-  callOff: 'Call off drain',
+  cancelDrain: 'Cancel drain',
   drain: 'Drain',
   drainHint: 'Moves its instances to other nodes.',
   deadlineChange: 'Other deadline',
@@ -72,9 +72,9 @@ export const text = {
 
   forgetTitle: (node: string) => `Forget ${node}?`,
   forgetExplain:
-    'For a node that is gone for good. It is removed with every instance on it, and its credential ends. Configurations make up their minimum elsewhere.',
+    'For a node that is gone for good. It is removed with every instance on it, and its credential ends. Drover replaces them on other nodes, up to the minimum of each configuration.',
   force: 'Also when it is connected or has files of static instances',
-  forceHint: 'Files stay on its disk, and its processes run on until Drover is ended there.',
+  forceHint: 'Files stay on its disk, and its processes run on until Drover is stopped there.',
   keepToken: 'Keep the join token that it came with',
   keepTokenHint: 'Where further nodes need the token. This node can join again with it.',
 
@@ -85,7 +85,7 @@ export const text = {
   whyNot: 'The explanation needs a key that is not restricted to configurations.',
   next: 'Next',
   advice: 'What you can do',
-  unwell: 'Instances that are not well',
+  unwell: 'Unhealthy instances',
   drainPanel: 'Drain',
   left: (many: number) => `${instances(many)} left to be moved or stopped`,
   isDrained: 'Everything is moved. Only static instances are left, if any. The node can be switched off.',
@@ -108,21 +108,21 @@ export const text = {
   limits: 'Limits',
   runtimes: 'Runtimes',
   runtime: 'Runtime',
-  available: 'Can be used',
-  not: 'Not here',
+  available: 'Available',
+  not: 'Not available',
   noVersion: '–',
   instancesTitle: 'Instances',
   openInstances: 'Open in the table',
   noInstances: 'Nothing is placed here',
-  noInstancesHint: 'New instances come here when it fits best.',
+  noInstancesHint: 'New instances come here when this node fits best.',
   noInstancesCordoned: 'The node is cordoned: no new instances come here.',
 
   join: 'Add a node',
   joinTitle: 'Add a node',
-  joinExplain: 'Makes a join token. With it another machine becomes a node of this cluster.',
+  joinExplain: 'Creates a join token. With it another machine becomes a node of this cluster.',
   label: 'What it is for',
   labelHint: 'For you, such as the rack. May be empty.',
-  uses: 'Good for',
+  uses: 'Number of nodes',
   usesChoices: [
     { value: '1', label: 'one node' },
     { value: '5', label: '5 nodes' },
@@ -136,7 +136,7 @@ export const text = {
     { value: '604800', label: '7 days' },
     { value: '', label: 'never' },
   ],
-  make: 'Make the token',
+  make: 'Create the token',
   command: 'Command for the new machine',
   shownOnce:
     'Run this on the new machine. The token is shown this once: when this closes, it cannot be shown again.',
@@ -148,7 +148,7 @@ export const text = {
   tokensExplain:
     'A join token lets machines become nodes. Revoke what is not needed any more: nodes that joined stay.',
   noTokens: 'No join tokens',
-  noTokensHint: 'Make one to add a machine to the cluster.',
+  noTokensHint: 'Create one to add a machine to the cluster.',
   token: 'Token',
   unlabelled: 'no label',
   state: 'State',
@@ -157,7 +157,7 @@ export const text = {
   usesOf: (uses: number, most: number | null) =>
     most === null ? count(uses) : `${count(uses)} of ${count(most)}`,
   ends: 'Ends',
-  made: 'Made',
+  created: 'Created',
   revoke: 'Revoke',
   revokeTitle: 'Revoke this join token?',
   revokeExplain: 'No further node can join with it. Nodes that joined with it stay.',

@@ -1,11 +1,13 @@
-/** The configuration that is shown on all nodes: the one pointed at or focused, else the one that the address names. */
+/**
+ * The configuration that is shown on all nodes: the one under the pointer or the focus, else the one in the address.
+ */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 
-export interface ShownConfiguration {
-  /** '': none. */
+interface ShownConfiguration {
+  /** The name; '': no configuration. */
   readonly name: string;
-  /** For the element around all cells. */
+  /** The event handlers for the element around all cells. */
   readonly events: {
     readonly onPointerOver: (event: Event) => void;
     readonly onPointerLeave: () => void;

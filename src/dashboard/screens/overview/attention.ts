@@ -1,13 +1,18 @@
-/** What needs the operator, worst first: pure, of the state of the cluster and of what is live. */
+/**
+ * The list of what needs the operator, the worst first. Pure: made from the state of the cluster and from live data.
+ */
+
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { InstanceInfo } from '../../../model/instance.js';
+import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import type { ConfigurationFileError, Instance, Rollout } from '../../api/api-types.js';
-import type { Topics } from '../../live/messages.js';
 import type { Tone } from '../../parts/tone.js';
 import { hrefOf } from '../../router/place.js';
 import type { ClusterState } from './cluster-state.js';
 import { text } from './text.js';
 
-/** The next step: a place to go to, or something to do at once to an instance. */
+/** The next step: a place to go to, or an action on an instance. */
 export type Step =
   | { readonly kind: 'open'; readonly label: string; readonly href: string }
   | { readonly kind: 'restart'; readonly label: string; readonly id: string };
@@ -15,9 +20,9 @@ export type Step =
 export interface Concern {
   readonly key: string;
   readonly tone: Tone;
-  /** What is known at once. */
+  /** A sentence that is there before the server has explained the concern. */
   readonly sentence: string;
-  /** Path of the API that explains it; null: the sentence says all. */
+  /** The path of the API that explains it; null: the sentence says all. */
   readonly why: string | null;
   readonly step: Step | null;
 }
@@ -25,20 +30,20 @@ export interface Concern {
 export interface AttentionFacts {
   /** Undefined: not known yet. */
   readonly state: ClusterState | undefined;
-  readonly instances: Iterable<Instance>;
+  readonly instances: Iterable<InstanceInfo>;
   readonly nodes: Iterable<Topics['nodes']>;
-  readonly rollouts: Iterable<Rollout>;
+  readonly rollouts: Iterable<ShownRollout>;
   /** Whether the key may restart instances. */
   readonly canOperate: boolean;
 }
 
 const URGENCY: Readonly<Record<Tone, number>> = { bad: 0, busy: 1, still: 2, good: 3 };
-const HELD_BACK: ReadonlySet<Rollout['state']> = new Set(['failed', 'rolling-back', 'rolled-back']);
-/** Of an instance's `reason`: its program is at fault, and can be started at once. */
+const HELD_BACK: ReadonlySet<ShownRollout['state']> = new Set(['failed', 'rolling-back', 'rolled-back']);
+/** Reasons of an instance (`reason`) for which its program is at fault, so that a start may help. */
 const OF_PROGRAM = new Set(['exited', 'start-failed', 'not-ready', 'install-failed', 'port-busy']);
 
 export function concernsOf({ state, instances, nodes, rollouts, canOperate }: AttentionFacts): Concern[] {
-  // What a configuration lacks says what is wrong with its instances.
+  // A configuration below its minimum has a concern of its own, so its instances need none.
   const named = new Set(state?.belowMinimum.map(({ name }) => name));
   const concerns = [
     ...ofNodes(nodes),
@@ -64,7 +69,10 @@ function* ofNodes(nodes: AttentionFacts['nodes']): Generator<Concern> {
   }
 }
 
-/** Those that failed, and those that wait for a person. What a person has taken back needs nobody. */
+/**
+ * The concerns about rollouts: a rollout that failed, or that waits for a person. A rollback that a person asked for
+ * needs nobody.
+ */
 function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
   for (const { configurationName: name, state, reason, message } of rollouts) {
     const href = hrefOf(['configurations', name]);
@@ -79,7 +87,7 @@ function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
 }
 
 function stepOfFile({ file, name }: ConfigurationFileError): Step {
-  // A template in conflict; no configuration file has a slash in its name.
+  // The fault is a template in conflict: no configuration file has a slash in its name.
   if (file.startsWith('templates/'))
     return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };
   const href = hrefOf(name === undefined ? ['configurations'] : ['configurations', name]);
@@ -131,11 +139,11 @@ function instancesOf(name: string): Step {
   return { kind: 'open', label: text.openInstances, href: hrefOf(['instances'], { find: name }) };
 }
 
-function isInTrouble({ state, message }: Instance): boolean {
+function isInTrouble({ state, message }: InstanceInfo): boolean {
   return message !== null && (state === 'OFFLINE' || state === 'CREATING');
 }
 
-function ofInstance(instance: Instance, canOperate: boolean): Concern {
+function ofInstance(instance: InstanceInfo, canOperate: boolean): Concern {
   const { id, configurationName, state, message } = instance;
   return {
     key: id,
@@ -146,7 +154,7 @@ function ofInstance(instance: Instance, canOperate: boolean): Concern {
   };
 }
 
-function stepOf({ id, reason }: Instance, canOperate: boolean): Step {
+function stepOf({ id, reason }: InstanceInfo, canOperate: boolean): Step {
   if (reason === 'no-node-fits') return { kind: 'open', label: text.openNodes, href: hrefOf(['nodes']) };
   if (reason === 'template-missing')
     return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };

@@ -1,9 +1,15 @@
-/** What the change stream does not say of configurations and records: asked with few calls, as far as the key sees it. */
+/**
+ * The facts about configurations and records that the change stream lacks: asked with few calls, as far as the key may
+ * see them.
+ */
+
+import type { ConfigurationFileError } from '../../../model/configuration.js';
+import type { ClusterStatus } from '../../../operations/cluster-status.js';
+import type { ConfigurationSummary } from '../../../operations/configuration-list.js';
 import type { Api } from '../../api/api-client.js';
-import type { ClusterStatus, ConfigurationFileError, ConfigurationSummary } from '../../api/api-types.js';
 
 export interface ClusterState {
-  /** `why`: a sentence, where it is known already. */
+  /** `why`: the reason as a sentence, where it is known already. */
   readonly belowMinimum: readonly {
     readonly name: string;
     readonly online: number;
@@ -13,7 +19,7 @@ export interface ClusterState {
   readonly removed: ClusterStatus['removed'];
   readonly brokenFiles: readonly ConfigurationFileError[];
   readonly unreadableRecords: ClusterStatus['unreadableRecords'];
-  /** What is wrong with the certificate of the API; null: nothing. */
+  /** The problem of the API's certificate; null: none. */
   readonly certificateProblem: string | null;
 }
 

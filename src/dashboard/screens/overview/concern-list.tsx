@@ -1,8 +1,8 @@
-/** The rows of what needs attention: the sentence of `why`, what happens next, and the next step as a button. */
+/** The concerns as rows: the verdict of the server, what happens next, and the next step as a button. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
+import type { InstanceExplanation } from '../../../explain/explanation.js';
 import { type Api, apiPath } from '../../api/api-client.js';
-import type { InstanceExplanation } from '../../api/api-types.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { Badge } from '../../parts/state-badge.js';
 import { useServices } from '../../services/services.js';
@@ -10,9 +10,9 @@ import { useAsked } from '../../services/use-live.js';
 import type { Concern, Step } from './attention.js';
 import { text } from './text.js';
 
-/** More are counted: nobody reads 1,000 rows, and the tables have them all. */
+/** The most rows; further concerns are counted. Nobody reads 1,000 rows, and the tables have them all. */
 const MOST = 30;
-/** So many of them are explained. Each explanation asks the node. */
+/** How many concerns get an explanation. Each explanation asks a node. */
 const MOST_EXPLAINED = 10;
 
 type Told = Pick<InstanceExplanation, 'verdict' | 'next' | 'advice'>;
@@ -37,13 +37,13 @@ function ConcernRow({
   readonly isExplained: boolean;
 }) {
   const path = isExplained ? why : null;
-  // A new sentence has a new explanation.
+  // A new sentence needs a new explanation.
   const asked = useAsked(
     async (api, signal) => ({ sentence, told: path === null ? null : await explain(api, path, signal) }),
     [path, sentence],
   );
   const { value } = asked.value;
-  // What explains an earlier state is no more than the sentence of this one.
+  // An explanation of an earlier sentence is not shown; the new sentence stands alone until its own arrives.
   const told = value?.sentence === sentence ? value.told : null;
   const more = [told?.next, told?.advice].filter(Boolean).join(' ');
   return (
@@ -58,12 +58,12 @@ function ConcernRow({
   );
 }
 
-/** Commands stand between backticks. */
+/** Shows text between backticks as commands. */
 function withCommands(sentence: string): ComponentChildren {
   return sentence.split('`').map((part, place) => (place % 2 === 1 ? <code key={place}>{part}</code> : part));
 }
 
-/** Null: it could not be asked, or is gone. The row has its sentence. */
+/** Null: the explanation is not available, or the thing is gone. The row then has its sentence only. */
 async function explain(api: Api, path: string, signal: AbortSignal): Promise<Told | null> {
   return await api.get<Told>(path, { signal }).catch(() => null);
 }

@@ -1,4 +1,4 @@
-/** What happened last, the newest first. */
+/** The latest events, the newest first. */
 import type { ClusterEvent } from '../../live/recent-events.js';
 import { Empty } from '../../parts/empty.js';
 import { Badge, type Tone } from '../../parts/state-badge.js';

@@ -1,4 +1,4 @@
-/** How much there is: instances, nodes, players, and how much RAM and CPU is given out and used. */
+/** The figures of the cluster: instances, nodes, players, and reserved and used RAM and CPU. */
 import { coresOf, count, megabytes } from '../../parts/amounts.js';
 import { Meter } from '../../parts/meter.js';
 import { hrefOf } from '../../router/place.js';
@@ -52,12 +52,12 @@ function Amounts() {
     <>
       <div class="figure">
         <span class="quiet">{text.ram}</span>
-        <Meter label={text.given} value={given.ram} most={all.ram} text={ramText(given.ram)} />
+        <Meter label={text.reserved} value={given.ram} most={all.ram} text={ramText(given.ram)} />
         {isMeasured && <Meter label={text.used} value={used.ram} most={all.ram} text={ramText(used.ram)} />}
       </div>
       <div class="figure">
         <span class="quiet">{text.cpu}</span>
-        <Meter label={text.given} value={given.cpu} most={all.cpu} text={coresOf(given.cpu, all.cpu)} />
+        <Meter label={text.reserved} value={given.cpu} most={all.cpu} text={coresOf(given.cpu, all.cpu)} />
         {isMeasured && (
           <Meter label={text.used} value={used.cpu} most={all.cpu} text={coresOf(used.cpu, all.cpu)} />
         )}

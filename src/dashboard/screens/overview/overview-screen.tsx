@@ -1,4 +1,4 @@
-/** What needs attention first, then how much there is and how much of it is used, then what happened last. */
+/** The concerns first, then the figures of the cluster, then the latest events. */
 import { count } from '../../parts/amounts.js';
 import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
@@ -15,7 +15,7 @@ import { Figures } from './figures.js';
 import './overview.css';
 import { text } from './text.js';
 
-/** The stream does not say all of it: the rest is asked again this often while the screen is shown. */
+/** How often the screen asks for the facts that are not in the change stream. */
 const STATE_EVERY_MS = 5_000;
 
 export function Screen() {

@@ -1,15 +1,15 @@
-/** What the screen Overview says. */
+/** The texts of the screen Overview. */
 import { plural } from '../../parts/amounts.js';
 
 export const text = {
   title: 'Overview',
   attention: 'Needs attention',
-  tones: { bad: 'Broken', busy: 'Under way', still: 'Left over', good: 'Good' },
+  tones: { bad: 'Broken', busy: 'Under way', still: 'Left over', good: 'Healthy' },
   nothing: 'Nothing needs you',
-  nothingHint: 'All that should run runs, and all nodes are connected.',
+  nothingHint: 'Everything runs as desired, and all nodes are connected.',
   noConfigurations: 'No instances yet',
-  noConfigurationsHint: 'A configuration makes them: it says what to run, and how many.',
-  toConfigurations: 'To the configurations',
+  noConfigurationsHint: 'A configuration says what to run, and how many instances.',
+  toConfigurations: 'Show configurations',
   more: (count: number) => `and ${plural(count, 'more', 'more')}`,
   loading: 'Looking…',
   instances: 'Instances',
@@ -17,7 +17,7 @@ export const text = {
   players: 'Players',
   ram: 'RAM',
   cpu: 'CPU',
-  given: 'Given out',
+  reserved: 'Reserved',
   used: 'Used',
   of: (used: string, all: string) => `${used} of ${all}`,
   online: (count: number, all: number) => `${count} of ${plural(all, 'instance')} online`,
@@ -29,31 +29,31 @@ export const text = {
   nodeCordoned: (node: string) => `Node ${node} is cordoned: it gets no new instances.`,
   rolloutFailed: (name: string, message: string | null) =>
     `The rollout of ${name} failed${message === null ? '.' : `: ${message}`}`,
-  rolloutAwaits: (name: string) => `The canaries of ${name} are good: its rollout waits for its promotion.`,
+  rolloutAwaits: (name: string) => `The canaries of ${name} are healthy: its rollout waits for promotion.`,
   rolloutPaused: (name: string) => `The rollout of ${name} is paused.`,
   belowMinimum: (name: string, online: number, minimum: number) =>
     `${name} has ${online} of ${plural(minimum, 'instance')} online.`,
   brokenFile: (file: string, line: number | null, message: string) =>
     `${file}${line === null ? '' : `, line ${line}`}: ${message}`,
   removed: (name: string, count: number) =>
-    `Configuration ${name} is gone, and ${plural(count, 'instance')} of it ${count === 1 ? 'is' : 'are'} left.`,
+    `Configuration ${name} is deleted, and ${plural(count, 'instance')} of it ${count === 1 ? 'is' : 'are'} left.`,
   unreadable: (key: string, problem: string) =>
     `The record ${key} cannot be read and is set aside: ${problem}`,
   certificate: (problem: string) => `The certificate of the API: ${problem}`,
-  openInstance: 'Look at it',
-  openInstances: 'Its instances',
-  openConfiguration: 'To the file',
-  openNodes: 'To the nodes',
-  openRollout: 'To the rollout',
-  openTemplates: 'To the templates',
+  openInstance: 'Open instance',
+  openInstances: 'Show instances',
+  openConfiguration: 'Open file',
+  openNodes: 'Show nodes',
+  openRollout: 'Show rollout',
+  openTemplates: 'Show templates',
   restart: 'Restart now',
   restarted: (id: string) => `Instance ${id} will restart`,
-  lastEvents: 'Last events',
+  lastEvents: 'Latest events',
   noEvents: 'Nothing has happened yet',
-  noEventsHint: 'Instances that come and go stand here, and nodes that join, leave or are lost.',
+  noEventsHint: 'Instances that start and end are listed here, and nodes that join, leave or are lost.',
   node: (id: string) => `Node ${id}`,
   events: {
-    made: 'Made',
+    made: 'Created',
     online: 'Online',
     offline: 'Offline',
     stopped: 'Stopped',

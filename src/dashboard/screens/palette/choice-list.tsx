@@ -1,11 +1,11 @@
-/** What may follow the line: completions and places. The focus stays in the input. */
+/** The choices for the line: completions and places. The focus stays in the input. */
 import { useEffect, useRef } from 'preact/hooks';
 import { text } from './text.js';
 import type { Choice } from './use-palette.js';
 
-export interface ChoiceListProps {
+interface ChoiceListProps {
   readonly choices: readonly Choice[];
-  /** -1: none. */
+  /** The place of the marked choice; -1: none. */
   readonly active: number;
   readonly onTake: (choice: Choice) => void;
 }

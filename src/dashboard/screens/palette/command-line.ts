@@ -1,9 +1,8 @@
-/** A line of the console that is being typed: which command it is, and what completes it. Pure. */
-import type { CompleteCommandData, ListCommandsData } from '../../api/api-types.js';
+/** The line of the console while it is typed: the command in it, and its completions. Pure. */
+import type { ListedCommand } from '../../../api/http/command-runner.js';
+import type { Candidates } from '../../../api/routes/command-routes.js';
 
-export type ListedCommand = ListCommandsData[number];
-
-/** The command that a line runs; undefined: none that is known. */
+/** The command that a line runs; undefined: no known command. */
 export function commandOf(commands: readonly ListedCommand[], line: string): ListedCommand | undefined {
   const typed = ` ${line.trim().split(/\s+/).join(' ')} `;
   const found = commands.filter(({ path }) => typed.startsWith(` ${path} `));
@@ -13,32 +12,32 @@ export function commandOf(commands: readonly ListedCommand[], line: string): Lis
   );
 }
 
-/** Whether a line is one to be run, and not a name to go to. */
+/** True when the line is a command, and not a name to go to. */
 export function isRunnable(commands: readonly ListedCommand[], line: string): boolean {
   return /^\s*help\b/.test(line) || commandOf(commands, line) !== undefined;
 }
 
-/** Whether a person is to be asked first. */
+/** True when the page must ask the operator before it runs the line. */
 export function isDestructive(commands: readonly ListedCommand[], line: string): boolean {
   const command = commandOf(commands, line);
   return command?.destroys === true && !/\s(?:--help|-h)(?:\s|$)/.test(line);
 }
 
 export interface Completion {
-  /** The whole line with it. */
+  /** The whole line with the completion in it. */
   readonly line: string;
   readonly label: string;
   readonly about: string;
 }
 
-/** An answer of the server, and the line that it is for. */
-export interface Answered extends CompleteCommandData {
+/** An answer of the server, and the line that was asked about. */
+export interface Answered extends Candidates {
   readonly asked: string;
 }
 
 /**
- * What the server offers for `line`, each as a whole line, with what it is. While its answer is that for a line before,
- * this is what still fits: what Enter takes must never be of another line.
+ * The completions of `line`, each as a whole line with its description. When the answer belongs to an earlier line,
+ * only those are left that still fit: Enter must never run another line than the operator sees.
  */
 export function completionsOf(
   commands: readonly ListedCommand[],
@@ -67,7 +66,7 @@ function aboutOf(commands: readonly ListedCommand[], before: string, word: strin
   return option?.about ?? '';
 }
 
-/** Of a group, what it has: `list, create, delete`. Of anything else ''. */
+/** The words that follow a group, such as `list, create, delete`; '' for anything else. */
 function wordsBelow(commands: readonly ListedCommand[], group: string): string {
   const words = commands
     .filter(({ path }) => path.startsWith(`${group} `))

@@ -1,10 +1,10 @@
-/** What a command printed, as text and nothing else. */
+/** The output of a command, as text and nothing else. */
 import { CopyButton } from '../../parts/copy-button.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { text } from './text.js';
 import type { Ran } from './use-palette.js';
 
-/** A browser lays out so much at once; an answer may have 4 MiB. */
+/** The most characters that are shown: an answer may have 4 MiB, which a browser lays out slowly. */
 const MOST_CHARS = 200_000;
 
 export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {

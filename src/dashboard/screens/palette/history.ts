@@ -1,9 +1,11 @@
-/** Lines that were run before, for as long as this session of this tab: they may say what others should not read. */
+/**
+ * The lines that were run in this tab. They last for one session, because they may hold what others should not read.
+ */
 
 const STORED_AS = 'drover-commands';
 const MOST = 100;
 
-/** As `sessionStorage`. */
+/** The part of `sessionStorage` that is used here. */
 interface LineStorage {
   getItem(key: string): string | null;
   setItem(key: string, value: string): void;
@@ -14,11 +16,11 @@ interface Stored {
   readonly lines: readonly string[];
 }
 
-export class CommandHistory {
+export class PaletteHistory {
   readonly #storage: LineStorage;
   readonly #session: string;
 
-  /** `session`: lines of another one are forgotten. */
+  /** `session`: lines of another session are forgotten. */
   constructor(storage: LineStorage, session: string) {
     this.#storage = storage;
     this.#session = session;

@@ -1,16 +1,16 @@
-/** The input of the palette: a box with a list of choices beside it, which keeps the focus. */
+/** The input of the palette. It keeps the focus while the list beside it shows the choices. */
 import { useEffect, useRef } from 'preact/hooks';
 import { Field } from '../../parts/form.js';
 
-export interface LineInputProps {
+interface LineInputProps {
   readonly label: string;
   readonly hint: string;
   readonly value: string;
   readonly onInput: (value: string) => void;
-  /** Called for each key before the input has it. */
+  /** Called for each key, before the input handles it. */
   readonly onKey: (event: KeyboardEvent) => void;
   readonly isExpanded: boolean;
-  /** Id of the marked choice; undefined: none. */
+  /** The id of the marked choice; undefined: none. */
   readonly active: string | undefined;
 }
 

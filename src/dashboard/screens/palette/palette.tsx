@@ -1,4 +1,4 @@
-/** Runs lines of the console with completion, shows what they print, and leads to what has a name. */
+/** The palette: runs lines of the console with completion, shows their output, and leads to anything by name. */
 import { Button, Submit } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -12,8 +12,8 @@ import type { ScreenChoice } from './places.js';
 import { text } from './text.js';
 import { usePalette } from './use-palette.js';
 
-export interface PaletteProps {
-  /** Those that the key may see. */
+interface PaletteProps {
+  /** The screens that the key may see. */
   readonly screens: readonly ScreenChoice[];
   readonly onClose: () => void;
 }
@@ -22,7 +22,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
   const palette = usePalette(screens, onClose);
   const kind = palette.canCommand ? 'commands' : 'places';
   const { active, choices, line, command } = palette;
-  // After a run its output has the room, until something is typed or chosen.
+  // After a run the output has the room, until something is typed or chosen.
   const shown = palette.ran === null || line !== '' || active >= 0 ? choices : [];
   const onKey = (event: KeyboardEvent): void => {
     const choice = choices[Math.max(0, active)];

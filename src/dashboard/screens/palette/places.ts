@@ -1,12 +1,12 @@
-/** Screens, instances, configurations and nodes by name: where the palette leads. Pure. */
-import type { Instance } from '../../api/api-types.js';
+/** The places that the palette leads to: screens, instances, configurations and nodes, by name. Pure. */
+import type { InstanceInfo } from '../../../model/instance.js';
 import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
 export interface PlaceChoice {
   readonly href: string;
   readonly label: string;
-  /** What it is. */
+  /** The kind of the place. */
   readonly about: string;
 }
 
@@ -15,17 +15,17 @@ export interface ScreenChoice {
   readonly href: string;
 }
 
-export interface Places {
+interface Places {
   readonly screens: readonly ScreenChoice[];
-  readonly instances: Iterable<Instance>;
+  readonly instances: Iterable<InstanceInfo>;
   readonly configurations: Iterable<string>;
   readonly nodes: Iterable<string>;
 }
 
-/** Of each kind: more are found by typing more. */
+/** The most places of each kind; more typing finds the others. */
 const MOST = 5;
 
-/** What has `typed` in its name, in any case. Nothing typed: the screens. */
+/** The places with `typed` in their names, in any case. When nothing is typed: the screens. */
 export function placesFor(typed: string, places: Places): PlaceChoice[] {
   const word = typed.trim().toLowerCase();
   const fits = (name: string): boolean => name.toLowerCase().includes(word);

@@ -1,4 +1,4 @@
-/** What the palette says. */
+/** The texts of the palette. */
 import { count } from '../../parts/amounts.js';
 
 export const text = {

@@ -1,7 +1,8 @@
-/** What the palette knows and does: the line, what may follow it, which choice is marked, and the run of a command. */
+/** The state of the palette: the line, its choices, the marked choice, and the run of a command. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { CompleteCommandData, ExecuteCommandData, ListCommandsData } from '../../api/api-types.js';
+import type { ListedCommand } from '../../../api/http/command-runner.js';
+import type { Candidates, CommandOutput } from '../../../api/routes/command-routes.js';
 import { useSubmit } from '../../parts/forms/use-submit.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useTopic } from '../../services/use-live.js';
@@ -13,7 +14,7 @@ import {
   isDestructive,
   isRunnable,
 } from './command-line.js';
-import { CommandHistory } from './history.js';
+import { PaletteHistory } from './history.js';
 import { type PlaceChoice, placesFor, type ScreenChoice } from './places.js';
 
 export type Choice =
@@ -25,23 +26,23 @@ export interface Ran {
   readonly output: string;
 }
 
-const NO_COMMANDS: ListCommandsData = [];
+const NO_COMMANDS: readonly ListedCommand[] = [];
 const NO_COMPLETION: Answered = { asked: '', word: '', candidates: [] };
 
 export function usePalette(screens: readonly ScreenChoice[], onClose: () => void) {
   const { api, session } = useServices();
   const canCommand = session.can('ALL') && session.isUnrestricted;
   const line = useSignal('');
-  /** Undefined: as it comes. */
+  /** The place of the marked choice; -1: none. Undefined: the operator has marked nothing, so the default counts. */
   const marked = useSignal<number | undefined>(undefined);
-  /** How far back in the history; 0: not. */
+  /** How many lines back the operator is in the history; 0: at the line that he types. */
   const back = useSignal(0);
   const ran = useSignal<Ran | null>(null);
   const asksFirst = useSignal(false);
   const commands = useCommands(canCommand);
   const choices = useChoices({ line: line.value, commands, canCommand, screens });
   const history = useMemo(
-    () => new CommandHistory(sessionStorage, session.caller.value?.session ?? ''),
+    () => new PaletteHistory(sessionStorage, session.caller.value?.session ?? ''),
     [session.caller.value],
   );
   const runs = canCommand && isRunnable(commands, line.value);
@@ -55,7 +56,7 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
   const execution = useSubmit(async () => {
     const command = line.value.trim();
     history.add(command);
-    const { output } = await api.post<ExecuteCommandData>('/commands/execute', { body: { command } });
+    const { output } = await api.post<CommandOutput>('/commands/execute', { body: { command } });
     ran.value = { line: command, output };
     type('');
   });
@@ -94,7 +95,7 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
     endAsking: (): void => {
       asksFirst.value = false;
     },
-    /** Goes back in the history, or forth with -1. */
+    /** Moves `by` lines back in the history; -1 moves forth. */
     recall: (by: number): void => {
       const lines = history.lines();
       const next = Math.max(0, Math.min(lines.length, back.value + by));
@@ -106,10 +107,10 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
   };
 }
 
-function useCommands(canCommand: boolean): ListCommandsData {
+function useCommands(canCommand: boolean): readonly ListedCommand[] {
   const asked = useAsked(
     async (api, signal) =>
-      canCommand ? await api.get<ListCommandsData>('/commands', { signal }) : NO_COMMANDS,
+      canCommand ? await api.get<ListedCommand[]>('/commands', { signal }) : NO_COMMANDS,
     [canCommand],
   );
   return asked.value.value ?? NO_COMMANDS;
@@ -117,7 +118,7 @@ function useCommands(canCommand: boolean): ListCommandsData {
 
 function useChoices(given: {
   readonly line: string;
-  readonly commands: ListCommandsData;
+  readonly commands: readonly ListedCommand[];
   readonly canCommand: boolean;
   readonly screens: readonly ScreenChoice[];
 }): readonly Choice[] {
@@ -127,7 +128,7 @@ function useChoices(given: {
       canCommand
         ? {
             asked: line,
-            ...(await api.get<CompleteCommandData>('/commands/completion', { query: { line }, signal })),
+            ...(await api.get<Candidates>('/commands/completion', { query: { line }, signal })),
           }
         : NO_COMPLETION,
     [line, canCommand],
@@ -135,7 +136,7 @@ function useChoices(given: {
   const instances = useTopic('instances');
   const configurations = useTopic('configurations');
   const nodes = useTopic('nodes');
-  // What changes while something is typed does not matter here: the list is made anew with each letter.
+  // Other changes while something is typed do not matter: the list is made anew with each letter.
   const places = useMemo(
     () =>
       placesFor(line, {

@@ -1,4 +1,4 @@
-/** Signs in with a key. Shown to those without a session, with the reason if they had one. */
+/** The sign-in with a key. It says why the former session has ended, if there was one. */
 import { useSignal } from '@preact/signals';
 import { Submit } from '../../parts/button.js';
 import { Form, TextInput } from '../../parts/form.js';

@@ -1,4 +1,4 @@
-/** What the sign-in says. */
+/** The texts of the sign-in. */
 export const text = {
   title: 'Sign in to Drover',
   key: 'Key',

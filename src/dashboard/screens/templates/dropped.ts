@@ -1,13 +1,13 @@
-/** Files that a person drops or chooses, with their paths: a folder comes with what is in it. */
+/** The files that a person drops or chooses, with their paths. A folder brings all files in it. */
 
 import type { ChosenFile } from './upload-plan.js';
 
-/** Of a file input; one for folders says the paths. */
+/** The files of a file input. An input for folders tells their paths. */
 export function chosenIn(list: FileList | null): ChosenFile[] {
   return [...(list ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 }
 
-/** Call it in the event itself: the browser forgets the items after it. */
+/** The files of a drop. Call it in the event itself: the browser forgets the items after it. */
 export async function droppedIn(transfer: DataTransfer): Promise<ChosenFile[]> {
   const items = [...transfer.items].filter(({ kind }) => kind === 'file');
   const found = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
@@ -26,7 +26,7 @@ async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
   if (!isFolder(entry)) return [];
   const reader = entry.createReader();
   const found: ChosenFile[] = [];
-  // A browser answers a part at a time, and nothing at the end.
+  // A browser answers in parts, and with an empty part at the end.
   for (;;) {
     const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
       reader.readEntries(resolve, reject),

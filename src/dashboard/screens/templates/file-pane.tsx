@@ -1,4 +1,4 @@
-/** One file of a template: its text to be edited, or why it is not; download and delete. */
+/** One file of a template: its text in an editor, or why it has none; download and delete. */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
@@ -17,7 +17,7 @@ export interface FilePaneProps {
   readonly template: TemplateName;
   readonly files: TemplateFiles;
   readonly path: string;
-  /** Another one with each change of the template. */
+  /** A new object after each change of the template. */
   readonly change: object;
   readonly onChanged: () => void;
 }

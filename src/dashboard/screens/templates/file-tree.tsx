@@ -1,4 +1,4 @@
-/** The tree of files. Folders open and close; with a word in the search all files that fit are listed. */
+/** The tree of files. Folders open and close; a search lists all matching files. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
@@ -12,19 +12,19 @@ import type { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 import { type Folder, foldersAbove, treeOf } from './tree.js';
 
-export interface FileTreeProps {
+interface FileTreeProps {
   readonly files: TemplateFiles;
   readonly paths: readonly string[];
   /** The file that is shown. */
   readonly current: string | undefined;
-  /** Where the template is, for links. */
+  /** The path of the template's page, for links. */
   readonly hrefPath: readonly string[];
   readonly onChanged: () => void;
 }
 
-/** More of one folder are counted; the search finds them. */
+/** The most entries of a folder that are shown; further ones are counted, and the search finds them. */
 const MOST_SHOWN = 300;
-/** A template of so few files is shown open. */
+/** A template with at most so many files is shown with all folders open. */
 const FEW = 40;
 
 export function FileTree(props: FileTreeProps) {

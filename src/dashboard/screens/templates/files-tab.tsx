@@ -1,4 +1,7 @@
-/** The files of a template: tree at the side, the chosen one beside it. Files, folders and zips can be dropped on it. */
+/**
+ * The files of a template: the tree at the side, the chosen file beside it. Files, folders and zips can be dropped
+ * here.
+ */
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
@@ -18,9 +21,9 @@ import { text } from './text.js';
 import { UploadDialog } from './upload-dialog.js';
 import type { ChosenFile } from './upload-plan.js';
 
-export interface FilesTabProps {
+interface FilesTabProps {
   readonly template: TemplateName;
-  /** Another one with each change of the template. */
+  /** A new object after each change of the template. */
   readonly change: object;
 }
 
@@ -121,7 +124,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   const inputs = { files: useRef<HTMLInputElement>(null), folder: useRef<HTMLInputElement>(null) };
   const take = (input: HTMLInputElement): void => {
     const found = chosenIn(input.files);
-    // The same files may be chosen again.
+    // An empty value lets the person choose the same files again.
     input.value = '';
     if (found.length > 0) onChosen(found);
   };

@@ -1,5 +1,5 @@
 /** All templates, with the configurations that use them. */
-import type { Topics } from '../../live/messages.js';
+import type { Topics } from '../../../watch-client/topics.js';
 import type { Column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
 import { hrefOf } from '../../router/place.js';

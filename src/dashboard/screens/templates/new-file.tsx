@@ -1,4 +1,4 @@
-/** Makes an empty file, and the template where there is none. */
+/** A dialog that makes an empty file, and the template when it is new. */
 import { useSignal } from '@preact/signals';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -9,8 +9,8 @@ import { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 import { isGoodPath } from './tree.js';
 
-export interface NewFileProps {
-  /** Undefined: of a new one, whose name is asked for, too. */
+interface NewFileProps {
+  /** Undefined: the template is new, so the dialog asks for its name, too. */
   readonly template?: { readonly group: string; readonly name: string };
   readonly onClose: () => void;
 }

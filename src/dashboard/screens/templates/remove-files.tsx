@@ -1,4 +1,4 @@
-/** Asks before files are deleted, with their names, and says how far it came. */
+/** Asks before files are deleted, shows their names, and says how many are done. */
 import { Confirm } from '../../parts/confirm.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { useServices } from '../../services/services.js';
@@ -6,10 +6,10 @@ import { sentenceFor } from '../../services/toasts.js';
 import type { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 
-export interface RemoveFilesProps {
+interface RemoveFilesProps {
   readonly files: TemplateFiles;
   readonly paths: readonly string[];
-  /** Of a single file: only if it still is this one. */
+  /** For a single file: it is deleted only if it still has this revision. */
   readonly revision?: string;
   readonly onRemoved: () => void;
   readonly onClose: () => void;

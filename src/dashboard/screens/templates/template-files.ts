@@ -1,9 +1,10 @@
 /** The files of one template over the API. */
+
+import type { TemplateFileList } from '../../../api/routes/template-file-routes.js';
 import { type Api, ApiFailure, apiPath } from '../../api/api-client.js';
-import type { ListTemplateFilesData } from '../../api/api-types.js';
 import { uploadCall } from '../../api/upload.js';
 
-/** More is not edited in a browser. */
+/** The largest text that is edited in a browser. */
 const MOST_TEXT_BYTES = 1024 * 1024;
 
 export type FileContent = { readonly size: number; readonly revision: string } & (
@@ -11,9 +12,9 @@ export type FileContent = { readonly size: number; readonly revision: string } &
   | { readonly kind: 'binary' | 'large' }
 );
 
-export interface UploadOptions {
+interface UploadOptions {
   readonly signal: AbortSignal;
-  /** From 0 to 1. */
+  /** Gets a share from 0 to 1. */
   readonly onProgress: (share: number) => void;
 }
 
@@ -28,10 +29,10 @@ export class TemplateFiles {
   }
 
   async list(signal: AbortSignal): Promise<readonly string[]> {
-    return (await this.#api.get<ListTemplateFilesData>(`${this.#path}/files`, { signal })).files;
+    return (await this.#api.get<TemplateFileList>(`${this.#path}/files`, { signal })).files;
   }
 
-  /** Null: there is no such file. Of what is too large or no text only the size is loaded. */
+  /** Reads a file; null: there is no such file. When the file is too large or no text, the result has its size only. */
   async read(path: string): Promise<FileContent | null> {
     try {
       const response = await this.#api.send('GET', this.#pathOf(path));
@@ -59,12 +60,15 @@ export class TemplateFiles {
     }
   }
 
-  /** Makes a file that is not there yet, and its folders; answers its revision. */
+  /** Makes a file that is not there yet, and its folders; returns its revision. */
   async create(path: string, body: Blob, options?: UploadOptions): Promise<string> {
     return revisionOf(await this.#api.send('POST', this.#pathOf(path), { body, ...sending(options) }));
   }
 
-  /** `revision`: only if the file still has it; undefined: whatever it is. Answers the new one. */
+  /**
+   * Replaces a file and returns its new revision. `revision`: only if the file still has this one; undefined: in any
+   * case.
+   */
   async replace(path: string, body: Blob, revision?: string, options?: UploadOptions): Promise<string> {
     const headers = revision === undefined ? {} : { 'if-match': revision };
     const response = await this.#api.send('PATCH', this.#pathOf(path), {
@@ -85,7 +89,7 @@ export class TemplateFiles {
     await this.#api.post(`${this.#path}/import`, { body: zip, ...sending(options) });
   }
 
-  /** All of it as a zip. */
+  /** All files as a zip. */
   async export(): Promise<Blob> {
     return await (await this.#api.send('POST', `${this.#path}/export`)).blob();
   }
@@ -107,7 +111,7 @@ function revisionOf(response: Response): string {
   return response.headers.get('etag') ?? '';
 }
 
-/** Null: it is no text. */
+/** Null: the bytes are no text. */
 function textOf(bytes: ArrayBuffer): string | null {
   if (new Uint8Array(bytes).includes(0)) return null;
   try {

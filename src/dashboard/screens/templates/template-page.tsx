@@ -1,4 +1,4 @@
-/** One template: its files, who uses it, and how it stands on the nodes. */
+/** One template: its files, the configurations that use it, and how far the nodes have fetched it. */
 import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Page } from '../../parts/page.js';

@@ -1,4 +1,4 @@
-/** The templates: all of them, or one with its files. */
+/** The list of templates, or the page of one. */
 import type { ScreenProps } from '../screen.js';
 import { TemplateList } from './list.js';
 import { TemplatePage } from './template-page.js';

@@ -1,4 +1,7 @@
-/** Edits a text file. It is saved only as the one that was read; where somebody else changed it, the person decides. */
+/**
+ * An editor for a text file. A save replaces only the revision that was read; when somebody else changed the file, the
+ * person decides.
+ */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useMemo } from 'preact/hooks';
@@ -16,7 +19,7 @@ import type { FilePaneProps } from './file-pane.js';
 import type { FileContent, TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 
-export interface TextEditorProps extends FilePaneProps {
+interface TextEditorProps extends FilePaneProps {
   readonly content: FileContent & { readonly kind: 'text' };
   readonly actions: ComponentChildren;
 }
@@ -117,7 +120,7 @@ export function TextEditor({ template, files, path, change, content, actions }: 
   );
 }
 
-/** Whether somebody else has changed the file. Where nothing was typed, the editor takes it. */
+/** Looks whether somebody else has changed the file. When nothing was typed here, the editor takes the new text. */
 async function newsOf(
   files: TemplateFiles,
   path: string,
@@ -131,7 +134,7 @@ async function newsOf(
   return 'taken';
 }
 
-/** Throws ApiFailure, 412 when the file is not the one that was read. */
+/** Throws ApiFailure, with 412 when the file has changed since it was read. */
 async function write(files: TemplateFiles, path: string, edited: EditedText): Promise<void> {
   const typed = edited.text.peek();
   const { revision } = edited.base.peek();

@@ -1,7 +1,7 @@
-/** What the screen Templates says. */
+/** The texts of the screen Templates. */
 import { bytes, count, plural } from '../../parts/amounts.js';
 
-/** Small files are counted in bytes. */
+/** Small sizes are in bytes. */
 function sizeText(size: number): string {
   return size < 1024 ? plural(Math.round(size), 'byte') : bytes(size);
 }
@@ -49,7 +49,7 @@ export const text = {
   downloading: 'Packing…',
   newFile: 'New file',
   newFilePath: 'Path',
-  newFileHint: 'Folders are made as the path needs them: config/game.yml makes config.',
+  newFileHint: 'Missing folders are created: config/game.yml creates config.',
   dropHint: 'Drop files, folders or zips here',
 
   files: 'Files of this template',

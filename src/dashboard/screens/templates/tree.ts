@@ -1,17 +1,17 @@
 /** The files of a template as a tree of folders. Pure. */
-import type { Configuration } from '../../api/api-types.js';
+import type { Configuration } from '../../../model/configuration.js';
 
 export interface Folder {
   readonly name: string;
-  /** '' is the template itself. */
+  /** The path of the folder; '' is the template itself. */
   readonly path: string;
   readonly folders: readonly Folder[];
   readonly files: readonly TreeFile[];
-  /** Of all files below it. */
+  /** How many files are below it. */
   readonly count: number;
 }
 
-export interface TreeFile {
+interface TreeFile {
   readonly name: string;
   readonly path: string;
 }
@@ -54,20 +54,20 @@ function byName(a: { readonly name: string }, b: { readonly name: string }): num
   return a.name < b.name ? -1 : 1;
 }
 
-/** Folders above a file, the outermost first. */
+/** The folders above a file, the outermost first. */
 export function foldersAbove(path: string): string[] {
   const parts = path.split('/').slice(0, -1);
   return parts.map((_, place) => parts.slice(0, place + 1).join('/'));
 }
 
-/** Why no file can have this path; the server judges again. */
+/** True when a file may have this path. The server judges again. */
 export function isGoodPath(path: string): boolean {
   return (
     !/[\\\0]/.test(path) && path.split('/').every((part) => part !== '' && part !== '.' && part !== '..')
   );
 }
 
-/** Names of the configurations that may install the local template. */
+/** The names of the configurations that may install the local template. */
 export function usersOf(
   { group, name }: { readonly group: string; readonly name: string },
   configurations: Iterable<Configuration>,

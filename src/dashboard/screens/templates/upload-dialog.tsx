@@ -1,4 +1,4 @@
-/** Shows what is about to be uploaded and what it replaces; then how far it is, and what failed. */
+/** Shows the files to be uploaded and the files that they replace; then the progress, and what failed. */
 import { useSignal } from '@preact/signals';
 import { Button, Submit } from '../../parts/button.js';
 import { Dialog } from '../../parts/dialog.js';
@@ -12,7 +12,7 @@ import { text } from './text.js';
 import { UploadJob } from './upload-job.js';
 import { type ChosenFile, isZip, type PlannedUpload, planUpload } from './upload-plan.js';
 
-export interface UploadDialogProps {
+interface UploadDialogProps {
   readonly files: TemplateFiles;
   readonly chosen: readonly ChosenFile[];
   readonly present: ReadonlySet<string>;

@@ -1,10 +1,10 @@
-/** Sends chosen files one after the other, and says how far it is and what failed. */
+/** Sends chosen files one after the other, and tells the progress and the failures. */
 import { type ReadonlySignal, signal } from '@preact/signals';
 import { sentenceFor } from '../../services/toasts.js';
 import type { TemplateFiles } from './template-files.js';
 import type { PlannedUpload } from './upload-plan.js';
 
-export interface UploadState {
+interface UploadState {
   readonly phase: 'running' | 'over';
   readonly done: number;
   readonly sentBytes: number;
@@ -28,12 +28,12 @@ export class UploadJob {
     return this.#state;
   }
 
-  /** What was sent whole stays. */
+  /** Stops the upload. Files that were sent completely stay. */
   cancel(): void {
     this.#abort.abort();
   }
 
-  /** Never rejects: `state` has the failures. */
+  /** Sends all files. Never rejects: `state` has the failures. */
   async run(): Promise<void> {
     let sent = 0;
     for (const planned of this.plan) {

@@ -1,7 +1,7 @@
 /** What an upload of chosen files will do to a template. Pure. */
 
 export interface ChosenFile {
-  /** As the person has it, such as `config/game.yml`. */
+  /** The path in the person's folder, such as `config/game.yml`. */
   readonly path: string;
   readonly file: File;
 }
@@ -10,13 +10,13 @@ export interface PlannedUpload extends ChosenFile {
   readonly do: 'create' | 'replace' | 'unpack';
 }
 
-export interface UploadPlan {
+interface UploadPlan {
   readonly chosen: readonly ChosenFile[];
-  /** Paths that the template has. */
+  /** The paths that the template has. */
   readonly present: ReadonlySet<string>;
-  /** Folder of the template; '' is its top. */
+  /** The folder of the template; '' is its top. */
   readonly into: string;
-  /** Zips are unpacked, and not kept as they are. */
+  /** True: zips are unpacked. False: they are stored as files. */
   readonly unpacksZips: boolean;
 }
 

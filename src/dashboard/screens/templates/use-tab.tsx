@@ -1,7 +1,8 @@
-/** Which configurations use a template, and how far the nodes have it that were asked to fetch it ahead of need. */
+/** The configurations that use a template, and the progress of the nodes that fetch it ahead of need. */
 import { useSignal } from '@preact/signals';
+import type { BegunSync } from '../../../api/routes/template-routes.js';
+import type { ClusterSyncReport } from '../../../model/template.js';
 import { ApiFailure } from '../../api/api-client.js';
-import type { SyncTemplatesData, TemplateSync } from '../../api/api-types.js';
 import { Button } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
@@ -15,7 +16,7 @@ import type { TemplateName } from './template-page.js';
 import { text } from './text.js';
 import { usersOf } from './tree.js';
 
-const TONES: Readonly<Record<TemplateSync['nodes'][number]['state'], Tone>> = {
+const TONES: Readonly<Record<ClusterSyncReport['nodes'][number]['state'], Tone>> = {
   waiting: 'still',
   fetching: 'busy',
   done: 'good',
@@ -48,11 +49,11 @@ export function UseTab({ template }: { readonly template: TemplateName }) {
 function Nodes({ template: { group, name } }: { readonly template: TemplateName }) {
   const { api, session, toasts, clock } = useServices();
   const isOver = useSignal(true);
-  // A sync that runs is asked for each second; one that is over stays as it is.
+  // A running sync is asked for each second; a finished one no more.
   const round = isOver.value ? 0 : Math.floor(clock.value / 1000);
   const asked = useAsked(
     async (server, signal) => {
-      const sync = await lastSync(() => server.get<TemplateSync>('/templates/sync', { signal }));
+      const sync = await lastSync(() => server.get<ClusterSyncReport>('/templates/sync', { signal }));
       isOver.value = sync === null || sync.isOver;
       return sync;
     },
@@ -60,7 +61,7 @@ function Nodes({ template: { group, name } }: { readonly template: TemplateName 
   );
   const send = async (): Promise<void> => {
     const body = { pattern: `${group}/${name}` };
-    const answer = await toasts.run(api.post<SyncTemplatesData>('/templates/sync', { body }), ({ nodes }) =>
+    const answer = await toasts.run(api.post<BegunSync>('/templates/sync', { body }), ({ nodes }) =>
       text.sent(nodes.length),
     );
     if (answer !== undefined) asked.again();
@@ -83,7 +84,7 @@ function Nodes({ template: { group, name } }: { readonly template: TemplateName 
   );
 }
 
-function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: TemplateSync }) {
+function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: ClusterSyncReport }) {
   return (
     <>
       <p>
@@ -110,8 +111,8 @@ function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: Templa
   );
 }
 
-/** Null: there was none since the master started. */
-async function lastSync(ask: () => Promise<TemplateSync>): Promise<TemplateSync | null> {
+/** Null: there was no sync since the master started. */
+async function lastSync(ask: () => Promise<ClusterSyncReport>): Promise<ClusterSyncReport | null> {
   try {
     return await ask();
   } catch (error) {

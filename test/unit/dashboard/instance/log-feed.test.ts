@@ -1,8 +1,8 @@
 /** Where the lines of the page come from: the stream, and the route for older ones. */
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { TopicMessage } from '../../../../src/dashboard/live/messages.js';
-import type { Subscriber } from '../../../../src/dashboard/live/watch-connection.js';
 import { LogFeed } from '../../../../src/dashboard/screens/instance/log/log-feed.js';
+import type { TopicMessage } from '../../../../src/watch-client/messages.js';
+import type { Subscriber } from '../../../../src/watch-client/subscriptions.js';
 import { until } from '../../../support/until.js';
 
 const TOPIC = 'log:a1';
@@ -37,6 +37,7 @@ describe('LogFeed', () => {
   const lines = (first: number, last: number): TopicMessage => ({
     type: 'lines',
     topic: TOPIC,
+    times: undefined,
     ...part(first, last),
   });
 

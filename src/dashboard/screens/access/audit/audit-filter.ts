@@ -1,21 +1,21 @@
-/** Which entries of the audit trail are shown, the newest first. Pure. */
-import type { AuditEntry } from '../../../api/api-types.js';
+/** Filters the audit trail, the newest entry first. Pure. */
+import type { AuditEntry } from '../../../../model/audit.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 
-export interface AuditFilter {
-  /** Words that an entry has, all of them, in any case. */
+interface AuditFilter {
+  /** Words that an entry must contain, all of them, in any case. */
   readonly find: string;
   readonly result: ResultFilter;
 }
 
-/** An entry with its place in the answer: two of the same millisecond are two. */
+/** An entry with its place in the answer, which tells apart two entries of the same millisecond. */
 export interface NumberedEntry {
   readonly key: string;
   readonly entry: AuditEntry;
 }
 
-/** `ok` of a command, or a status below 400. */
+/** True for a command that ended with `ok`, and for a status below 400. */
 export function isDone({ result }: AuditEntry): boolean {
   return result === 'ok' || Number(result) < 400;
 }

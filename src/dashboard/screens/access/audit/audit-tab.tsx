@@ -1,6 +1,6 @@
-/** The last entries of the audit trail, filtered here, with how far back they reach. */
+/** The latest entries of the audit trail, filtered in the page, and a line that says how far back they reach. */
 import { useMemo } from 'preact/hooks';
-import type { AuditEntry } from '../../../api/api-types.js';
+import type { AuditEntry } from '../../../../model/audit.js';
 import { Button } from '../../../parts/button.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
@@ -16,7 +16,7 @@ import { useAsked } from '../../../services/use-live.js';
 import { text } from '../text.js';
 import { filteredEntries, isDone, type NumberedEntry, type ResultFilter } from './audit-filter.js';
 
-/** The most that the API answers. */
+/** The most entries that the API answers. */
 const LIMIT = 1_000;
 const RESULTS: readonly ResultFilter[] = ['', 'failed', 'done'];
 
@@ -62,7 +62,7 @@ const COLUMNS: readonly Column<NumberedEntry>[] = [
   },
 ];
 
-/** What clients sent stands in the trail: none of it may turn the row round or hide a part of it. */
+/** Shows text that clients sent. It must not turn the direction of the row or hide a part of it. */
 function Words({ value }: { readonly value: string }) {
   const shown = visibleText(value);
   return <bdi title={shown}>{shown}</bdi>;

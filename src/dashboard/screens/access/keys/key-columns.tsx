@@ -1,5 +1,5 @@
-/** What the table of keys shows. */
-import type { Key } from '../../../api/api-types.js';
+/** The columns of the table of keys. */
+import type { ListedKey } from '../../../../operations/api-keys.js';
 import { Badge } from '../../../parts/state-badge.js';
 import type { TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
@@ -7,7 +7,7 @@ import { LastUse } from '../last-use.js';
 import { text } from '../text.js';
 
 /** `mine`: the label of the key that is signed in. */
-export function keyColumns(mine: string): readonly TableColumn<Key>[] {
+export function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
   return [
     {
       id: 'label',
@@ -40,7 +40,7 @@ export function keyColumns(mine: string): readonly TableColumn<Key>[] {
       cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
     },
     { id: 'token', label: text.token, cell: ({ mask }) => <span class="mono">{mask}</span> },
-    { id: 'made', label: text.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }
 

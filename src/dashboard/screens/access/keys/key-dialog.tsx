@@ -1,6 +1,6 @@
-/** Makes a key, and shows its token once. */
+/** A dialog that makes a key, and shows its token once. */
 import { useSignal } from '@preact/signals';
-import type { CreateKeyData } from '../../../api/api-types.js';
+import type { CreatedKey } from '../../../../operations/api-keys.js';
 import { Button, Submit } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Form, TextInput } from '../../../parts/form.js';
@@ -21,7 +21,7 @@ export function KeyDialog({
   readonly onMade: () => void;
   readonly onClose: () => void;
 }) {
-  const made = useSignal<CreateKeyData | null>(null);
+  const made = useSignal<CreatedKey | null>(null);
   const { value } = made;
   return (
     <Dialog title={value === null ? text.makeTitle : text.madeTitle(value.label)} onClose={onClose}>
@@ -40,14 +40,14 @@ export function KeyDialog({
   );
 }
 
-function NewKey(props: { readonly onMade: (key: CreateKeyData) => void; readonly onClose: () => void }) {
+function NewKey(props: { readonly onMade: (key: CreatedKey) => void; readonly onClose: () => void }) {
   const { api } = useServices();
   const form = useSignal(NEW);
   const wasTried = useSignal(false);
   const { isBusy, problem, submit } = useSubmit(async () => {
     wasTried.value = true;
     if (labelProblem(form.value) !== null) return;
-    props.onMade(await api.post<CreateKeyData>('/keys', { body: keyPayload(form.value) }));
+    props.onMade(await api.post<CreatedKey>('/keys', { body: keyPayload(form.value) }));
   });
   const set =
     (name: keyof KeyForm) =>

@@ -1,14 +1,14 @@
-/** What a form for a key says, as the API takes it. Pure. */
-import type { CreateKeyPayload } from '../../../api/api-types.js';
+/** Turns the form for a new key into the body that the API takes. Pure. */
+import type { NewKeyRequest } from '../../../../operations/api-keys.js';
 import { text } from '../text.js';
 
 export interface KeyForm {
   readonly label: string;
-  readonly scope: CreateKeyPayload['scope'];
+  readonly scope: NewKeyRequest['scope'];
   /** Patterns with commas or blanks between them; '': all. */
   readonly configurations: string;
   readonly expires: string;
-  /** Addresses or ranges, likewise; '': anywhere. */
+  /** Addresses or ranges with commas or blanks between them; '': anywhere. */
   readonly from: string;
 }
 
@@ -16,13 +16,13 @@ export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'ALL', 'PUBLIC'] as const;
 
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** What is wrong with the label; null: nothing. The API judges the rest. */
+/** Why the label is refused; null: it is good. The API judges the other fields. */
 export function labelProblem({ label }: KeyForm): string | null {
   if (label.trim() === '') return text.labelMissing;
   return LABEL.test(label.trim()) ? null : text.labelWrong;
 }
 
-export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): CreateKeyPayload {
+export function keyPayload({ label, scope, configurations, expires, from }: KeyForm): NewKeyRequest {
   return {
     label: label.trim(),
     scope,

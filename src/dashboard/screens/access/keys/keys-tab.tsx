@@ -1,7 +1,7 @@
-/** The keys: what each may do, where it was used last, and its end. Make and revoke for those who may. */
+/** The keys: scope, last use and end of each. A key with enough scope may make and revoke keys here. */
 import { useSignal } from '@preact/signals';
+import type { ListedKey } from '../../../../operations/api-keys.js';
 import { apiPath } from '../../../api/api-client.js';
-import type { Key } from '../../../api/api-types.js';
 import { Button } from '../../../parts/button.js';
 import { Confirm } from '../../../parts/confirm.js';
 import { Empty } from '../../../parts/empty.js';
@@ -17,11 +17,11 @@ export function KeysTab() {
   const { session } = useServices();
   const isMaking = useSignal(false);
   const revoked = useSignal<string | null>(null);
-  const asked = useAsked((api, signal) => api.get<Key[]>('/keys', { signal }), []);
+  const asked = useAsked((api, signal) => api.get<ListedKey[]>('/keys', { signal }), []);
   const { value, error } = asked.value;
   const mine = session.caller.value?.key ?? '';
   const canChange = session.can('ALL');
-  const revoke = ({ label }: Key) => (
+  const revoke = ({ label }: ListedKey) => (
     <Button
       onPress={() => {
         revoked.value = label;

@@ -1,23 +1,18 @@
 /** Reads, judges and writes the content of a configuration over the API. */
+
+import type { ConfigurationContent, JudgedText } from '../../../../operations/configuration-content.js';
+import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { type Api, ApiFailure, apiPath } from '../../../api/api-client.js';
-import type {
-  CheckConfigurationTextData,
-  GetConfigurationFileData,
-  PlanChangesData,
-} from '../../../api/api-types.js';
 import type { Stored } from '../../../parts/editor/edited-text.js';
 import type { SchemaSource } from '../../../parts/editor/json-schema.js';
 import { textOf } from '../examples.js';
 
-export type Judged = CheckConfigurationTextData;
-export type Plan = PlanChangesData;
-
 export interface StoredContent extends Stored {
-  readonly fileState: GetConfigurationFileData['fileState'];
+  readonly fileState: ConfigurationContent['fileState'];
   readonly file: string;
 }
 
-export class ConfigurationContent {
+export class ContentCalls {
   readonly #api: Api;
   readonly #name: string;
   readonly #path: string;
@@ -28,10 +23,10 @@ export class ConfigurationContent {
     this.#path = apiPath('configurations', name);
   }
 
-  /** Null: there is no such configuration. Throws ApiFailure. */
+  /** Reads the content; null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
     try {
-      const answer = await this.#api.get<GetConfigurationFileData>(`${this.#path}/file`);
+      const answer = await this.#api.get<ConfigurationContent>(`${this.#path}/file`);
       const { content, revision, fileState, file } = answer;
       return { text: textOf(content), revision, fileState, file };
     } catch (error) {
@@ -40,17 +35,20 @@ export class ConfigurationContent {
     }
   }
 
-  judge(text: string): Promise<Judged> {
-    return this.#api.post<Judged>(`${this.#path}/check`, { body: { text } });
+  judge(text: string): Promise<JudgedText> {
+    return this.#api.post<JudgedText>(`${this.#path}/check`, { body: { text } });
   }
 
-  /** What saving would change, and what becomes of the instances. The text has no problems. */
-  plan(text: string): Promise<Plan> {
+  /** Asks what saving the text would change, and what would happen to the instances. The text must have no problems. */
+  plan(text: string): Promise<ChangePlan> {
     const configurations = [{ ...JSON.parse(text), name: this.#name }];
-    return this.#api.post<Plan>('/plan', { body: { configurations, showValues: true } });
+    return this.#api.post<ChangePlan>('/plan', { body: { configurations, showValues: true } });
   }
 
-  /** Saves it if the content still has this revision (null: if there is none). Throws ApiFailure, 412 when it has not. */
+  /**
+   * Saves the text if the content still has this revision; null: if there is no content yet. Throws ApiFailure, with
+   * 412 when somebody else was faster.
+   */
   async write(text: string, revision: string | null): Promise<void> {
     await this.#api.put(this.#path, { body: JSON.parse(text), headers: condition(revision) });
   }
@@ -64,7 +62,7 @@ interface Description {
   readonly components: { readonly schemas: SchemaSource['named'] };
 }
 
-/** The schema of a configuration, as the API describes it. */
+/** The schema of a configuration, from the API's description. */
 export async function readSchema(api: Api, signal: AbortSignal): Promise<SchemaSource> {
   const { components } = await api.get<Description>('/openapi.json', { signal });
   return { root: components.schemas.ConfigurationInput ?? {}, named: components.schemas };

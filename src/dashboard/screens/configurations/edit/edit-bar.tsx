@@ -1,11 +1,11 @@
-/** Above the editor: whether the text is good and saved, and the buttons. */
+/** The bar above the editor: whether the text is valid and saved, and the buttons. */
 import { Button } from '../../../parts/button.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { text as parts } from '../../../parts/text.js';
 import { text } from '../text.js';
 import type { Editing } from './editing.js';
 
-export interface EditBarProps {
+interface EditBarProps {
   readonly editing: Editing;
   readonly isReadOnly: boolean;
   readonly isNew: boolean;

@@ -1,4 +1,4 @@
-/** Editor, faults and what is asked before something is saved. */
+/** The editor, the list of faults, and the questions before a save. */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../../parts/button.js';
 import { CodeEditor } from '../../../parts/editor/code-editor.js';
@@ -15,7 +15,7 @@ import type { Editing } from './editing.js';
 import { type FaultPlace, Faults } from './faults.js';
 import { Review } from './review.js';
 
-export interface EditFormProps {
+interface EditFormProps {
   readonly name: string;
   readonly editing: Editing;
   readonly row: ConfigurationRow | undefined;
@@ -40,7 +40,8 @@ export function EditForm({ name, editing, row, isReadOnly, isChangedMeanwhile }:
   const save = async (saving: Promise<boolean>): Promise<void> => {
     if ((await toasts.run(saving)) === true) toasts.done(text.saved(name));
   };
-  // With it the editor is made, so that completion is there from the first letter. Without it, it goes without.
+  // The editor waits for the schema, so that completion works from the first letter. When the schema cannot be loaded,
+  // the editor works without completion.
   if (schema.value === undefined && schema.error === null) return <p class="quiet">{text.loading}</p>;
   const conflict = editing.conflict.value;
   return (

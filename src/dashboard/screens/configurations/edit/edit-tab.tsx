@@ -1,4 +1,4 @@
-/** The content of a configuration as text, with what is wrong in it; for keys that may not change it, only to be read. */
+/** The content of a configuration as text, with its faults. A key that may not change it can only read it. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../../../api/api-client.js';
@@ -10,13 +10,13 @@ import { useAsked } from '../../../services/use-live.js';
 import { exampleText, textOf } from '../examples.js';
 import type { ConfigurationRow } from '../rows.js';
 import { text } from '../text.js';
-import { ConfigurationContent, type StoredContent } from './content.js';
+import { ContentCalls, type StoredContent } from './content.js';
 import { EditForm } from './edit-form.js';
 import { Editing } from './editing.js';
 
-export interface EditTabProps {
+interface EditTabProps {
   readonly name: string;
-  /** Undefined: it is being made. */
+  /** Undefined: the configuration is new and not saved yet. */
   readonly row: ConfigurationRow | undefined;
 }
 
@@ -37,7 +37,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   const drafts = useDrafts();
   const editing = useMemo(() => {
     const edited = new EditedText(drafts, `configurations/${name}`, start);
-    return new Editing(new ConfigurationContent(api, name), edited);
+    return new Editing(new ContentCalls(api, name), edited);
   }, [api, drafts, name, start]);
   const revision = row?.entry?.revision;
   const isNews = revision !== undefined && editing.isNews(revision);
@@ -51,7 +51,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
   }, [isNews, isDirty, editing, failure]);
   const { example, copy } = router.place.value.query;
   const wasBegun = example !== undefined || copy !== undefined;
-  // It is there now: the address is that of any other.
+  // Once the new configuration is saved, its address is like that of any other.
   useEffect(() => {
     if (revision !== undefined && wasBegun) router.go(['configurations', name]);
   }, [revision, wasBegun, router, name]);
@@ -79,11 +79,11 @@ interface StartFacts extends EditTabProps {
   readonly copy: string | undefined;
 }
 
-/** What is in force; of a new one the example or copy that it begins as. */
+/** Reads the content in force. For a new configuration: the example or the copy that it begins with. */
 async function readStart(api: Api, { name, row, example, copy }: StartFacts): Promise<Start> {
-  const stored = row?.entry == null ? null : await new ConfigurationContent(api, name).read();
+  const stored = row?.entry == null ? null : await new ContentCalls(api, name).read();
   if (stored !== null) return stored;
-  const copied = copy === undefined ? null : await new ConfigurationContent(api, copy).read();
+  const copied = copy === undefined ? null : await new ContentCalls(api, copy).read();
   if (copied !== null) return { text: textOf({ ...JSON.parse(copied.text), name }), revision: null };
   return { text: exampleText(example ?? '', name) ?? exampleText('empty', name) ?? '', revision: null };
 }

@@ -1,38 +1,43 @@
-/** What happens to one configuration that is being edited: judged, reviewed, saved, or changed by somebody else meanwhile. */
+/**
+ * The editing of one configuration: its text is judged, reviewed and saved, and somebody else may change the file
+ * meanwhile.
+ */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { JudgedText } from '../../../../operations/configuration-content.js';
+import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { ApiFailure } from '../../../api/api-client.js';
 import type { EditedText, Stored } from '../../../parts/editor/edited-text.js';
 import type { Fault } from '../../../parts/editor/editor-setup.js';
-import type { ConfigurationContent, Judged, Plan } from './content.js';
+import type { ContentCalls } from './content.js';
 
-export interface ConflictFacts {
-  /** Null: it was deleted. */
+interface ConflictFacts {
+  /** The text of somebody else; null: the configuration was deleted. */
   readonly theirs: Stored | null;
 }
 
 export class Editing {
   readonly edited: EditedText;
-  readonly #content: ConfigurationContent;
-  /** Revisions that this page has read or written: those are no news. */
+  readonly #content: ContentCalls;
+  /** Revisions that this page has read or written. Any other revision is somebody else's. */
   readonly #known = new Set<string | null>();
-  readonly #judged = signal<Judged | null>(null);
-  readonly #plan = signal<Plan | null>(null);
+  readonly #judged = signal<JudgedText | null>(null);
+  readonly #plan = signal<ChangePlan | null>(null);
   readonly #conflict = signal<ConflictFacts | null>(null);
   readonly #isBusy = signal(false);
 
-  constructor(content: ConfigurationContent, edited: EditedText) {
+  constructor(content: ContentCalls, edited: EditedText) {
     this.#content = content;
     this.edited = edited;
     this.#known.add(edited.base.peek().revision);
   }
 
-  /** Of the text as it was last judged; null: it was not yet. */
-  get judged(): ReadonlySignal<Judged | null> {
+  /** The judgement of the text as it was last judged; null: it was not judged yet. */
+  get judged(): ReadonlySignal<JudgedText | null> {
     return this.#judged;
   }
 
-  /** What saving would change, while the person reviews it. */
-  get plan(): ReadonlySignal<Plan | null> {
+  /** The plan of the save, while the person reviews it. */
+  get plan(): ReadonlySignal<ChangePlan | null> {
     return this.#plan;
   }
 
@@ -52,7 +57,10 @@ export class Editing {
   async judge(text: string): Promise<readonly Fault[]> {
     const judged = await this.#content.judge(text);
     if (text === this.edited.text.peek()) this.#judged.value = judged;
-    const faults = ({ line, column, field, message }: Judged['problems'][number], isWarning: boolean) => ({
+    const faults = (
+      { line, column, field, message }: JudgedText['problems'][number],
+      isWarning: boolean,
+    ) => ({
       line,
       column,
       message: field === '' ? message : `${field}: ${message}`,
@@ -64,7 +72,7 @@ export class Editing {
     ];
   }
 
-  /** Judges the text and shows what saving it would change. Answers how many problems keep it from being saved. */
+  /** Judges the text and shows the plan of its save. Returns how many problems keep it from being saved. */
   review(): Promise<number> {
     return this.#busy(async () => {
       const text = this.edited.text.peek();
@@ -83,7 +91,10 @@ export class Editing {
     this.#conflict.value = null;
   }
 
-  /** Saves what was reviewed. False: somebody else has changed it, and `conflict` says how. Throws ApiFailure. */
+  /**
+   * Saves the reviewed text. Returns false when somebody else has changed the content, and `conflict` has that text.
+   * Throws ApiFailure.
+   */
   save(): Promise<boolean> {
     return this.#busy(async () => {
       const text = this.edited.text.peek();
@@ -103,12 +114,12 @@ export class Editing {
     });
   }
 
-  /** Shows what somebody else has made of it. */
+  /** Shows the text of somebody else beside this one. */
   compare(): Promise<void> {
     return this.#busy(() => this.#compare());
   }
 
-  /** Takes what somebody else has made of it; for a person who has typed nothing, or drops it. */
+  /** Takes the text of somebody else, and drops what this person typed. */
   takeTheirs(theirs: Stored): void {
     this.#known.add(theirs.revision);
     this.#conflict.value = null;
@@ -116,7 +127,7 @@ export class Editing {
     else this.edited.take(theirs);
   }
 
-  /** Reads it anew. */
+  /** Reads the content again. */
   refresh(): Promise<void> {
     return this.#busy(async () => {
       const theirs = await this.#content.read();
@@ -124,7 +135,7 @@ export class Editing {
     });
   }
 
-  /** Saves what was typed over what was shown as theirs. False: that was changed, too. */
+  /** Saves this text over the text that was shown as theirs. Returns false when that text has changed, too. */
   async keepMine(theirs: Stored | null): Promise<boolean> {
     const { text } = this.edited.base.peek();
     const revision = theirs?.revision ?? null;

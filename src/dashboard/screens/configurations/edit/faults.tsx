@@ -1,15 +1,19 @@
-/** What keeps the text from being saved, and what of it has no effect. Each leads to its place. */
+/**
+ * The problems that keep the text from being saved, and the warnings about parts without effect. Each leads to its
+ * place.
+ */
+
+import type { JudgedText } from '../../../../operations/configuration-content.js';
 import { Button } from '../../../parts/button.js';
 import { text } from '../text.js';
-import type { Judged } from './content.js';
 
 export interface FaultPlace {
   readonly line: number | null;
   readonly column: number | null;
 }
 
-export interface FaultsProps {
-  readonly judged: Judged;
+interface FaultsProps {
+  readonly judged: JudgedText;
   readonly onGo: (place: FaultPlace) => void;
 }
 
@@ -28,7 +32,7 @@ function FaultList({
   onGo,
 }: {
   readonly title: string;
-  readonly faults: Judged['problems'];
+  readonly faults: JudgedText['problems'];
   readonly onGo: FaultsProps['onGo'];
 }) {
   if (faults.length === 0) return null;

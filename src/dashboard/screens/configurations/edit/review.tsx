@@ -1,19 +1,22 @@
-/** Shows the plan of what is to be saved: field by field, what becomes of the instances, and what fits nowhere. */
+/**
+ * Shows the plan of a save: the changed fields, what happens to the instances, and which of them would find no node.
+ */
+
+import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { text as parts } from '../../../parts/text.js';
 import { text } from '../text.js';
-import type { Plan } from './content.js';
 
-export interface ReviewProps {
+interface ReviewProps {
   readonly name: string;
-  readonly plan: Plan;
+  readonly plan: ChangePlan;
   readonly isBusy: boolean;
   readonly onSave: () => void;
   readonly onClose: () => void;
 }
 
-type Fields = Plan['configurations'][number]['fields'];
+type Fields = ChangePlan['configurations'][number]['fields'];
 
 export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
   return (
@@ -55,7 +58,7 @@ function Differences({ fields }: { readonly fields: Fields }) {
             <th>{text.field}</th>
             <th>{text.before}</th>
             <th>{text.after}</th>
-            <th>{text.holds}</th>
+            <th>{text.takesEffect}</th>
           </tr>
         </thead>
         <tbody>

@@ -1,13 +1,16 @@
 /**
- * Turns a line of a log into pieces of text with classes: colours and weights of terminal sequences. All other sequences are
- * taken out, and control characters become visible, so that a line is only ever text. Colours are the few that are legible in
- * both themes; a line begins anew, whatever the line before it has set.
+ * Turns a line of a log into pieces of text with classes, from the colours and weights of terminal sequences. Other
+ * sequences are taken out and control characters become visible, so that a line is only ever text. Only colours appear
+ * that are legible in both themes. A line begins plain, whatever the line before it has set.
+ *
+ * The packages for this (anser, ansi_up, fancy-ansi) leave titles, links and 8-bit sequences in the text, have fixed
+ * colours, and are larger.
  */
 import { visibleText } from '../../../parts/words/visible-text.js';
 
-export interface Span {
+interface Span {
   readonly text: string;
-  /** Empty: plain. */
+  /** The CSS classes; empty: plain. */
   readonly classes: string;
 }
 
@@ -33,7 +36,7 @@ const MARKS: ReadonlyMap<number, Mark> = new Map([
   [7, 'inverse'],
   [9, 'strike'],
 ]);
-/** What takes marks away again. */
+/** The marks that each code ends. */
 const ENDS: ReadonlyMap<number, readonly Mark[]> = new Map([
   [22, ['bold', 'dim']],
   [23, ['italic']],
@@ -41,12 +44,15 @@ const ENDS: ReadonlyMap<number, readonly Mark[]> = new Map([
   [27, ['inverse']],
   [29, ['strike']],
 ]);
-/** Black and white are the ink of the theme: on one of both grounds they could not be read. */
+/**
+ * The eight base colours. Black and white are null, the ink of the theme: on one of the two grounds they could not be
+ * read.
+ */
 const BASE: readonly (Colour | null)[] = [null, 'red', 'green', 'yellow', 'blue', 'magenta', 'cyan', null];
 const GREY_FROM = 232;
 const CUBE_FROM = 16;
 
-/** The pieces of one line, in order; none for an empty line. */
+/** The pieces of one line, in order; an empty line has none. */
 export function spansOf(line: string): Span[] {
   if (visibleText(line) === line) return line === '' ? [] : [{ text: line, classes: '' }];
   const text = lastWritten(line);
@@ -67,14 +73,14 @@ export function spansOf(line: string): Span[] {
   return spans;
 }
 
-/** The line as it is read, for copies. */
+/** The line without sequences, for copies. */
 export function plainOf(line: string): string {
   return spansOf(line)
     .map(({ text }) => text)
     .join('');
 }
 
-/** A carriage return begins the line again: progress bars show their last state. */
+/** The text after the last carriage return, which begins the line again: a progress bar shows its last state. */
 function lastWritten(line: string): string {
   const parts = line.split('\r').filter((part) => part !== '');
   return parts.at(-1) ?? '';
@@ -113,7 +119,7 @@ function bright(index: number): Colour | null {
   return index === 0 ? 'grey' : (BASE[index] ?? null);
 }
 
-/** `5;n` or `2;r;g;b` behind 38 or 48; `used`: how many numbers that were. */
+/** Reads `5;n` or `2;r;g;b` behind 38 or 48. `used`: how many numbers it has taken. */
 function chosenColour(codes: readonly number[]): { readonly colour: Colour | null; readonly used: number } {
   const [kind, ...rest] = codes;
   if (kind === 5) return { colour: paletteColour(rest[0] ?? 0), used: 2 };
@@ -153,7 +159,7 @@ function classesOf({ ink, ground, marks }: Style): string {
   const classes = [...marks].filter((mark) => mark !== 'inverse').map((mark) => `ansi-${mark}`);
   if (back !== null) classes.push(`ansi-on-${back}`);
   else if (isInverse) classes.push('ansi-inverse');
-  // On a coloured ground only the theme's ink is sure to be legible.
+  // On a coloured ground only the ink of the theme is sure to be legible.
   else if (front !== null) classes.push(`ansi-${front}`);
   return classes.join(' ');
 }

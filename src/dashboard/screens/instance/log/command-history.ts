@@ -1,7 +1,7 @@
-/** The commands that were sent to an instance from this tab, as a shell remembers them. They end with the session. */
+/** The commands that this tab has sent to an instance, as a shell remembers them. They end with the session. */
 
-/** What of the browser's sessionStorage is used. */
-export interface CommandStorage {
+/** The part of the browser's sessionStorage that is used here. */
+interface CommandStorage {
   getItem(name: string): string | null;
   setItem(name: string, value: string): void;
 }
@@ -12,11 +12,11 @@ export class CommandHistory {
   readonly #storage: CommandStorage;
   readonly #storedAs: string;
   #commands: readonly string[];
-  /** Where the operator is in it; the length: at the line that he types. */
+  /** The place of the operator in the history; the length: the line that he types. */
   #place: number;
   #draft = '';
 
-  /** `owner`: id of the session, so that the next one to sign in here does not read them. */
+  /** `owner`: the id of the session. The next operator who signs in here does not read these commands. */
   constructor(storage: CommandStorage, owner: string, instance: string) {
     this.#storage = storage;
     this.#storedAs = `drover-commands ${owner} ${instance}`;
@@ -37,14 +37,14 @@ export class CommandHistory {
     this.#storage.setItem(this.#storedAs, JSON.stringify(this.#commands));
   }
 
-  /** The one before, and `typed` is kept for the way back. Undefined: there is none. */
+  /** The command before; `typed` is kept for the way back. Undefined: there is none. */
   older(typed: string): string | undefined {
     if (this.#place === 0) return undefined;
     if (this.#place === this.#commands.length) this.#draft = typed;
     return this.#commands[--this.#place];
   }
 
-  /** The one after, at last what was being typed. Undefined: there is none. */
+  /** The command after, and at last the line that was being typed. Undefined: there is none. */
   newer(): string | undefined {
     if (this.#place === this.#commands.length) return undefined;
     this.#place++;

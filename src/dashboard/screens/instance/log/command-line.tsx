@@ -1,8 +1,10 @@
-/** The line that writes to the standard input of the instance. Arrow keys go through what was sent; so does a menu for thumbs. */
+/**
+ * The line that writes to the standard input of the instance. Arrow keys go through the commands that were sent; a menu
+ * does the same on a phone.
+ */
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
-import type { SendInstanceCommandData } from '../../../api/api-types.js';
 import { Submit } from '../../../parts/button.js';
 import { Failure } from '../../../parts/failure.js';
 import { Menu } from '../../../parts/menu.js';
@@ -12,9 +14,9 @@ import { CommandHistory } from './command-history.js';
 
 const SHOWN_IN_MENU = 10;
 
-export interface CommandLineProps {
+interface CommandLineProps {
   readonly id: string;
-  /** Nothing reads: the line says so. */
+  /** False: no process reads the line, and the line says so. */
   readonly isRunning: boolean;
   readonly onSent: (command: string) => void;
 }
@@ -37,10 +39,10 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
     isBusy.value = true;
     problem.value = null;
     try {
-      await api.post<SendInstanceCommandData>(apiPath('instances', id, 'execute'), { body: { command } });
+      await api.post(apiPath('instances', id, 'execute'), { body: { command } });
       history.add(command);
       onSent(command);
-      // What was typed meanwhile stays.
+      // Text that was typed meanwhile stays.
       if (typed.value === command) typed.value = '';
     } catch (error) {
       problem.value = error;

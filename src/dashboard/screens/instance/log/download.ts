@@ -1,27 +1,27 @@
-/** Loads all lines that are kept of a log and hands them to the browser as a file. */
+/** Loads all lines that the node keeps of a log, and hands them to the browser as a file. */
 
+import type { InstanceLog } from '../../../../operations/instance-log.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
-import type { GetInstanceLogsData } from '../../../api/api-types.js';
 import { saveFile } from '../../../parts/save-file.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
 
-export interface LogDownload {
+interface LogDownload {
   readonly api: Pick<Api, 'get'>;
-  /** Opens the live log, which sends the lines without waiting for each part. */
+  /** Opens the live log, which sends all lines without a call for each part. */
   readonly open: (query: Record<string, string | number>) => WebSocket;
   readonly id: string;
   readonly signal: AbortSignal;
-  /** From 0 to 1. */
+  /** Gets a share from 0 to 1. */
   readonly onProgress: (share: number) => void;
 }
 
-/** A megabyte at a time becomes a part of the file, which a browser may keep on disk. */
+/** How many lines make one part of the file, about a megabyte. A browser may keep the parts on disk. */
 const LINES_A_PART = 10_000;
 
-/** Throws ApiFailure, and an Error when the connection was cut: nothing is saved then. */
+/** Throws ApiFailure, and an Error when the connection was cut. No file is saved then. */
 export async function downloadLog({ api, open, id, signal, onProgress }: LogDownload): Promise<void> {
-  const { range } = await api.get<GetInstanceLogsData>(apiPath('instances', id, 'logs'), {
+  const { range } = await api.get<InstanceLog>(apiPath('instances', id, 'logs'), {
     query: { since: 1, lines: 1 },
     signal,
   });

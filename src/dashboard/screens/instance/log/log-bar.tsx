@@ -1,4 +1,4 @@
-/** Above the log: find in it, hold it still, and what else can be done with it. */
+/** The bar above the log: the search, the button that holds it still, and a menu. */
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { Button, Submit } from '../../../parts/button.js';
@@ -6,12 +6,12 @@ import { Menu, type MenuItem } from '../../../parts/menu.js';
 import { text } from '../text.js';
 import type { LogFeed } from './log-feed.js';
 
-export interface LogBarProps {
+interface LogBarProps {
   readonly feed: LogFeed;
   readonly pattern: string;
   readonly onSearch: (pattern: string) => void;
   readonly onFollow: () => void;
-  /** The instance is gone: nothing new comes. */
+  /** True when the instance is gone, so that no new lines come. */
   readonly isOver: boolean;
   readonly items: readonly MenuItem[];
 }

@@ -1,20 +1,21 @@
 /**
- * Fills a `LogWindow`: new lines come over the watch socket of the tab, older ones are asked for when they are looked at.
- * Nothing is lost while nobody follows: what is not held is on the node, and loaded from there.
+ * Fills a `LogWindow`: new lines come over the watch socket of the tab, older lines are loaded when they come into
+ * sight. Nothing is lost while the operator reads older lines: the node keeps the newer ones, and they are loaded from
+ * there.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { InstanceLog } from '../../../../operations/instance-log.js';
+import type { SubscribeRequest, TopicMessage } from '../../../../watch-client/messages.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
-import type { GetInstanceLogsData } from '../../../api/api-types.js';
-import type { SubscribeRequest, TopicMessage } from '../../../live/messages.js';
-import type { WatchConnection } from '../../../live/watch-connection.js';
+import type { LiveConnection } from '../../../live/live-connection.js';
 import { text } from '../text.js';
 import { type LogPart, LogWindow } from './log-window.js';
 
 const TAIL = 500;
 const PART = 500;
 
-export interface LogFeedOptions {
-  readonly connection: Pick<WatchConnection, 'subscribe'>;
+interface LogFeedOptions {
+  readonly connection: Pick<LiveConnection, 'subscribe'>;
   readonly api: Pick<Api, 'get'>;
   readonly id: string;
 }
@@ -29,15 +30,17 @@ export class LogFeed {
   readonly #loading = signal<Loading>(null);
   readonly #isFollowing = signal(true);
   readonly #seen = signal(0);
-  /** Number of the first line that the node keeps; null: not known. */
+  /** The number of the first line that the node keeps; null: not known. */
   readonly #firstKept = signal<number | null>(null);
   readonly #missing = signal<number | null>(null);
   readonly #topic: string;
   #unsubscribe: (() => void) | null = null;
   #calls = new AbortController();
-  /** What came before the stream has begun is of the stream before. */
+  /**
+   * True after the first message of the present stream. Earlier messages belong to the stream before, and are dropped.
+   */
   #hasBegun = false;
-  /** The line to show once the stream has said where the log ends. */
+  /** A line to load once the stream has told its node; null: none. */
   #wanted: number | null = null;
   #isSealed = false;
 
@@ -46,7 +49,7 @@ export class LogFeed {
     this.#topic = `log:${options.id}`;
   }
 
-  /** Rises with each change of the window. */
+  /** A counter that rises with each change of the window. */
   get version(): ReadonlySignal<number> {
     return this.#version;
   }
@@ -60,12 +63,12 @@ export class LogFeed {
     return this.#loading;
   }
 
-  /** Whether the newest lines stay in sight. */
+  /** True while the newest lines stay in sight. */
   get isFollowing(): ReadonlySignal<boolean> {
     return this.#isFollowing;
   }
 
-  /** How many lines came since nobody follows. Rendered with `version`. */
+  /** How many lines came since the operator stopped following. Render it with `version`. */
   get unseen(): number {
     return this.#isFollowing.value ? 0 : Math.max(0, this.window.end - this.#seen.value);
   }
@@ -74,12 +77,12 @@ export class LogFeed {
     return this.#firstKept;
   }
 
-  /** The line that was asked for last and is not kept; null: it is. */
+  /** The line that was last asked for and that the node no longer keeps; null: the line was found. */
   get missing(): ReadonlySignal<number | null> {
     return this.#missing;
   }
 
-  /** `line`: begins around it and does not follow; null: with the last lines. */
+  /** Begins around `line` and does not follow; null: begins with the last lines. */
   start(line: number | null): void {
     if (line !== null) {
       this.window.clear(false);
@@ -95,13 +98,16 @@ export class LogFeed {
     this.#calls.abort();
   }
 
-  /** The instance is gone: what is held stays, and nothing more can be loaded. The stream brings its last lines. */
+  /**
+   * Call when the instance is gone: the lines held here stay, and no call loads more. The stream still brings its last
+   * lines.
+   */
   seal(): void {
     this.#isSealed = true;
     this.#problem.value = null;
   }
 
-  /** Lets new lines come into sight, or holds still. */
+  /** Follows the newest lines, or holds still. */
   follow(isFollowing: boolean): void {
     if (isFollowing === this.#isFollowing.value) return;
     this.#seen.value = this.window.end;
@@ -120,7 +126,7 @@ export class LogFeed {
     this.#subscribe();
   }
 
-  /** Loads what is before the first line that is held. */
+  /** Loads the lines before the first one in the window. */
   async older(): Promise<void> {
     const { first } = this.window;
     if (first === null || first <= (this.#firstKept.value ?? 1) || this.#loading.value !== null) return;
@@ -130,14 +136,14 @@ export class LogFeed {
     });
   }
 
-  /** Loads what is behind the last line that is held, when that is not the end. */
+  /** Loads the lines behind the last one in the window, when that is not the end. */
   async newer(): Promise<void> {
     const { last, isAtEnd } = this.window;
     if (isAtEnd || last === null || this.#loading.value !== null) return;
     await this.#load('newer', { since: last + 1, until: last + PART }, (part) => this.window.extend(part));
   }
 
-  /** Holds the lines around this one, when the log has it: `missing` says when it does not. */
+  /** Holds the lines around this one. When the log does not have it, `missing` says so. */
   showLine(line: number): void {
     this.follow(false);
     this.#wanted = null;
@@ -150,7 +156,7 @@ export class LogFeed {
     else void this.#loadAround(line);
   }
 
-  /** Notes a command that was sent from here: programs do not repeat what they read. */
+  /** Notes a command that this tab has sent: programs do not repeat what they read. */
   noteSent(command: string): void {
     this.window.note(command, 'sent');
     this.#version.value++;
@@ -162,7 +168,7 @@ export class LogFeed {
       this.window.replace(part);
       if (this.window.has(line)) return;
       this.#missing.value = line;
-      // A page that has nothing to show yet shows the newest lines instead.
+      // A page without lines shows the newest lines instead.
       if (this.window.first === null) this.toEnd();
     });
   }
@@ -198,7 +204,7 @@ export class LogFeed {
         this.window.note(message.text, 'drover');
         break;
       case 'end':
-        // To subscribe again would be refused.
+        // A new subscription would be refused.
         this.stop();
         break;
       default:
@@ -213,11 +219,11 @@ export class LogFeed {
     if (this.#wanted !== null) void this.#loadAround(this.#wanted);
     this.#wanted = null;
     if (isAnew) this.#forget(node);
-    // A page that begins in the middle has seen nothing of what comes now.
+    // On a page that began in the middle, all lines so far count as seen.
     if (this.#seen.value === 0) this.#seen.value = this.window.end;
   }
 
-  /** Lines count anew: a call that is under way is of the log before. */
+  /** The lines count anew on another node, so calls under way are about the former log. */
   #forget(node: string): void {
     this.#calls.abort();
     this.#calls = new AbortController();
@@ -236,7 +242,7 @@ export class LogFeed {
     this.#loading.value = what;
     this.#problem.value = null;
     try {
-      const answer = await this.#options.api.get<GetInstanceLogsData>(
+      const answer = await this.#options.api.get<InstanceLog>(
         apiPath('instances', this.#options.id, 'logs'),
         { query: { ...query, lines: PART + 1, timestamps: true, ansi: true }, signal: ending },
       );
@@ -252,7 +258,7 @@ export class LogFeed {
     }
   }
 
-  /** A part that begins later than it was asked for begins with the first line that is kept. */
+  /** Learns the first line that the node keeps: an answer that begins later than asked begins with it. */
   #learnStart(first: number, since = 1): void {
     if (first > since || since === 1) this.#firstKept.value = first;
   }

@@ -1,4 +1,6 @@
-/** The rows of one page of a log. The browser lays out only pages in sight, and a page that is the same is not rendered again. */
+/**
+ * The rows of one page of a log. The browser lays out only pages in sight, and an unchanged page is not rendered again.
+ */
 import { useSignal } from '@preact/signals';
 import { Component } from 'preact';
 import { Button } from '../../../parts/button.js';
@@ -8,18 +10,18 @@ import { text } from '../text.js';
 import { spansOf } from './ansi.js';
 import type { LogItem, LogLine, LogPage } from './log-window.js';
 
-/** More of a line is shown when it is asked for: a megabyte in one line takes seconds to lay out. */
+/** The most characters of a line that are shown at once. A megabyte in one line takes seconds to lay out. */
 const MOST_CHARACTERS = 4_000;
-/** The height of a row that is not wrapped; the same stands in the styles. */
+/** The height of a row that is not wrapped; the styles have the same. */
 const ROW_PX = 20;
 
-export interface LogRowsProps {
+interface LogRowsProps {
   readonly page: LogPage;
   readonly id: string;
-  /** Settings of the screen that a link to a line keeps. */
+  /** The settings of the screen that a link to a line keeps. */
   readonly query: Readonly<Record<string, string>>;
   readonly hasTimes: boolean;
-  /** The line that the address names, when it is of this page. */
+  /** The line that the address names; null: it is not on this page. */
   readonly chosen: number | null;
 }
 
@@ -63,7 +65,7 @@ function Row({ item, hasTimes, isChosen, href }: RowProps) {
   if (item.kind === 'note') return <div class={`log-row log-note log-note-${item.from}`}>{item.text}</div>;
   return (
     <div class={isChosen ? 'log-row log-chosen' : 'log-row'} data-line={item.number}>
-      {/* The styles keep number and time out of selections, so that these copy the lines alone. */}
+      {/** The styles keep number and time out of selections, so that a selection copies the lines alone. */}
       <a class="log-number" href={href} tabIndex={-1} title={text.log.line(item.number)}>
         {item.number}
       </a>

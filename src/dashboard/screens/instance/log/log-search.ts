@@ -1,7 +1,10 @@
-/** Searches all that is kept of a log, from its end: one call after the other, until enough is found or all is searched. */
+/**
+ * Searches all lines that the node keeps of a log, from its end: one call after another, until enough is found or all
+ * is searched.
+ */
 import { type ReadonlySignal, signal } from '@preact/signals';
+import type { FoundInLog } from '../../../../api/routes/log-search-route.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
-import type { SearchInstanceLogData } from '../../../api/api-types.js';
 
 export interface Found {
   readonly line: number;
@@ -9,7 +12,7 @@ export interface Found {
 }
 
 export interface Asked {
-  /** `*` stands for any characters. */
+  /** The text to find; `*` stands for any characters. */
   readonly pattern: string;
   readonly hasCapitals: boolean;
 }
@@ -18,15 +21,15 @@ export interface SearchState {
   /** The newest first. */
   readonly found: readonly Found[];
   readonly isSearching: boolean;
-  /** Lines before this one are not searched yet; null: all are. */
+  /** The search goes on with the lines before this one; null: all lines are searched. */
   readonly next: number | null;
   /** Why the last call failed; null: it did not. */
   readonly problem: unknown;
 }
 
-/** So many are found before it waits to be asked for more. */
+/** How many lines are found before the search waits for the operator. */
 const AT_ONCE = 100;
-/** Nobody reads more. */
+/** The search ends after this many: nobody reads more. */
 export const MOST_FOUND = 1_000;
 
 const NOTHING: SearchState = { found: [], isSearching: false, next: null, problem: null };
@@ -55,13 +58,13 @@ export class LogSearch {
     if (asked.pattern !== '') void this.#search(undefined);
   }
 
-  /** Goes on behind what is searched. */
+  /** Goes on where the search has stopped. */
   further(): void {
     const { next, isSearching, found } = this.#state.value;
     if (next !== null && !isSearching && found.length < MOST_FOUND) void this.#search(next);
   }
 
-  /** What was found stays. */
+  /** Stops the search; the lines found so far stay. */
   stop(): void {
     this.#calls.abort();
     this.#calls = new AbortController();
@@ -91,16 +94,16 @@ export class LogSearch {
     }
   }
 
-  #call(before: number | undefined, ending: AbortSignal): Promise<SearchInstanceLogData> {
+  #call(before: number | undefined, ending: AbortSignal): Promise<FoundInLog> {
     const { pattern = '', hasCapitals = false } = this.#asked ?? {};
-    return this.#api.get<SearchInstanceLogData>(apiPath('instances', this.#id, 'logs', 'search'), {
+    return this.#api.get<FoundInLog>(apiPath('instances', this.#id, 'logs', 'search'), {
       query: { q: pattern, ignoreCase: !hasCapitals, limit: AT_ONCE, before },
       signal: ending,
     });
   }
 }
 
-/** The parts of a found line: those at odd places are what was searched for. Takes linear time, whatever was written. */
+/** Splits a found line; the parts at odd places match the pattern. Takes linear time for any pattern. */
 export function markedParts(line: string, { pattern, hasCapitals }: Asked): string[] {
   const same = (text: string): string => (hasCapitals ? text : text.toLowerCase());
   const [first, ...rest] = same(pattern)
@@ -114,7 +117,7 @@ export function markedParts(line: string, { pattern, hasCapitals }: Asked): stri
     let end = start + first.length;
     for (const piece of rest) {
       const place = text.indexOf(piece, end);
-      // A piece that does not come any more will not come behind a later beginning either.
+      // A piece that is missing here is missing behind every later place too.
       if (place < 0) return [...parts, line.slice(from)];
       end = place + piece.length;
     }

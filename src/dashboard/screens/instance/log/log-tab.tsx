@@ -12,11 +12,11 @@ import { LogView } from './log-view.js';
 import { SearchResults } from './search-results.js';
 import { useLogTools } from './use-log-tools.js';
 
-export interface LogTabProps {
+interface LogTabProps {
   readonly id: string;
   readonly feed: LogFeed;
   readonly isRunning: boolean;
-  /** The instance is gone: what is loaded stays. */
+  /** True when the instance is gone; the loaded lines stay. */
   readonly isOver: boolean;
 }
 
@@ -75,7 +75,7 @@ export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
   );
 }
 
-/** Null: the address names none. */
+/** The number of a line in the address; null: the address names none. */
 export function lineOf(named: string | undefined): number | null {
   const line = Number(named);
   return named !== undefined && Number.isInteger(line) && line > 0 ? line : null;

@@ -1,4 +1,4 @@
-/** The log as it is read: lines that scroll, older ones that load when they come into sight, and the way to the newest. */
+/** The scrolling lines of a log. Older lines load when they come into sight, and a button leads to the newest. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../../../parts/button.js';
 import { Empty } from '../../../parts/empty.js';
@@ -8,7 +8,7 @@ import type { LogFeed } from './log-feed.js';
 import { LogRows } from './log-rows.js';
 import { ScrollKeeper } from './scroll-keeper.js';
 
-export interface LogViewProps {
+interface LogViewProps {
   readonly feed: LogFeed;
   readonly id: string;
   readonly query: Readonly<Record<string, string>>;
@@ -19,14 +19,14 @@ export interface LogViewProps {
   readonly onToEnd: () => void;
 }
 
-/** So near to the first or last line that is held, more are loaded. */
+/** The distance to the first or last line held at which more lines are loaded. */
 const NEAR_PX = 600;
 
 export function LogView({ feed, id, query, hasTimes, isWrapped, line, onToEnd }: LogViewProps) {
   const scroller = useRef<HTMLDivElement>(null);
   const content = useRef<HTMLDivElement>(null);
   const keeper = useRef<ScrollKeeper | null>(null);
-  /** The line to bring into sight once it is there. */
+  /** The line to bring into sight once it is loaded. */
   const target = useRef<number | null>(null);
   const version = feed.version.value;
   const isFollowing = feed.isFollowing.value;

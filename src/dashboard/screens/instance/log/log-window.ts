@@ -1,6 +1,6 @@
 /**
- * The part of a log that the page holds: lines without a hole, in pages of a bounded number, and notes between them. It is
- * pure: `LogFeed` gives it what the stream and the routes say, `LogView` shows its pages.
+ * The part of a log that the page holds: consecutive lines, in pages of bounded size, and notes between them. Pure:
+ * `LogFeed` puts in the lines of the stream and of the routes, and `LogView` shows the pages.
  *
  *     kept on the node   1 ......................................... end
  *     held here                    first ............ last
@@ -11,13 +11,13 @@ export interface LogLine {
   readonly kind: 'line';
   readonly key: string;
   readonly number: number;
-  /** With its terminal sequences. */
+  /** The line with its terminal sequences. */
   readonly text: string;
-  /** UTC, to the second; null: not known. */
+  /** The time in UTC, to the second; null: not known. */
   readonly time: string | null;
 }
 
-export interface LogNote {
+interface LogNote {
   readonly kind: 'note';
   readonly key: string;
   readonly text: string;
@@ -27,7 +27,7 @@ export interface LogNote {
 
 export type LogItem = LogLine | LogNote;
 
-/** Replaced, never changed: a page that is the same object needs no second look. */
+/** A page of lines. A change replaces the page, so the same object needs no new rendering. */
 export interface LogPage {
   readonly key: string;
   readonly items: readonly LogItem[];
@@ -41,9 +41,12 @@ export interface LogPart {
 }
 
 const PAGE_ITEMS = 100;
-/** Pages that are held while new lines are followed, or older ones loaded. */
+/** How many pages are held while the operator follows, or loads older lines. */
 const MOST_PAGES = 40;
-/** While nobody follows, new lines are held up to here; then they are counted, and loaded when they are looked at. */
+/**
+ * How many pages are held while the operator does not follow. Further lines are only counted, and loaded when they come
+ * into sight.
+ */
 const MOST_PAGES_PAUSED = 80;
 
 export class LogWindow {
@@ -59,7 +62,7 @@ export class LogWindow {
     return this.#pages;
   }
 
-  /** Number of the first line that is held; null: none is. */
+  /** The number of the first line held; null: no line is held. */
   get first(): number | null {
     return this.#first;
   }
@@ -68,7 +71,7 @@ export class LogWindow {
     return this.#last;
   }
 
-  /** Number of the newest line of the log; 0: none is known. */
+  /** The number of the newest line of the log; 0: no line is known. */
   get end(): number {
     return this.#end;
   }
@@ -82,7 +85,10 @@ export class LogWindow {
     return this.#node;
   }
 
-  /** The stream begins with line `next` of the log on `node`. True: lines count anew, and what was held is gone. */
+  /**
+   * The stream begins with line `next` of the log on `node`. Returns true when the lines count anew: the window is
+   * empty then.
+   */
   begin(node: string, next: number): boolean {
     const isAnew = this.#node !== null && (node !== this.#node || next <= this.#end);
     if (isAnew) this.clear();
@@ -91,7 +97,7 @@ export class LogWindow {
     return isAnew;
   }
 
-  /** New lines of the stream. `isFollowed`: the oldest may go for them. */
+  /** Adds new lines of the stream. `isFollowed`: the oldest lines may be dropped to make room. */
   append(part: LogPart, isFollowed: boolean): void {
     this.#end = Math.max(this.#end, lastOf(part));
     if (!this.#isAtEnd) return;
@@ -104,7 +110,7 @@ export class LogWindow {
     else if (this.#pages.length >= MOST_PAGES_PAUSED) this.#isAtEnd = false;
   }
 
-  /** Lines that are no longer kept: the log goes on behind them. */
+  /** Passes over lines that the node no longer keeps; the log goes on behind them. */
   skip(last: number, text: string): void {
     this.#end = Math.max(this.#end, last);
     if (!this.#isAtEnd) return;
@@ -112,13 +118,13 @@ export class LogWindow {
     if (this.#last !== null) this.#last = last;
   }
 
-  /** Says something at the end; nothing when the end is not held. */
+  /** Adds a note at the end; does nothing when the end is not held. */
   note(text: string, from: LogNote['from']): void {
     if (!this.#isAtEnd) return;
     this.#addBehind([{ kind: 'note', key: `note ${++this.#notes}`, text, from }]);
   }
 
-  /** Lines before the first one that is held; others are left out. */
+  /** Adds lines before the first line held; lines that do not belong there are left out. */
   prepend(part: LogPart): void {
     if (part.lines.length === 0 || lastOf(part) + 1 !== this.#first) return;
     this.#pages = [...pagesOf(itemsOf(part)), ...this.#pages];
@@ -126,7 +132,10 @@ export class LogWindow {
     if (this.#pages.length > MOST_PAGES) this.#trimEnd(MOST_PAGES);
   }
 
-  /** Lines behind the last one that is held, when the end is not. Those behind the end are unfinished: the stream brings them. */
+  /**
+   * Adds lines behind the last line held, while that is not the end. Lines behind the known end are left out: they may
+   * be unfinished, and the stream brings them.
+   */
   extend(part: LogPart): void {
     if (this.#last === null || this.#isAtEnd || part.first > this.#last + 1) return;
     const fresh = partAfter(partUpTo(part, this.#end), this.#last);
@@ -136,7 +145,7 @@ export class LogWindow {
     this.#trimStart(MOST_PAGES);
   }
 
-  /** Holds these lines in place of all others; those behind the end are left out as in `extend`. */
+  /** Holds these lines in place of all others; lines behind the known end are left out, as in `extend`. */
   replace(part: LogPart): void {
     const whole = partUpTo(part, this.#end);
     if (whole.lines.length === 0) return;
@@ -146,7 +155,7 @@ export class LogWindow {
     this.#isAtEnd = this.#last >= this.#end;
   }
 
-  /** Holds nothing, and waits for the stream to begin. `isAtEnd`: it will begin with the last lines. */
+  /** Empties the window until the stream begins. `isAtEnd`: the stream will begin with the last lines. */
   clear(isAtEnd = true): void {
     this.#pages = [];
     this.#first = this.#last = null;

@@ -1,12 +1,12 @@
 /**
- * Keeps what is read in its place while lines come and go above and below it, or keeps the end in sight. It tells the moves of
- * the operator from its own.
+ * Keeps the lines that the operator reads in their place while lines come and go above and below, or keeps the end in
+ * sight. It tells the operator's scrolling from its own.
  */
 
-/** So near to the end counts as the end. */
+/** A distance to the end that still counts as the end. */
 const END_PX = 24;
 
-export type Move = 'away' | 'to-end' | 'within';
+type Move = 'away' | 'to-end' | 'within';
 
 export class ScrollKeeper {
   readonly #scroller: HTMLElement;
@@ -17,7 +17,7 @@ export class ScrollKeeper {
     this.#scroller = scroller;
   }
 
-  /** The scroller has moved: what the operator did. */
+  /** Call when the scroller has moved. Returns what the operator did. */
   read(): Move {
     const { scrollTop } = this.#scroller;
     const by = scrollTop - this.#top;
@@ -26,7 +26,7 @@ export class ScrollKeeper {
     return by > 0 && this.#toEnd() <= END_PX ? 'to-end' : 'within';
   }
 
-  /** The content or the scroller has another size. */
+  /** Call when the content or the scroller has another size. */
   restore(isFollowing: boolean): void {
     const scroller = this.#scroller;
     if (isFollowing) scroller.scrollTop = scroller.scrollHeight;

@@ -14,11 +14,11 @@ import {
   type SearchState,
 } from './log-search.js';
 
-/** Of a long line the match is shown, with so much before it. */
+/** How many characters of a long line are shown before the match. */
 const BEFORE_CHARACTERS = 60;
 const MOST_CHARACTERS = 400;
 
-export interface SearchResultsProps {
+interface SearchResultsProps {
   readonly search: LogSearch;
   readonly asked: Asked;
   readonly id: string;

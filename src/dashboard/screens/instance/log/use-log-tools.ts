@@ -1,4 +1,4 @@
-/** What the menu of a log offers: how it is shown, copying, and the whole of it as a file. */
+/** The menu of a log: how the lines are shown, copying, and the download of the whole log. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
@@ -13,21 +13,21 @@ import { downloadLog } from './download.js';
 import type { LogFeed } from './log-feed.js';
 import type { LogLine } from './log-window.js';
 
-export interface LogToolsOptions {
+interface LogToolsOptions {
   readonly feed: LogFeed;
   readonly id: string;
   readonly isWrapped: boolean;
   readonly hasTimes: boolean;
-  /** Searches tell capital letters from small ones. */
+  /** True when searches tell capital letters from small ones. */
   readonly hasCapitals: boolean;
-  /** The instance is gone, and its log is on its node only. */
+  /** True when the instance is gone, and only its node has the log. */
   readonly isOver: boolean;
 }
 
 export function useLogTools(options: LogToolsOptions): readonly MenuItem[] {
   const { feed, id, isWrapped, hasTimes, hasCapitals, isOver } = options;
   const { api, session, router, toasts } = useServices();
-  /** From 0 to 1 while a download runs; null: none does. */
+  /** The share of a running download, from 0 to 1; null: no download runs. */
   const share = useSignal<number | null>(null);
   const running = useMemo(() => ({ calls: new AbortController() }), []);
   useEffect(() => () => running.calls.abort(), [running]);

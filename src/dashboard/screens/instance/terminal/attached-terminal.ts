@@ -1,26 +1,32 @@
-/** A terminal of the instance on the page: xterm.js over the attach socket (docs/api.md#attached-terminals). Loaded when it is used. */
+/**
+ * A terminal of the instance on the page: xterm.js over the attach socket (docs/api.md#attached-terminals). It is
+ * loaded when it is first used.
+ */
 import { FitAddon } from '@xterm/addon-fit';
 import { Terminal } from '@xterm/xterm';
 import '@xterm/xterm/css/xterm.css';
 import { drawUnderPolicy } from './under-policy.js';
 
-export interface AttachedTerminalOptions {
+interface AttachedTerminalOptions {
   readonly host: HTMLElement;
   /** Opens the socket with the size of the window. */
   readonly open: (size: { readonly columns: number; readonly rows: number }) => WebSocket;
   readonly onAttached: () => void;
-  /** It is over. `message`: the server's; null: the connection was cut, or refused when it was never attached. */
+  /**
+   * Called when the terminal is over. `message` comes from the server; null: the connection was cut, or the server
+   * refused it.
+   */
   readonly onEnded: (message: string | null) => void;
-  /** The operator wants the keyboard back. */
+  /** Called when the operator wants the keyboard back. */
   readonly onRelease: () => void;
 }
 
-/** The server takes no larger frame, and no larger window. */
+/** The largest frame that the server takes, and the most columns or rows of a terminal. */
 const MOST_BYTES = 64 * 1024;
 const MOST_LENGTH = 1000;
 const CR = 0x0d;
 const LF = 0x0a;
-/** So that colours of programs can be read in both themes. */
+/** The contrast at which the colours of programs can be read in both themes. */
 const CONTRAST = 4.5;
 
 export class AttachedTerminal {
@@ -43,7 +49,7 @@ export class AttachedTerminal {
       minimumContrastRatio: CONTRAST,
       scrollback: 5_000,
       theme: themeOf(host),
-      // A link of a program is text: nobody is led away by one.
+      // A link that a program prints stays text, so that no program leads an operator away.
       linkHandler: { activate: () => undefined },
     });
     this.#terminal.loadAddon(this.#fit);
@@ -63,18 +69,18 @@ export class AttachedTerminal {
     this.#terminal.focus();
   }
 
-  /** Types for a phone, whose keyboard lacks such keys. */
+  /** Presses a key that the keyboard of a phone lacks. */
   press(key: string): void {
     this.#terminal.input(key);
     this.focus();
   }
 
-  /** The theme of the page has changed. */
+  /** Call when the theme of the page has changed. */
   renewColours(): void {
     this.#terminal.options.theme = themeOf(this.#options.host);
   }
 
-  /** Leaves: the instance goes on. */
+  /** Closes the terminal; the instance goes on. */
   close(): void {
     this.#sizes.disconnect();
     this.#socket.onmessage = this.#socket.onclose = null;
@@ -85,7 +91,7 @@ export class AttachedTerminal {
 
   #listen(): void {
     this.#terminal.onData((typed) => this.#type(this.#encoder.encode(typed)));
-    // Reports of the mouse are bytes, a character each.
+    // Reports of the mouse are bytes, one character each.
     this.#terminal.onBinary((typed) => this.#type(Uint8Array.from(typed, (one) => one.charCodeAt(0))));
     this.#terminal.onResize(() => this.#send(JSON.stringify({ type: 'resize', ...this.#size() })));
     this.#terminal.attachCustomKeyEventHandler((event) => {
@@ -127,7 +133,7 @@ export class AttachedTerminal {
   }
 }
 
-/** Ctrl+Shift+., where the full stop is on this keyboard. */
+/** Ctrl+Shift and the key of the full stop. */
 function isReleaseKey({ ctrlKey, shiftKey, code }: KeyboardEvent): boolean {
   return ctrlKey && shiftKey && code === 'Period';
 }

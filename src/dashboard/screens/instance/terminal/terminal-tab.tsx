@@ -1,4 +1,4 @@
-/** The terminal of the instance: begun by a press, so that nobody is caught in it, and left by a button or a key. */
+/** The terminal of the instance. A press begins it, so that nobody is caught in it; a button or a key leaves it. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
@@ -25,7 +25,7 @@ const DARK = '(prefers-color-scheme: dark)';
 export function TerminalTab({ id, isRunning }: { readonly id: string; readonly isRunning: boolean }) {
   const { session, theme } = useServices();
   const phase = useSignal<Phase>('idle');
-  /** How the last one ended; null: none has. */
+  /** How the last terminal ended; null: none has ended yet. */
   const farewell = useSignal<string | null>(null);
   const host = useRef<HTMLDivElement>(null);
   const leaveButton = useRef<HTMLDivElement>(null);

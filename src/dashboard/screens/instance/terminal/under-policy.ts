@@ -1,11 +1,11 @@
 /**
- * Lets xterm.js draw under the Content-Security-Policy of the page: it makes style elements without a nonce, and writes style
- * attributes (xtermjs/xterm.js#4445). Its own option for another document reaches only half of them.
+ * Lets xterm.js draw under the Content-Security-Policy of the page: it makes style elements without a nonce, and writes
+ * style attributes (xtermjs/xterm.js#4445). Its own option for another document covers only half of these.
  */
 
 /**
- * While a terminal is open, style elements that scripts make have the nonce of the page, and styles of spans go over the
- * CSSOM. Returns what ends that.
+ * Call while a terminal is open. Style elements that scripts make get the nonce of the page, and styles of spans go
+ * over the CSSOM. Returns the function that ends this.
  */
 export function drawUnderPolicy(): () => void {
   const nonce = document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '';

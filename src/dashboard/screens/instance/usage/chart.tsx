@@ -1,4 +1,4 @@
-/** One line over time, drawn by uPlot. Loaded when it is first shown. Its colours are those of the theme, read from its element. */
+/** One line over time, drawn by uPlot, which is loaded when a chart is first shown. The colours come from the theme. */
 import type { Signal } from '@preact/signals';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import UPlot from 'uplot';
@@ -6,15 +6,15 @@ import 'uplot/dist/uPlot.min.css';
 import { useMedia } from '../../../parts/use-phone.js';
 import { useServices } from '../../../services/services.js';
 
-export interface ChartProps {
+interface ChartProps {
   readonly label: string;
   readonly at: readonly number[];
   readonly values: readonly (number | null)[];
   readonly textOf: (value: number) => string;
   readonly heightPx: number;
-  /** The sample under the pointer, for all charts beside each other; null: none. */
+  /** The sample under the pointer, which all charts beside each other share; null: none. */
   readonly pointed: Signal<number | null>;
-  /** The scale reaches at least to here. */
+  /** The least value at the top of the scale. */
   readonly least: number;
 }
 
@@ -22,7 +22,7 @@ const DARK = '(prefers-color-scheme: dark)';
 const AXIS_PX = 64;
 const TIME_AXIS_PX = 26;
 const LEAST_SPAN_S = 5 * 60;
-/** A line needs two samples; fewer are shown as points. */
+/** A series with fewer samples than this is shown as points. */
 const FEW = 3;
 
 export function Chart(props: ChartProps) {
@@ -70,7 +70,7 @@ function optionsFor(element: HTMLElement, latest: { readonly current: ChartProps
     cursor: { y: false, drag: { x: false, y: false }, points: { size: 6 } },
     padding: [8, 20, 0, 0],
     scales: {
-      // Few samples stand at the right, and do not fill the width.
+      // A few samples stand at the right, and do not fill the width.
       x: { range: (_plot, least, most) => [Math.min(least ?? 0, (most ?? 0) - LEAST_SPAN_S), most ?? 0] },
       y: { range: (_plot, _least, most) => [0, Math.max(latest.current.least, most ?? 0) * 1.1] },
     },

@@ -1,6 +1,6 @@
-/** CPU, memory and players: the newest values as text, each with its chart, and all of it as a table. */
+/** CPU, memory and players: the newest values as text, each with its chart, and all values as a table. */
 import { useSignal } from '@preact/signals';
-import type { Instance } from '../../../api/api-types.js';
+import type { InstanceInfo } from '../../../../model/instance.js';
 import { bytes, cores, count, megabytes } from '../../../parts/amounts.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
@@ -14,7 +14,7 @@ const MEASURES: readonly Measure[] = ['cpu', 'memory', 'players'];
 const TABLE_ROWS = 20;
 const MB = 1024 * 1024;
 
-/** The least height of each scale, so that noise near nothing does not look like load. */
+/** The least height of each scale, so that noise near zero does not look like load. */
 const LEAST: Readonly<Record<Measure, number>> = { cpu: 5, memory: 16 * MB, players: 1 };
 const TEXT_OF: Readonly<Record<Measure, (value: number) => string>> = {
   cpu: text.usage.percent,
@@ -22,16 +22,16 @@ const TEXT_OF: Readonly<Record<Measure, (value: number) => string>> = {
   players: (value) => (Number.isInteger(value) ? count(value) : ''),
 };
 
-/** `isNarrow`: beside the log, where there is little room. */
+/** `isNarrow`: the panel stands beside the log, where there is little room. */
 export function UsagePanel({
   instance,
   isNarrow,
 }: {
-  readonly instance: Instance;
+  readonly instance: InstanceInfo;
   readonly isNarrow: boolean;
 }) {
   const { series, asked, again } = useUsage(instance);
-  /** The place in the series under the pointer, in all charts. */
+  /** The place in the series under the pointer, shared by all charts. */
   const pointed = useSignal<number | null>(null);
   const known = series.value;
   if (asked.error !== null) return <Failure error={asked.error} onRetry={again} />;
@@ -70,7 +70,7 @@ export function UsagePanel({
   );
 }
 
-/** What is under the pointer, or the newest. */
+/** The value under the pointer, else the newest value. */
 function valueAt(series: UsageSeries, measure: Measure, place: number | null): string {
   const value = series[measure].at(place ?? -1) ?? null;
   return value === null ? text.usage.unknown : TEXT_OF[measure](value);
@@ -80,7 +80,7 @@ function timeAt(series: UsageSeries, place: number): string {
   return new Date((series.at[place] ?? 0) * 1000).toTimeString().slice(0, 8);
 }
 
-function givenOf(instance: Instance, measure: Measure): string {
+function givenOf(instance: InstanceInfo, measure: Measure): string {
   const { allocatedCpu, allocatedRamMB, maxPlayers } = instance;
   switch (measure) {
     case 'cpu':

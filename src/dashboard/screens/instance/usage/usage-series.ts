@@ -1,7 +1,10 @@
-/** What an instance used over the last half hour: the master's ring of samples, and behind it what is measured now. Pure. */
-import type { GetInstanceUsageData } from '../../../api/api-types.js';
+/**
+ * The usage of an instance over the last half hour: the samples that the master keeps, then those of the change stream.
+ * Pure.
+ */
+import type { InstanceUsageSeries } from '../../../../api/routes/history-routes.js';
 
-/** One for each instant, in columns, as the charts take them. */
+/** A value for each instant, in columns, as the charts take them. */
 export interface UsageSeries {
   /** Unix seconds, rising. */
   readonly at: readonly number[];
@@ -13,7 +16,7 @@ export interface UsageSeries {
 
 export type Measure = 'cpu' | 'memory' | 'players';
 
-export interface UsageSample {
+interface UsageSample {
   /** Unix milliseconds. */
   readonly at: number;
   readonly cpu: number | null;
@@ -25,11 +28,13 @@ export const EMPTY_SERIES: UsageSeries = { at: [], cpu: [], memory: [], players:
 
 const SPAN_S = 30 * 60;
 
-export function seriesOf({ at, cpuPercent, memoryBytes, players }: GetInstanceUsageData): UsageSeries {
+export function seriesOf({ at, cpuPercent, memoryBytes, players }: InstanceUsageSeries): UsageSeries {
   return { at: at.map((ms) => ms / 1000), cpu: cpuPercent, memory: memoryBytes, players };
 }
 
-/** The series with one sample more, and without what is older than half an hour. A sample that is not newer is left out. */
+/**
+ * Adds a sample, and drops samples older than half an hour. A sample that is not newer than the last one is left out.
+ */
 export function withSample(series: UsageSeries, sample: UsageSample): UsageSeries {
   const at = sample.at / 1000;
   if (at <= (series.at.at(-1) ?? 0)) return series;
@@ -44,14 +49,14 @@ export function withSample(series: UsageSeries, sample: UsageSample): UsageSerie
   };
 }
 
-/** Whether anything of it was ever known: an app that reports no players has no chart of them. */
+/** True when any value is known: an app that reports no players has no chart of players. */
 export function isKnown(values: readonly (number | null)[]): boolean {
   return values.some((value) => value !== null);
 }
 
 /**
- * How far the clock here is ahead of the master's, in ms, as far as it matters: samples of now are put behind its last one.
- * 0 when the difference may be the time since that sample.
+ * How far the clock here is ahead of the master's, in ms; new samples are shifted by it. 0 when the difference may be
+ * the age of the last sample.
  */
 export function clockLead(lastAt: number | undefined, everyMs: number, now: number): number {
   if (lastAt === undefined) return 0;

@@ -1,26 +1,27 @@
-/** The series of an instance: the ring that the master keeps, then what the stream says. */
+/** The series of an instance: the samples that the master keeps, then those of the change stream. */
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
+import type { InstanceUsageSeries } from '../../../../api/routes/history-routes.js';
+import type { InstanceInfo } from '../../../../model/instance.js';
 import { apiPath } from '../../../api/api-client.js';
-import type { GetInstanceUsageData, Instance } from '../../../api/api-types.js';
 import { useServices } from '../../../services/services.js';
 import { type Asked, useAsked, useTopic } from '../../../services/use-live.js';
 import { clockLead, EMPTY_SERIES, seriesOf, type UsageSeries, withSample } from './usage-series.js';
 
-export interface Usage {
+interface Usage {
   readonly series: ReadonlySignal<UsageSeries>;
-  readonly asked: Asked<GetInstanceUsageData>;
+  readonly asked: Asked<InstanceUsageSeries>;
   readonly again: () => void;
 }
 
-export function useUsage({ id, players }: Pick<Instance, 'id' | 'players'>): Usage {
+export function useUsage({ id, players }: Pick<InstanceInfo, 'id' | 'players'>): Usage {
   const { live } = useServices();
   const store = useTopic('usage');
   const series = useSignal<UsageSeries>(EMPTY_SERIES);
-  // What was missed while the connection was lost is in the ring.
+  // After a lost connection the series is loaded again, because the master has the samples that this page missed.
   const isLive = live.connection.state.value.phase === 'live';
   const asked = useAsked(
-    (api, signal) => api.get<GetInstanceUsageData>(apiPath('instances', id, 'usage'), { signal }),
+    (api, signal) => api.get<InstanceUsageSeries>(apiPath('instances', id, 'usage'), { signal }),
     [id, isLive],
   );
   const lead = useRef(0);

@@ -9,7 +9,7 @@ import type { PlacedCells } from '../cells.js';
 import { isSort, type NodesView } from '../node.js';
 import { text } from '../text.js';
 
-export interface ListBarProps {
+interface ListBarProps {
   readonly view: NodesView;
   /** The configuration that is shown now; '': none. */
   readonly shown: string;
@@ -21,7 +21,7 @@ const STATES = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'] as const;
 export function ListBar({ view, shown, cells }: ListBarProps) {
   const { router } = useServices();
   const names = [...useEntries('configurations').keys()].sort();
-  // One that is gone may still have instances, and stands in an address that was kept.
+  // A deleted configuration may still have instances, and the address may still name it.
   if (view.configuration !== '' && !names.includes(view.configuration)) names.push(view.configuration);
   return (
     <div class="node-bar">

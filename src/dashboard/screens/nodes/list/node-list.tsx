@@ -1,4 +1,4 @@
-/** All nodes, each with what is given out and its instances as cells. Only the rows in sight are in the page. */
+/** All nodes, each with its reserved RAM and CPU and its instances as cells. Only the rows in sight are in the page. */
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../../../parts/button.js';
 import { Empty } from '../../../parts/empty.js';

@@ -10,24 +10,26 @@ import { NodeBadges } from '../node-badges.js';
 import { NodeMeters } from '../node-meters.js';
 import { text } from '../text.js';
 
-export interface NodeRowProps {
+interface NodeRowProps {
   readonly node: NodeEntry;
   readonly cells: PlacedCells;
   readonly shown: string;
-  /** The configuration that the address names; '': none. What is only pointed at moves no cells. */
+  /**
+   * The configuration that the address names; '': none. The configuration under the pointer does not reorder the cells.
+   */
   readonly chosen: string;
   readonly asked: AskedOfNodes;
   readonly isPhone: boolean;
   readonly frame: {
     readonly startPx: number;
     readonly heightPx: number;
-    /** From 1. */
+    /** The place in the list, from 1. */
     readonly place: number;
     readonly of: number;
   };
 }
 
-/** More are counted; the node's page has them all. */
+/** The most cells of a row; further instances are counted. The node's page has them all. */
 const MOST_CELLS = 100;
 const MOST_CELLS_PHONE = 34;
 

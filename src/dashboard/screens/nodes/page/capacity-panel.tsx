@@ -1,5 +1,5 @@
-/** What a node has, what placement has given out of it, and what is really used. */
-import type { ClusterNodeDetail } from '../../../api/api-types.js';
+/** The RAM and CPU of a node: how much it has, how much placement has reserved, and how much is used. */
+import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import { cores, megabytes } from '../../../parts/amounts.js';
 import { Panel } from '../../../parts/page.js';
 import type { NodeEntry } from '../node.js';
@@ -9,7 +9,7 @@ import { text } from '../text.js';
 export interface CapacityPanelProps {
   readonly node: NodeEntry;
   /** Undefined: not answered yet. */
-  readonly detail: ClusterNodeDetail | undefined;
+  readonly detail: NodeDetail | undefined;
 }
 
 export function CapacityPanel({ node, detail }: CapacityPanelProps) {
@@ -17,7 +17,7 @@ export function CapacityPanel({ node, detail }: CapacityPanelProps) {
   return (
     <Panel title={text.capacity}>
       <div class="panel-text">
-        <NodeMeters node={node} label={text.givenOut} />
+        <NodeMeters node={node} label={text.reserved} />
         <p>
           {text.measured}:{' '}
           {usage === null ? (

@@ -1,4 +1,4 @@
-/** Facts of a node, and the runtimes that it offers. */
+/** The facts of a node, and the runtimes that it offers. */
 import { Panel } from '../../../parts/page.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { Table, type TableColumn } from '../../../parts/table/table.js';

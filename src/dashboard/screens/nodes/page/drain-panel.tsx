@@ -1,5 +1,5 @@
-/** How far a drain is, live. */
-import type { DrainProgress } from '../../../api/api-types.js';
+/** The live progress of a drain. */
+import type { DrainProgress } from '../../../../model/node-drain.js';
 import { Panel } from '../../../parts/page.js';
 import { Time } from '../../../parts/time.js';
 import { useServices } from '../../../services/services.js';

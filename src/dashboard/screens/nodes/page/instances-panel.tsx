@@ -11,7 +11,7 @@ import { PLACED } from '../node.js';
 import { text } from '../text.js';
 import { useShown } from '../use-shown.js';
 
-/** More are counted; the table has them all. */
+/** The most cells; further instances are counted. The table of instances has them all. */
 const MOST = 1_000;
 
 export function InstancesPanel({ node }: { readonly node: NodeEntry }) {

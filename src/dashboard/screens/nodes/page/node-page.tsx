@@ -1,7 +1,7 @@
-/** One node: how it stands and why, what is given out and used, what it can run, and its instances. */
+/** One node: its state and the reason, its reserved and used resources, its runtimes, and its instances. */
 import { useSignal } from '@preact/signals';
+import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import { apiPath } from '../../../api/api-client.js';
-import type { ClusterNodeDetail } from '../../../api/api-types.js';
 import { Button, ButtonLink } from '../../../parts/button.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
@@ -21,7 +21,7 @@ import { DrainPanel } from './drain-panel.js';
 import { InstancesPanel } from './instances-panel.js';
 import { WhyPanel } from './why-panel.js';
 
-/** What was measured, the last beat and the explanation are not in the stream: they are asked again this often. */
+/** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
 
 export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly asked: AskedOfNodes }) {
@@ -44,7 +44,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
   const { nodeId } = node;
   const round = Math.floor(clock.value / ASK_EVERY_MS);
   const detail = useAsked(
-    (api, signal) => api.get<ClusterNodeDetail>(apiPath('cluster', 'nodes', nodeId), { signal }),
+    (api, signal) => api.get<NodeDetail>(apiPath('cluster', 'nodes', nodeId), { signal }),
     [nodeId, round],
   );
   const { value, error } = detail.value;

@@ -1,6 +1,7 @@
-/** Why the node stands as it does, what happens next, what the operator can do, and its instances that are not well. */
+/** Why the node is in its state, what happens next, what the operator can do, and its instances that are not well. */
+
+import type { NodeExplanation } from '../../../../explain/explanation.js';
 import { apiPath } from '../../../api/api-client.js';
-import type { ClusterNodeExplanation } from '../../../api/api-types.js';
 import { Failure } from '../../../parts/failure.js';
 import { Panel } from '../../../parts/page.js';
 import { hrefOf } from '../../../router/place.js';
@@ -8,11 +9,10 @@ import { useAsked } from '../../../services/use-live.js';
 import type { NodeEntry } from '../node.js';
 import { text } from '../text.js';
 
-/** A change of the node or a new `round` asks again. */
+/** Asks again after each change of the node, and with each new `round`. */
 export function WhyPanel({ node, round }: { readonly node: NodeEntry; readonly round: number }) {
   const asked = useAsked(
-    (api, signal) =>
-      api.get<ClusterNodeExplanation>(apiPath('cluster', 'nodes', node.nodeId, 'why'), { signal }),
+    (api, signal) => api.get<NodeExplanation>(apiPath('cluster', 'nodes', node.nodeId, 'why'), { signal }),
     [node, round],
   );
   const { value, error } = asked.value;
@@ -28,7 +28,7 @@ export function WhyPanel({ node, round }: { readonly node: NodeEntry; readonly r
   );
 }
 
-function Explanation({ why }: { readonly why: ClusterNodeExplanation }) {
+function Explanation({ why }: { readonly why: NodeExplanation }) {
   const unwell = why.instances.filter(({ isSettled }) => !isSettled);
   return (
     <div class="panel-text">

@@ -1,7 +1,7 @@
 /** Makes a join token, shows the command for the new machine once, and says when a node has joined. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { CreateJoinTokenData } from '../../../api/api-types.js';
+import type { CreatedJoinToken } from '../../../../operations/join-tokens.js';
 import { Button, Submit } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Form, TextInput } from '../../../parts/form.js';
@@ -21,7 +21,7 @@ export function JoinDialog({
   readonly onMade: () => void;
   readonly onClose: () => void;
 }) {
-  const made = useSignal<CreateJoinTokenData | null>(null);
+  const made = useSignal<CreatedJoinToken | null>(null);
   return (
     <Dialog title={text.joinTitle} size={made.value === null ? 'normal' : 'wide'} onClose={onClose}>
       {made.value === null ? (
@@ -39,11 +39,11 @@ export function JoinDialog({
   );
 }
 
-/** '' stands for no bound. */
+/** '' stands for no limit. */
 const numberOf = (value: string): number | null => (value === '' ? null : Number(value));
 
 function TokenForm(props: {
-  readonly onMade: (token: CreateJoinTokenData) => void;
+  readonly onMade: (token: CreatedJoinToken) => void;
   readonly onClose: () => void;
 }) {
   const { api } = useServices();
@@ -56,7 +56,7 @@ function TokenForm(props: {
       maxUses: numberOf(uses.value),
       expiresInSeconds: numberOf(expiresIn.value),
     };
-    props.onMade(await api.post<CreateJoinTokenData>('/cluster/tokens', { body }));
+    props.onMade(await api.post<CreatedJoinToken>('/cluster/tokens', { body }));
   });
   const set =
     (signal: { value: string }) =>
@@ -87,13 +87,7 @@ function TokenForm(props: {
   );
 }
 
-function MadeToken({
-  token,
-  onClose,
-}: {
-  readonly token: CreateJoinTokenData;
-  readonly onClose: () => void;
-}) {
+function MadeToken({ token, onClose }: { readonly token: CreatedJoinToken; readonly onClose: () => void }) {
   const nodes = useEntries('nodes');
   const before = useMemo(() => new Set(nodes.keys()), []);
   const joined = [...nodes.keys()].filter((nodeId) => !before.has(nodeId));

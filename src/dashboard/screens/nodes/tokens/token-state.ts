@@ -1,5 +1,5 @@
-/** What can still be done with a join token, and the command that uses one. Pure. */
-import type { CreateJoinTokenData, JoinToken } from '../../../api/api-types.js';
+/** Whether a join token can still be used, and the command that uses it. Pure. */
+import type { CreatedJoinToken, JoinToken } from '../../../../operations/join-tokens.js';
 
 export type TokenState = 'usable' | 'used' | 'expired';
 
@@ -8,8 +8,10 @@ export function tokenState({ isExpired, uses, maxUses }: JoinToken): TokenState 
   return maxUses !== null && uses >= maxUses ? 'used' : 'usable';
 }
 
-/** For a shell on the new machine. Neither token nor address has a character that a shell would read. */
-export function joinCommand({ token, master }: CreateJoinTokenData): string {
+/**
+ * The command for a shell on the new machine. Neither token nor address has a character that a shell would interpret.
+ */
+export function joinCommand({ token, master }: CreatedJoinToken): string {
   return `drover join ${token} --master ${master} && drover start`;
 }
 

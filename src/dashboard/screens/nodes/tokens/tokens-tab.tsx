@@ -1,7 +1,7 @@
-/** Join tokens: what each is for, whether it can still be used, and its end. */
+/** The join tokens: the purpose of each, whether it can still be used, and when it ends. */
 import { useSignal } from '@preact/signals';
+import type { JoinToken } from '../../../../operations/join-tokens.js';
 import { apiPath } from '../../../api/api-client.js';
-import type { JoinToken } from '../../../api/api-types.js';
 import { Button } from '../../../parts/button.js';
 import { Confirm } from '../../../parts/confirm.js';
 import { Empty } from '../../../parts/empty.js';
@@ -22,14 +22,14 @@ const COLUMNS: readonly TableColumn<JoinToken>[] = [
   { id: 'state', label: text.state, cell: (token) => <State state={tokenState(token)} /> },
   { id: 'uses', label: text.joinedBy, cell: ({ uses, maxUses }) => text.usesOf(uses, maxUses) },
   { id: 'ends', label: text.ends, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-  { id: 'made', label: text.made, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 function State({ state }: { readonly state: TokenState }) {
   return <Badge tone={TONES[state]} label={text.tokenStates[state]} />;
 }
 
-/** Another `round`: a token was made. */
+/** `round` changes when a token was made. */
 export function TokensTab({ round }: { readonly round: number }) {
   const { api, session, toasts } = useServices();
   const revoked = useSignal<JoinToken | null>(null);

@@ -1,0 +1,181 @@
+/** The configuration files of a master and their records, as the two sides of a view (`src/views/view.ts`). */
+import { textOfRecord } from '../../../src/configuration-files/file-text.js';
+import type { LocalFiles, SaidHere } from '../../../src/configuration-files/local-files.js';
+import type { RecordEdit } from '../../../src/configuration-files/record-edits.js';
+import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
+import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
+import { Conflict } from '../../../src/loop/reconciler.js';
+import { type ConfigurationRecord, isBroughtBy } from '../../../src/model/configuration.js';
+import { leftOfConfiguration } from '../../../src/state/left-of-record.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { Store } from '../../../src/store/store.js';
+import type { Logger } from '../../../src/telemetry/logger.js';
+import { RecordSide } from '../../../src/views/record-side.js';
+import type {
+  ChangeThere,
+  Observation,
+  RecordDoor,
+  RemovalThere,
+  ViewTree,
+} from '../../../src/views/view.js';
+import { ownersOf } from './owners.js';
+
+export interface ConfigurationTreeOptions {
+  readonly source: ConfigurationSource;
+  /** Absent: this is the only master, whose files the records follow and never the other way round. */
+  readonly localFiles?: LocalFiles;
+  readonly configurations: MirrorReader<ConfigurationRecord>;
+  readonly store: Store;
+  readonly door: RecordDoor<RecordEdit>;
+  readonly logger: Logger;
+}
+
+export class ConfigurationTree implements ViewTree {
+  readonly #options: ConfigurationTreeOptions;
+  readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
+  /** The text that a client wrote, by name and hash: with fields that records do not keep. */
+  readonly #texts = new Map<string, string>();
+  #owners: ReadonlyMap<string, string> = new Map();
+
+  constructor(options: ConfigurationTreeOptions) {
+    this.#options = options;
+    const { configurations: records, store, door } = options;
+    this.#there = new RecordSide<ConfigurationRecord, RecordEdit>({
+      records,
+      hashOf: ({ hash, sourceFile, sourceNode }) => this.#mark(hash, sourceFile, sourceNode),
+      // The files of several masters leave such a record alone: another version may be able to read it.
+      ...(this.isAlone && { hashOfAside: ({ revision }) => `unreadable ${revision}` }),
+      store,
+      door,
+      inTransactions,
+    });
+  }
+
+  get isAlone(): boolean {
+    return this.#options.localFiles === undefined;
+  }
+
+  /** By name, the file that said it at the last observation. */
+  get owners(): ReadonlyMap<string, string> {
+    return this.#owners;
+  }
+
+  /** While `work` runs, the file of a configuration gets this text, if its record has this content. */
+  async withText<T>(
+    { name, hash, text }: { readonly name: string; readonly hash: string; readonly text: string },
+    work: () => Promise<T>,
+  ): Promise<T> {
+    const key = textKey(name, hash);
+    this.#texts.set(key, text);
+    try {
+      return await work();
+    } finally {
+      this.#texts.delete(key);
+    }
+  }
+
+  observe(): Observation | undefined {
+    const { source, configurations } = this.#options;
+    const { files, suspects, fault, directoryId, nodeId } = source;
+    if (files === undefined || fault !== undefined || directoryId === undefined || !configurations.isReady)
+      return undefined;
+    this.#owners = ownersOf({ files, records: configurations });
+    const here = new Map<string, string>();
+    const undecided = new Set(this.isAlone ? [] : configurations.setAside.keys());
+    const unsure = new Set(suspects);
+    for (const [name, file] of this.#owners) {
+      const reading = files.get(file);
+      if (reading?.kind === 'valid') here.set(name, this.#mark(reading.parsed.hash, file, nodeId));
+      if (reading?.kind !== 'valid' || unsure.has(file)) undecided.add(name);
+    }
+    // Another directory in the place of this one confirms nothing that waits where nobody else has the files.
+    const directory = this.isAlone ? nodeId : directoryId;
+    return {
+      here,
+      there: this.#there,
+      undecided,
+      standing: { directory, revision: configurations.revision },
+      brought: (name) => this.#isBrought(name),
+    };
+  }
+
+  async writeHere(name: string, hash: string, present: string | undefined): Promise<void> {
+    const { value } = this.#there.recordWith(name, hash);
+    const text = this.#texts.get(textKey(name, hash)) ?? textOfRecord(value.configuration, hash);
+    const said = present === undefined ? undefined : this.#saidHere(name, present);
+    await this.#options.localFiles?.write(value, text, said);
+  }
+
+  async removeHere(name: string, present: string): Promise<void> {
+    await this.#options.localFiles?.remove(this.#saidHere(name, present));
+  }
+
+  async writeThere(changes: readonly ChangeThere[]): Promise<void> {
+    const edits = changes.map((change) => this.#editOf(change));
+    const sentences = edits.map((edit) => this.#sentenceOf(edit));
+    await this.#there.write(edits);
+    for (const [index, { name }] of edits.entries())
+      this.#options.logger.info({ configuration: name }, sentences[index]);
+  }
+
+  async removeThere(removals: readonly RemovalThere[]): Promise<void> {
+    await this.#there.remove(removals);
+    for (const { name } of removals)
+      this.#options.logger.info(
+        { configuration: name },
+        `configuration ${name} removed: no file says it any more`,
+      );
+  }
+
+  /**
+   * The hash that is compared. The record of the only master follows its file to another name or node, too. With several
+   * masters each has a file of its own.
+   */
+  #mark(hash: string, file: string, node = ''): string {
+    return this.isAlone ? `${hash} ${file} ${node}` : hash;
+  }
+
+  #isBrought(name: string): boolean {
+    const { source, configurations } = this.#options;
+    const record = configurations.get(name)?.value;
+    if (record !== undefined) return isBroughtBy(record, source.nodeId);
+    const left = leftOfConfiguration(configurations.setAside.get(name)?.value);
+    return (
+      left !== undefined && isBroughtBy(left, source.nodeId) && source.files?.has(left.sourceFile) !== true
+    );
+  }
+
+  #saidHere(name: string, hash: string): SaidHere {
+    return { name, file: this.#owners.get(name), hash };
+  }
+
+  /** Throws `Conflict` when the file or the record has another content by now. */
+  #editOf({ name, hash, expected }: ChangeThere): RecordEdit & { readonly do: 'put' } {
+    const { source } = this.#options;
+    const { origins, nodeId } = source;
+    const file = this.#owners.get(name);
+    const reading = file === undefined ? undefined : source.files?.get(file);
+    const isIt = reading?.kind === 'valid' && file !== undefined;
+    if (!isIt || this.#mark(reading.parsed.hash, file, nodeId) !== hash)
+      throw new Conflict(`${name} has another content here now`);
+    return {
+      do: 'put',
+      name,
+      // With several masters the API writes the record first: nobody's name belongs to a changed file.
+      source: this.isAlone ? origins.of(name, file) : origins.ofFile(file),
+      parsed: reading.parsed,
+      expectedRevision: this.#there.revisionOf(name, expected),
+    };
+  }
+
+  #sentenceOf({ name, source, parsed, expectedRevision }: RecordEdit & { readonly do: 'put' }): string {
+    const { file } = source.origin;
+    if (this.#options.configurations.get(name)?.value.hash === parsed.hash)
+      return `configuration ${name} changed: same content, now from ${file} of node ${this.#options.source.nodeId}`;
+    return `configuration ${name} ${expectedRevision === 0 ? 'added' : 'changed'}: from ${file}`;
+  }
+}
+
+function textKey(name: string, hash: string): string {
+  return `${name} ${hash}`;
+}

@@ -1,0 +1,228 @@
+/**
+ * What a directory of a master and the records do to each other. A change on either side goes to the other one where
+ * that is as it was when both last agreed (the base). Pure.
+ *
+ * `here` is the directory, `there` are the records; a hash names what each has of a name.
+ *
+ *   here      base       there     what is done
+ *   a         any        a         they agree: `a` is the base from now on
+ *   nothing   any        b         b is written here: what is missing removes nothing
+ *   deleted   b          b         it is removed there, where this directory had brought it
+ *   a         a          b         b is written here; nothing there: it is removed here
+ *   c         a          a         c is written there
+ *   c         a          b         conflict: both changed; nothing there: it was removed there
+ *   c         unknown    nothing   c is written there: it is new
+ *   c         unknown    b         conflict: an old checkout, or made on both sides
+ *
+ * Nobody else writes the records of the only master. So they are the bases, no row is a conflict, and nothing is
+ * written here.
+ */
+import type {
+  ChangeThere,
+  Confirmed,
+  ConflictKind,
+  Contents,
+  RemovalThere,
+  ViewConflict,
+} from '../../../src/views/view.js';
+
+/** What a name had on both sides when they last agreed. */
+export interface Base {
+  readonly hash: string;
+  /** The content that is being written here. It counts as the base too: the process may end between file and base. */
+  readonly next?: string | undefined;
+}
+
+/** The base of what is not here yet while it is being written. No hash is like it. */
+const NOTHING = '';
+/** So few may be deleted at once, whatever part of all they are. */
+const MOST_DELETED_AT_ONCE = 3;
+
+export interface ViewFacts {
+  readonly here: Contents;
+  readonly there: Contents;
+  readonly bases: ReadonlyMap<string, Base>;
+  /** True when nobody but this directory brings records. */
+  readonly isAlone: boolean;
+  /** Names that were here, that are gone, and that this directory had brought into the records. */
+  readonly gone: readonly string[];
+  /** Names whose removal waited to be confirmed. */
+  readonly waiting: ReadonlySet<string>;
+  /** False: many names that are gone at once do not wait to be confirmed, and are written here again. */
+  readonly doRemovalsWait: boolean;
+  readonly confirmed: Confirmed;
+  /** Names that cannot be judged now: a broken file, a write under way, a record that cannot be read. */
+  readonly undecided: ReadonlySet<string>;
+}
+
+/** A change of the directory. It is made only while that has `present`; undefined: nothing. */
+export interface ChangeHere {
+  readonly name: string;
+  /** Undefined: it is removed. */
+  readonly hash: string | undefined;
+  readonly present: string | undefined;
+}
+
+export type ViewStep =
+  /** All notes are one write of the file of bases. `base` undefined: there is nothing on either side. */
+  | { readonly do: 'note'; readonly bases: readonly Note[]; readonly waiting: ReadonlySet<string> }
+  | { readonly do: 'write-there'; readonly changes: readonly ChangeThere[] }
+  | { readonly do: 'remove-there'; readonly removals: readonly RemovalThere[] }
+  /** Each change stands for itself: one that cannot be made hinders no other. */
+  | { readonly do: 'change-here'; readonly changes: readonly ChangeHere[] }
+  /** Rethrows a failed change here. It comes last, so that it does not hinder what goes there. */
+  | { readonly do: 'tell-hindrance' };
+
+export interface Note {
+  readonly name: string;
+  /** Undefined: there is nothing on either side. */
+  readonly base: Base | undefined;
+}
+
+export interface ViewPlan {
+  readonly steps: readonly ViewStep[];
+  readonly conflicts: readonly ViewConflict[];
+  /** Names whose removal waits to be confirmed: their records stay in force, and are not written here again. */
+  readonly waiting: ReadonlySet<string>;
+}
+
+/** What is to be done for one name. */
+export type Verdict =
+  | 'settled'
+  | 'agree'
+  | 'write-here'
+  | 'remove-here'
+  | 'write-there'
+  | 'remove-there'
+  | ConflictKind;
+
+export interface Sides {
+  readonly here: string | undefined;
+  readonly base: Base | undefined;
+  readonly there: string | undefined;
+  readonly isDeleted: boolean;
+}
+
+/** The row of the table above that fits. */
+export function judge({ here, base, there, isDeleted }: Sides): Verdict {
+  if (here === there) {
+    const isNoted = base?.hash === here && base?.next === undefined;
+    return isNoted ? 'settled' : 'agree';
+  }
+  if (here === undefined) return isDeleted && there === base?.hash ? 'remove-there' : 'write-here';
+  if (base === undefined) return there === undefined ? 'write-there' : 'unknown-base';
+  if (here === base.hash || here === base.next) return there === undefined ? 'remove-here' : 'write-here';
+  if (there === base.hash) return 'write-there';
+  return there === undefined ? 'removed-there' : 'both-changed';
+}
+
+/** The verdict on one name, whatever waits. `isDeleted`: its file went, and that is meant. */
+export function verdictOf(
+  { here, bases, there, isAlone }: Pick<ViewFacts, 'here' | 'bases' | 'there' | 'isAlone'>,
+  name: string,
+  isDeleted = false,
+): Verdict {
+  const present = there.get(name);
+  const base = isAlone ? baseOf(present) : bases.get(name);
+  const verdict = judge({ here: here.get(name), base, there: present, isDeleted });
+  return isAlone && verdict === 'write-here' ? 'settled' : verdict;
+}
+
+export function planView(facts: ViewFacts): ViewPlan {
+  const { kept, deleted } = removalsOf(facts);
+  const waiting = facts.doRemovalsWait ? kept : facts.waiting;
+  const found = new Verdicts(facts, waiting, deleted);
+  const agreed = found.of('agree').map((name) => ({ name, base: baseOf(facts.here.get(name)) }));
+  const written = found.of('write-here').map((name) => changeHere(facts, name));
+  const removed = found.of('remove-here').map((name) => changeHere(facts, name));
+  const begun = written.map(({ name, hash, present = NOTHING }) => ({
+    name,
+    base: { hash: present, next: hash },
+  }));
+  const bases = [...agreed, ...begun];
+  const changes = found.of('write-there').flatMap((name): ChangeThere[] => {
+    const hash = facts.here.get(name);
+    return hash === undefined ? [] : [{ name, hash, expected: facts.there.get(name) }];
+  });
+  const removals = found.of('remove-there').flatMap((name): RemovalThere[] => {
+    const expected = facts.there.get(name);
+    return expected === undefined ? [] : [{ name, expected }];
+  });
+  const changed = [...written, ...removed];
+  return {
+    steps: [
+      // Over a restart too, what waits is neither removed nor written here again.
+      ...(bases.length > 0 || !isSame(waiting, facts.waiting)
+        ? [{ do: 'note', bases, waiting } as const]
+        : []),
+      // First: the state may not be writable, or refuse what is here.
+      ...(changed.length > 0 ? [{ do: 'change-here', changes: changed } as const] : []),
+      // Before removals: what takes another name is never away in between.
+      ...(changes.length > 0 ? [{ do: 'write-there', changes } as const] : []),
+      ...(removals.length > 0 ? [{ do: 'remove-there', removals } as const] : []),
+      ...(changed.length > 0 ? [{ do: 'tell-hindrance' } as const] : []),
+    ],
+    conflicts: CONFLICTS.flatMap((kind) => found.of(kind).map((name) => ({ name, kind }))),
+    waiting,
+  };
+}
+
+/**
+ * Splits what is gone. So many at once that it is hardly meant, such as those of an emptied directory, are kept until
+ * somebody confirms it.
+ */
+function removalsOf({ gone, there, waiting, confirmed }: ViewFacts): {
+  readonly kept: ReadonlySet<string>;
+  readonly deleted: ReadonlySet<string>;
+} {
+  const unasked = confirmed === 'all' ? [] : gone.filter((name) => !confirmed.has(name));
+  const isLarge = unasked.length > MOST_DELETED_AT_ONCE && unasked.length > there.size / 2;
+  const kept = new Set(unasked.filter((name) => isLarge || waiting.has(name)));
+  return { kept, deleted: new Set(gone.filter((name) => !kept.has(name))) };
+}
+
+function changeHere({ here, there }: ViewFacts, name: string): ChangeHere {
+  return { name, hash: there.get(name), present: here.get(name) };
+}
+
+const CONFLICTS: readonly ConflictKind[] = ['both-changed', 'removed-there', 'unknown-base'];
+
+export function isConflict(verdict: Verdict): verdict is ConflictKind {
+  return CONFLICTS.some((kind) => kind === verdict);
+}
+
+/** The names of each verdict, in order of names. Most names are settled, and are not kept. */
+class Verdicts {
+  readonly #names = new Map<Verdict, string[]>();
+
+  constructor(facts: ViewFacts, waiting: ReadonlySet<string>, deleted: ReadonlySet<string>) {
+    for (const name of namesOf(facts)) {
+      if (facts.undecided.has(name) || waiting.has(name)) continue;
+      const verdict = verdictOf(facts, name, deleted.has(name));
+      if (verdict === 'settled') continue;
+      const names = this.#names.get(verdict);
+      if (names === undefined) this.#names.set(verdict, [name]);
+      else names.push(name);
+    }
+  }
+
+  of(verdict: Verdict): readonly string[] {
+    return this.#names.get(verdict)?.sort() ?? [];
+  }
+}
+
+/** Every name of any side, once. */
+function* namesOf({ here, there, bases }: ViewFacts): Generator<string> {
+  yield* here.keys();
+  for (const name of there.keys()) if (here.get(name) === undefined) yield name;
+  for (const name of bases.keys())
+    if (here.get(name) === undefined && there.get(name) === undefined) yield name;
+}
+
+function baseOf(hash: string | undefined): Base | undefined {
+  return hash === undefined ? undefined : { hash };
+}
+
+function isSame(a: ReadonlySet<string>, b: ReadonlySet<string>): boolean {
+  return a.size === b.size && [...a].every((name) => b.has(name));
+}

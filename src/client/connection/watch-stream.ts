@@ -1,0 +1,189 @@
+/**
+ * Follows the change stream of a master over lost connections: it connects again, subscribes again, and goes on in each
+ * topic where its reader was. What was not read yet waits with the master, not here.
+ */
+import { randomInt } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { RawData, WebSocket } from 'ws';
+import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
+import { durationText } from '../../model/words.js';
+import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
+import {
+  connectBackoff,
+  SILENCE_MS,
+  Subscriptions,
+  TopicReader,
+  type Wanted,
+} from '../../watch-client/subscriptions.js';
+import type { ApiConnection } from './connection.js';
+
+const RANDOM_STEPS = 2 ** 32;
+const OLDER =
+  'does not have the change stream, which this command needs: its Drover is older than this client';
+
+interface WatchStreamOptions {
+  /** Gets a line when the connection is lost, when a try fails for a new reason, and when the connection is back. */
+  readonly say: (line: string) => void;
+  /** How long the master may say nothing. Default: 20 s. */
+  readonly silenceMs?: number;
+}
+
+/** The first message of each connection is `open`. The stream itself makes it. */
+export type StreamMessage = WatchMessage | { readonly type: 'open'; readonly isAgain: boolean };
+
+/** Why a connection ended, for people. */
+interface Loss {
+  readonly problem: string;
+}
+
+export class WatchStream {
+  readonly #connection: ApiConnection;
+  readonly #options: WatchStreamOptions;
+  readonly #subscriptions = new Subscriptions();
+
+  constructor(connection: ApiConnection, options: WatchStreamOptions) {
+    this.#connection = connection;
+    this.#options = options;
+  }
+
+  /**
+   * Follows a topic from now on, and after each new connection. Takes the place of an earlier subscription of the topic.
+   * Returns the function that ends it; messages that are on their way still come.
+   */
+  subscribe(topic: string, wanted?: () => Wanted): () => void {
+    return this.#subscriptions.add(new TopicReader(topic, wanted));
+  }
+
+  /**
+   * Yields all messages until `signal` aborts. Call once. While the caller does not ask for the next message, nothing is
+   * read from the socket. Throws a ClientError when the first connection fails, and when the master refuses a later one.
+   */
+  async *messages(signal: AbortSignal): AsyncGenerator<StreamMessage, void> {
+    let lostAt: number | undefined;
+    while (!signal.aborted) {
+      const socket = await this.#open(signal, lostAt !== undefined);
+      if (socket === undefined) return;
+      if (lostAt !== undefined)
+        this.#options.say(
+          `connected to ${this.#connection.name} again after ${durationText(performance.now() - lostAt)}`,
+        );
+      const { problem } = yield* this.#read(socket, signal, lostAt !== undefined);
+      if (signal.aborted) return;
+      lostAt = performance.now();
+      this.#options.say(`the connection to ${this.#connection.name} was lost (${problem}): trying again`);
+    }
+  }
+
+  /** Tries until it succeeds, once it had succeeded before. Undefined: `signal` aborted. */
+  async #open(signal: AbortSignal, isAgain: boolean): Promise<WebSocket | undefined> {
+    let said = '';
+    const backoff = connectBackoff(() => randomInt(RANDOM_STEPS) / RANDOM_STEPS);
+    // A command that draws over the terminal shows these lines itself, once it has drawn.
+    const sayWaits = isAgain ? this.#options.say : undefined;
+    while (!signal.aborted) {
+      try {
+        return await this.#connection.openSocket('/watch', signal, sayWaits);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        if (!(error instanceof ClientError)) throw error;
+        if (error.exitCode === EXIT.notFound)
+          throw new ClientError(EXIT.failed, `${this.#connection.name} ${OLDER}`);
+        if (!isAgain || !isTransient(error)) throw error;
+        if (said !== error.message) this.#options.say(error.message);
+        said = error.message;
+      }
+      await pause(backoff.next(), undefined, { signal }).catch(() => undefined);
+    }
+    return undefined;
+  }
+
+  async *#read(
+    socket: WebSocket,
+    signal: AbortSignal,
+    isAgain: boolean,
+  ): AsyncGenerator<StreamMessage, Loss> {
+    const inbox = new Inbox(socket, this.#options.silenceMs ?? SILENCE_MS);
+    const onAbort = (): void => socket.terminate();
+    signal.addEventListener('abort', onAbort);
+    try {
+      yield { type: 'open', isAgain };
+      this.#subscriptions.connected((text) => socket.send(text));
+      for (;;) {
+        const message = await inbox.next();
+        if ('problem' in message) return message;
+        if (message.type !== 'error') this.#subscriptions.deliver(message);
+        yield message;
+      }
+    } finally {
+      this.#subscriptions.disconnected();
+      signal.removeEventListener('abort', onAbort);
+      inbox.close();
+    }
+  }
+}
+
+/** The messages of one socket that were not read yet. While there are some, the socket stands still. */
+class Inbox {
+  readonly #socket: WebSocket;
+  readonly #timer: NodeJS.Timeout;
+  #messages: WatchMessage[] = [];
+  #loss: Loss | ClientError | undefined;
+  #wake: (() => void) | undefined;
+  #heardAt = performance.now();
+
+  constructor(socket: WebSocket, silenceMs: number) {
+    this.#socket = socket;
+    this.#timer = setInterval(() => this.#look(silenceMs), silenceMs / 2);
+    socket.on('message', (data) => this.#take(data));
+    socket.on('error', ({ message }) => this.#end({ problem: message }));
+    socket.on('close', (_code, reason) =>
+      this.#end({ problem: reason.length === 0 ? 'it was cut' : reason.toString() }),
+    );
+  }
+
+  /** The next message, or why there is none any more. Throws a ClientError for what is no message. */
+  async next(): Promise<WatchMessage | Loss> {
+    for (;;) {
+      const message = this.#messages.shift();
+      if (message !== undefined) return message;
+      if (this.#loss instanceof Error) throw this.#loss;
+      if (this.#loss !== undefined) return this.#loss;
+      if (this.#socket.isPaused) {
+        this.#heardAt = performance.now();
+        this.#socket.resume();
+      }
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#socket.terminate();
+  }
+
+  #take(data: RawData): void {
+    this.#heardAt = performance.now();
+    const messages = parseFrame(data.toString());
+    if (messages !== undefined) this.#messages = this.#messages.concat(messages);
+    else this.#end(new ClientError(EXIT.failed, 'the master sends what is no message of the change stream'));
+    if (this.#messages.length === 0) return;
+    this.#socket.pause();
+    this.#wake?.();
+  }
+
+  #end(loss: Loss | ClientError): void {
+    this.#loss ??= loss;
+    this.#wake?.();
+  }
+
+  #look(silenceMs: number): void {
+    // The master ends a connection that shows no life, and a socket that stands still answers no ping.
+    if (this.#socket.isPaused) this.#socket.ping();
+    else if (performance.now() - this.#heardAt > silenceMs) {
+      this.#end({ problem: `nothing was heard for ${durationText(silenceMs)}` });
+      this.#socket.terminate();
+    }
+  }
+}

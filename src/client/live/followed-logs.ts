@@ -1,0 +1,258 @@
+/**
+ * Follows the logs of one instance, or of all instances of a configuration, over lost connections, restarts of the master
+ * and moves to other nodes. Each log goes on with the number of its next line.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
+import type { InstanceInfo } from '../../model/instance.js';
+import type { EntryMessage, LogMessage, WatchMessage } from '../../watch-client/messages.js';
+import { KEY_OF } from '../../watch-client/topics.js';
+import { WatchedEntries } from '../../watch-client/watched-entries.js';
+import type { ApiClient } from '../api-client.js';
+import { type StreamMessage, WatchStream } from '../connection/watch-stream.js';
+import type { LiveOutput } from './live-output.js';
+import { type LogPart, readLogPart } from './log-part.js';
+import type { LogPrinter } from './log-printer.js';
+import { isAtRest } from './states.js';
+
+/** How many logs a master sends over one connection. */
+const MOST_LOGS = 16;
+const RETRY_MS = 2000;
+const LOG = 'log:';
+const NOTE = /^\[drover\] /;
+
+/** Where a log begins: its last lines, or a line. */
+export type LogStart = { readonly tail: number } | { readonly since: number };
+
+export interface FollowedLogsOptions {
+  readonly api: ApiClient;
+  readonly output: LiveOutput;
+  readonly printer: LogPrinter;
+  readonly configuration: string;
+  /** Only this one; undefined: all instances of the configuration, also those to come. */
+  readonly instance: string | undefined;
+  readonly timestamps: boolean;
+  /** Where the logs of the instances begin that are there at first. A later instance begins with its first line. */
+  readonly starts: ReadonlyMap<string, LogStart>;
+}
+
+interface Followed {
+  readonly watch: WatchStream;
+  unsubscribe: () => void;
+  readonly start: LogStart;
+  /** Number of the next line to print; undefined: the master has not said yet where the log begins. */
+  next: number | undefined;
+  /** Where that line is. */
+  node: string | undefined;
+  /** True: the connection is another one since the last line. */
+  isInterrupted: boolean;
+  isOver: boolean;
+}
+
+export class FollowedLogs {
+  readonly #options: FollowedLogsOptions;
+  readonly #instances = new WatchedEntries(KEY_OF.instances);
+  readonly #configurations = new WatchedEntries(KEY_OF.configurations);
+  readonly #followed = new Map<string, Followed>();
+  readonly #watches: WatchStream[] = [];
+  readonly #ending = new AbortController();
+  #failure: { readonly error: unknown } | undefined;
+
+  constructor(options: FollowedLogsOptions) {
+    this.#options = options;
+  }
+
+  /** Resolves when all is over, or nobody reads any more. Throws a ClientError. */
+  async run(): Promise<void> {
+    const { configuration, output } = this.#options;
+    output.signal.addEventListener('abort', () => this.#ending.abort(), { once: true });
+    const first = this.#addWatch(output.say);
+    const filter = { filter: { configuration: [configuration] } };
+    first.subscribe('configurations', () => filter);
+    first.subscribe('instances', () => filter);
+    await this.#read(first);
+    if (this.#failure !== undefined) throw this.#failure.error;
+  }
+
+  #addWatch(say: (line: string) => void): WatchStream {
+    const watch = new WatchStream(this.#options.api.connection, { say });
+    this.#watches.push(watch);
+    return watch;
+  }
+
+  /** Never rejects: a failure ends all. */
+  async #read(watch: WatchStream): Promise<void> {
+    try {
+      for await (const message of watch.messages(this.#ending.signal)) {
+        await this.#take(watch, message);
+        if (this.#ending.signal.aborted) return;
+      }
+    } catch (error) {
+      this.#failure ??= { error };
+      this.#ending.abort();
+    }
+  }
+
+  async #take(watch: WatchStream, message: StreamMessage): Promise<void> {
+    switch (message.type) {
+      case 'open':
+        for (const followed of this.#followed.values())
+          if (followed.watch === watch) followed.isInterrupted = message.isAgain;
+        return;
+      case 'snapshot':
+      case 'changes':
+        return this.#takeEntries(message);
+      case 'error':
+        return this.#takeError(message);
+      default: {
+        const id = message.topic.slice(LOG.length);
+        const followed = this.#followed.get(id);
+        if (followed !== undefined && !followed.isOver) await this.#takeLog(id, followed, message);
+      }
+    }
+  }
+
+  async #takeEntries(message: EntryMessage): Promise<void> {
+    if (message.topic === 'configurations') this.#configurations.take(message);
+    else {
+      this.#instances.take(message);
+      // Only then it is known which are gone.
+      if (message.type === 'snapshot' && !message.isLast) return;
+      for (const instance of this.#instances.values()) await this.#look(instance);
+      // One that is still there must not begin again; one that is gone never comes back.
+      for (const [id, { isOver }] of this.#followed)
+        if (isOver && this.#instances.get(id) === undefined) this.#followed.delete(id);
+    }
+    this.#endIfOver();
+  }
+
+  async #look(instance: InstanceInfo): Promise<void> {
+    const { id } = instance;
+    if (this.#options.instance !== undefined && this.#options.instance !== id) return;
+    const followed = this.#followed.get(id) ?? this.#follow(id);
+    // An instance of a configuration may start again, and its log goes on.
+    if (this.#options.instance === id && !followed.isOver && isAtRest(instance))
+      await this.#finish(id, followed);
+  }
+
+  #follow(id: string): Followed {
+    const { starts, timestamps, output, instance } = this.#options;
+    const start = starts.get(id);
+    if (start === undefined && instance === undefined) output.say(`instance ${id} is new`);
+    const watch = this.#watchWithRoom();
+    const followed: Followed = {
+      watch,
+      unsubscribe: () => undefined,
+      start: start ?? { since: 1 },
+      next: undefined,
+      node: undefined,
+      isInterrupted: false,
+      isOver: false,
+    };
+    this.#followed.set(id, followed);
+    followed.unsubscribe = watch.subscribe(`${LOG}${id}`, () => {
+      const { next, node } = followed;
+      const place = next === undefined ? followed.start : { since: next, node };
+      return { log: { ...place, timestamps } };
+    });
+    return followed;
+  }
+
+  #watchWithRoom(): WatchStream {
+    const logsOf = (watch: WatchStream): number =>
+      [...this.#followed.values()].filter((one) => one.watch === watch && !one.isOver).length;
+    const known = this.#watches.find((watch) => logsOf(watch) < MOST_LOGS);
+    if (known !== undefined) return known;
+    // The first one says for all of them what happens to the connection.
+    const more = this.#addWatch(() => undefined);
+    void this.#read(more);
+    return more;
+  }
+
+  async #takeLog(id: string, followed: Followed, message: LogMessage): Promise<void> {
+    const { output } = this.#options;
+    switch (message.type) {
+      case 'log':
+        if (followed.isInterrupted) output.say(`instance ${id}: the log goes on with line ${message.next}`);
+        followed.isInterrupted = false;
+        followed.node = message.node;
+        followed.next = message.next;
+        return;
+      case 'lines':
+        followed.next = message.first + message.lines.length;
+        return this.#print(id, message);
+      case 'gap':
+        followed.next = message.last + 1;
+        return this.#print(id, { gap: message });
+      case 'note':
+        return output.say(`instance ${id}: ${message.text.replace(NOTE, '')}`);
+      case 'end':
+        return this.#end(followed, message.reason);
+    }
+  }
+
+  /** A log that is refused is that of an instance that has gone meanwhile. */
+  #takeError({ topic, error, code }: Extract<WatchMessage, { type: 'error' }>): void {
+    const id = topic?.startsWith(LOG) === true ? topic.slice(LOG.length) : undefined;
+    const followed = id === undefined ? undefined : this.#followed.get(id);
+    if (id === undefined || followed === undefined || code !== 'DRV_INSTANCE_UNKNOWN')
+      throw new ClientError(EXIT.failed, error);
+    this.#end(
+      followed,
+      `instance ${id} was removed; what it wrote after line ${(followed.next ?? 1) - 1} is not known`,
+    );
+  }
+
+  /** Prints what the log of an instance at rest still has: it gets no more. */
+  async #finish(id: string, followed: Followed): Promise<void> {
+    followed.unsubscribe();
+    const { output, timestamps } = this.#options;
+    for (let said = ''; !this.#ending.signal.aborted; ) {
+      try {
+        for await (const piece of readLogPart(this.#options.api, id, partOf(followed, timestamps))) {
+          followed.next = 'gap' in piece ? piece.gap.last + 1 : piece.first + piece.lines.length;
+          await this.#print(id, piece);
+          if (this.#ending.signal.aborted) return;
+        }
+        return this.#end(followed, `instance ${id} is stopped: its log ends`);
+      } catch (error) {
+        if (!isTransient(error)) throw error;
+        if (said !== error.message) output.say(error.message);
+        said = error.message;
+        await pause(RETRY_MS, undefined, { signal: this.#ending.signal }).catch(() => undefined);
+      }
+    }
+  }
+
+  async #print(id: string, piece: Parameters<LogPrinter['print']>[1]): Promise<void> {
+    if (!(await this.#options.printer.print(id, piece))) this.#ending.abort();
+  }
+
+  #end(followed: Followed, reason: string): void {
+    followed.isOver = true;
+    followed.unsubscribe();
+    this.#options.output.say(reason);
+    this.#endIfOver();
+  }
+
+  /** A configuration may get new instances for as long as it is there. */
+  #endIfOver(): void {
+    if (!this.#instances.isWhole || !this.#configurations.isWhole) return;
+    const isOver = [...this.#followed.values()].every((followed) => followed.isOver);
+    const { instance, configuration } = this.#options;
+    const mayGrow = instance === undefined && this.#configurations.get(configuration) !== undefined;
+    if (isOver && !mayGrow) this.#ending.abort();
+  }
+}
+
+function partOf({ next, start }: Followed, timestamps: boolean): LogPart {
+  const from = next ?? ('since' in start ? start.since : undefined);
+  const tail = from === undefined && 'tail' in start ? start.tail : Number.POSITIVE_INFINITY;
+  return {
+    since: from === undefined ? undefined : { line: from },
+    until: undefined,
+    previous: false,
+    timestamps,
+    tail,
+  };
+}

@@ -1,0 +1,36 @@
+/** The topics with entries: the type of an entry, and its key. */
+import type { NodeState } from '../api/routes/cluster-routes.js';
+import type { Configuration } from '../model/configuration.js';
+import type { InstanceInfo } from '../model/instance.js';
+import type { InstanceUsage } from '../model/run/instance-usage.js';
+import type { ShownRollout } from '../operations/rollouts/rollouts.js';
+
+/** The type of each topic's entries. */
+export interface Topics {
+  readonly instances: InstanceInfo;
+  readonly configurations: {
+    readonly name: string;
+    readonly file: string;
+    readonly revision: string;
+    readonly configuration: Configuration;
+  };
+  readonly nodes: NodeState;
+  readonly templates: { readonly group: string; readonly name: string; readonly storage: string };
+  readonly rollouts: ShownRollout;
+  readonly usage: InstanceUsage & {
+    readonly instance: string;
+    readonly configuration: string;
+    readonly node: string;
+  };
+}
+export type TopicName = keyof Topics;
+
+/** The key of an entry. A `changes` message names the entries that are gone by it. */
+export const KEY_OF: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
+  instances: ({ id }) => id,
+  configurations: ({ name }) => name,
+  nodes: ({ nodeId }) => nodeId,
+  templates: ({ group, name }) => `${group}/${name}`,
+  rollouts: ({ configurationName }) => configurationName,
+  usage: ({ instance }) => instance,
+};
