@@ -2,13 +2,10 @@
  * Finds and opens the segments of a log for every reader. The instance could tamper with its own log, so links are not
  * followed, and only regular files count as segments.
  */
-import { constants, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { hasFileCode } from '../files/system-error.js';
-import { NEWLINE, type Segment, segmentsOf } from './segments.js';
-
-// O_NONBLOCK: a FIFO with this name does not block the open.
-const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+import { NEWLINE, READ, type Segment, segmentsOf } from './segments.js';
 
 export interface OpenSegment {
   readonly handle: FileHandle;
@@ -30,7 +27,7 @@ export async function listSegments(directory: string): Promise<Segment[]> {
 export async function openSegment(segment: Segment): Promise<OpenSegment | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(segment.path, OPEN);
+    handle = await open(segment.path, READ);
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;

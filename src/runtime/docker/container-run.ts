@@ -144,11 +144,11 @@ export class ContainerRun {
         `${MOST_TERMINALS} terminals are attached to instance ${this.id.instanceId}: leave one first`,
       );
     const directory = join(this.#services.logsDirectory, this.id.instanceId);
-    const terminal: ContainerTerminal = new ContainerTerminal({
-      first: recentBytes(directory, FIRST_SCREEN_BYTES),
-      write: (bytes) => this.write(bytes),
-      onClosed: () => this.#terminals.delete(terminal),
-    });
+    const terminal: ContainerTerminal = new ContainerTerminal(
+      recentBytes(directory, FIRST_SCREEN_BYTES),
+      (bytes) => this.write(bytes),
+      () => this.#terminals.delete(terminal),
+    );
     this.#terminals.add(terminal);
     return terminal;
   }

@@ -1,6 +1,6 @@
 /**
- * Measures containers: by the control groups that their engine made, where they can be seen, which costs the engine
- * nothing; otherwise by asking the engine, which takes a second for each.
+ * Measures containers by the control groups that their engine made, which costs the engine nothing. Where the groups
+ * cannot be seen it asks the engine, which takes a second for each container.
  */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
@@ -34,7 +34,7 @@ export class ContainerUsage {
     this.#logger = logger;
   }
 
-  /** What the containers use now, by id. Containers that could not be measured are left out. */
+  /** The present usage of the containers, by id. Containers that could not be measured are left out. */
   async measure(containerIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Usage>> {
     const known = this.#groups;
     const groups = new Map<string, ContainerGroup | null>();

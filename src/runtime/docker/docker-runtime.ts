@@ -1,7 +1,7 @@
 /**
  * The `docker` runtime: containers of a Docker Engine, or of Podman by the same interface. The engine outlives the
- * daemon, so no owner process is needed: containers carry labels, the engine keeps their output, and a small file
- * for each run says how much of it was copied. Only containers with this root's label are ever touched.
+ * daemon, so no owner process is needed. Containers carry labels, and the engine keeps their output; a small file for
+ * each run says how much of it was copied. Only containers with this root's label are ever touched.
  */
 import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
