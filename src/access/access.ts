@@ -42,7 +42,7 @@ export interface Access {
   onEnded(listener: (reason: string) => void): () => void;
 }
 
-export interface KeyAccessOptions {
+interface KeyAccessOptions {
   readonly label: string;
   /** SHA-256 of the key's token, hex. */
   readonly keyHash: string;

@@ -25,14 +25,14 @@ const MAX_SESSIONS = 10_000;
 /** How long a session that has ended by itself is kept, so that its user is told so. */
 const KEPT_MS = 86_400_000;
 
-export interface SessionWriterOptions {
+interface SessionWriterOptions {
   readonly store: Store;
   readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'get'>;
   readonly sessions: MirrorReader<SessionRecord>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export interface NewSession {
+interface NewSession {
   /** Null: that of the key. */
   readonly scope: KeyScope | null;
   /** Unix milliseconds; null: as late as can be. */

@@ -4,8 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { ensureAdminKey } from '../access/admin-key.js';
 import { KeyWriter } from '../access/key-writer.js';
 import { SessionWriter } from '../access/session-writer.js';
-import { ensureTokenSecret } from '../access/token-secret.js';
-import { creationOfKept, InstanceTokens } from '../access/tokens.js';
+import { creationOfKept, ensureTokenSecret, InstanceTokens } from '../access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
@@ -41,15 +40,10 @@ import type { MasterConnection } from './start-wrapper.js';
  */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-export interface StartedMaster {
-  readonly master: Master;
+export interface StartedMaster
+  extends Pick<Foundation, 'master' | 'apiCertificate' | 'files' | 'dashboard' | 'candidate'> {
   readonly api: ApiServer;
-  /** The certificate of the API; undefined: no TLS. */
-  readonly apiCertificate: ApiCertificate | undefined;
-  readonly files: ConfigurationFiles;
-  readonly dashboard: DashboardFiles;
   readonly commands: Commands;
-  readonly candidate: Candidate;
   readonly work: MasterWork;
   /** Connects the wrapper of this node to the leader. */
   readonly connection: MasterConnection;

@@ -19,12 +19,12 @@ interface Waiting {
 }
 
 /** The last change of a key in a group. */
-export interface LastText {
+interface LastText {
   readonly revision: number;
   readonly text: string | undefined;
 }
 
-export interface GroupSum {
+interface GroupSum {
   readonly texts: ReadonlyMap<string, LastText>;
   /** The entries of the store. */
   readonly entries: number;
