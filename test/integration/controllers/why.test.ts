@@ -446,14 +446,24 @@ describe('the routes of why', () => {
   });
 
   it('answer 404 for what is not there, and repeat only what is a name', async () => {
-    for (const [url, error] of [
-      ['/instances/zzzzzz/why', 'there is no instance "zzzzzz": GET /api/instances lists them'],
-      ['/instances/%3Cscript%3E/why', 'there is no such instance: GET /api/instances lists them'],
-      ['/configurations/none/why', 'there is no configuration "none": GET /api/configurations lists them'],
-      ['/configurations/..%2Fx/why', 'there is no such configuration: GET /api/configurations lists them'],
+    const instance = 'DRV_INSTANCE_UNKNOWN';
+    const configuration = 'DRV_CONFIGURATION_UNKNOWN';
+    for (const [url, code, error] of [
+      ['/instances/zzzzzz/why', instance, 'there is no instance "zzzzzz": GET /api/instances lists them'],
+      ['/instances/%3Cscript%3E/why', instance, 'there is no such instance: GET /api/instances lists them'],
+      [
+        '/configurations/none/why',
+        configuration,
+        'there is no configuration "none": GET /api/configurations lists them',
+      ],
+      [
+        '/configurations/..%2Fx/why',
+        configuration,
+        'there is no such configuration: GET /api/configurations lists them',
+      ],
     ]) {
       const answer = await get(String(url));
-      expect([answer.statusCode, answer.json()]).toEqual([404, { error }]);
+      expect([answer.statusCode, answer.json()]).toEqual([404, { error, code }]);
     }
   });
 
