@@ -13,7 +13,7 @@ import { describeListenError } from '../model/settings/listen-error.js';
 import { UsageHistory } from '../operations/usage-history.js';
 import { attachSocket } from './attach/attach-socket.js';
 import { dashboardRoutes } from './dashboard/dashboard-routes.js';
-import type { ApiDependencies } from './dependencies.js';
+import type { ApiDependencies, RouteNeeds } from './dependencies.js';
 import { Tunnels } from './forward/client-address.js';
 import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
 import { LEADER_GONE } from './forward/socket-relay.js';
@@ -32,9 +32,7 @@ import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
 import { apiRoutes } from './routes/api-routes.js';
-import { historyRoutes } from './routes/history-routes.js';
 import { InstanceView } from './routes/instances/instance-view.js';
-import { signInRoutes } from './routes/sign-in-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
@@ -132,12 +130,7 @@ export class ApiServer implements Part {
       liveLogs: this.#liveLogs,
       view: this.#view,
     });
-    this.#routes = [
-      ...apiRoutes({ dependencies, view: this.#view }),
-      ...historyRoutes({ ...dependencies, usage: this.#usage, view: this.#view }),
-      ...signInRoutes({ ...dependencies, codes: this.#codes, gate: this.#gate }),
-      openApiRoute(() => this.describe()),
-    ];
+    this.#routes = [...apiRoutes(dependencies), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
       defineSocketRoute(
@@ -290,7 +283,7 @@ export class ApiServer implements Part {
     const pages = [...docsRoutes(), ...dashboardRoutes(this.#options.dependencies)];
     server.setNotFoundHandler(refuseUnknown([...pages, ...this.#endpoints()]));
     acceptJsonBodies(server);
-    for (const route of pages) route.register(server);
+    for (const route of pages) route.register(server, this.#needs);
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
   }
@@ -339,7 +332,7 @@ export class ApiServer implements Part {
   }
 
   #register(api: FastifyInstance): void {
-    for (const route of this.#routes) route.register(api);
+    for (const route of this.#routes) route.register(api, this.#needs);
     const { logger } = this.#options.dependencies;
     api.register((child, _options, done) => {
       registerSockets(child, {
@@ -350,6 +343,11 @@ export class ApiServer implements Part {
       });
       done();
     });
+  }
+
+  get #needs(): RouteNeeds {
+    const { dependencies } = this.#options;
+    return { ...dependencies, view: this.#view, usage: this.#usage, codes: this.#codes, gate: this.#gate };
   }
 
   /** All endpoints under `/api`, with that prefix. */

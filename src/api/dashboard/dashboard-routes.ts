@@ -57,7 +57,7 @@ function pageRoute(
     summary: 'The dashboard.',
     params: z.object({ '*': z.string().default('') }),
     answers: { 200: { description: 'a part of the dashboard', contentType: HTML_TYPE } },
-    handle: ({ params, request }, reply) => send({ path: params['*'], request, reply }),
+    handle: ({ params, request }, _needs, reply) => send({ path: params['*'], request, reply }),
   });
 }
 

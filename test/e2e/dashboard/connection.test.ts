@@ -110,7 +110,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
       await dashboard.show(screen);
       await api.send('DELETE', `/keys/of-${screen}`);
       await dashboard.page.getByRole('heading', { name: 'Sign in to Drover' }).waitFor();
-      expect(await dashboard.page.locator('.sign-in-reason').textContent()).not.toBe('');
+      expect(await dashboard.page.locator('.sign-in .notice').textContent()).not.toBe('');
     }
   });
 });

@@ -20,7 +20,7 @@ const PROGRAM =
 const SHOWN = {
   log: '.log-row',
   usage: '.chart canvas',
-  why: '.why',
+  why: '.why-verdict',
   runs: '.empty',
   details: '.environment',
   terminal: '.empty',

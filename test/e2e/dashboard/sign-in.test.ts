@@ -44,7 +44,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     expect(page.url()).not.toContain(code);
     const other = await openAt(`#code=${code}`, [401]);
     await other.page.getByRole('heading', { name: 'Sign in to Drover' }).waitFor();
-    expect(await other.page.locator('.sign-in-reason').textContent()).toMatch(
+    expect(await other.page.locator('.sign-in .notice').textContent()).toMatch(
       /does not accept this key, code/,
     );
   });
@@ -67,7 +67,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     for (const { id } of z.array(z.object({ id: z.string() })).parse(await sessions()))
       await shared.daemon.api.send('DELETE', `/sessions/${id}`);
     await dashboard.page.getByRole('heading', { name: 'Sign in to Drover' }).waitFor();
-    expect(await dashboard.page.locator('.sign-in-reason').textContent()).not.toBe('');
+    expect(await dashboard.page.locator('.sign-in .notice').textContent()).not.toBe('');
   });
 
   async function openAt(address: string, statuses: readonly number[] = []) {

@@ -1,4 +1,5 @@
 /** `why` over a real master and real wrappers in one process: what is told is what was decided. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
   ConfigurationExplanation,
@@ -13,7 +14,7 @@ import { renderConfigurationExplanation, renderInstanceExplanation } from '../..
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
-import type { Exit } from '../../../src/runtime/runtime.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
@@ -445,14 +446,24 @@ describe('the routes of why', () => {
   });
 
   it('answer 404 for what is not there, and repeat only what is a name', async () => {
-    for (const [url, error] of [
-      ['/instances/zzzzzz/why', 'there is no instance "zzzzzz": GET /api/instances lists them'],
-      ['/instances/%3Cscript%3E/why', 'there is no such instance: GET /api/instances lists them'],
-      ['/configurations/none/why', 'there is no configuration "none": GET /api/configurations lists them'],
-      ['/configurations/..%2Fx/why', 'there is no such configuration: GET /api/configurations lists them'],
+    const instance = 'DRV_INSTANCE_UNKNOWN';
+    const configuration = 'DRV_CONFIGURATION_UNKNOWN';
+    for (const [url, code, error] of [
+      ['/instances/zzzzzz/why', instance, 'there is no instance "zzzzzz": GET /api/instances lists them'],
+      ['/instances/%3Cscript%3E/why', instance, 'there is no such instance: GET /api/instances lists them'],
+      [
+        '/configurations/none/why',
+        configuration,
+        'there is no configuration "none": GET /api/configurations lists them',
+      ],
+      [
+        '/configurations/..%2Fx/why',
+        configuration,
+        'there is no such configuration: GET /api/configurations lists them',
+      ],
     ]) {
       const answer = await get(String(url));
-      expect([answer.statusCode, answer.json()]).toEqual([404, { error }]);
+      expect([answer.statusCode, answer.json()]).toEqual([404, { error, code }]);
     }
   });
 

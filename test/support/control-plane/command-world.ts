@@ -67,7 +67,7 @@ export class CommandWorld {
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
   stops = 0;
-  /** What the commands were built over. */
+  /** The parts of the master that the commands run on. */
   readonly dependencies: Omit<ApiDependencies, 'commands'>;
   readonly api: ApiServer;
   readonly #joinTokens: JoinTokens;

@@ -1,8 +1,8 @@
 /** The last step of a dialog that made a secret: the person copies it now, because it is not shown again. */
 import type { ComponentChildren } from 'preact';
-import { Button } from '../button.js';
-import { CopyButton } from '../copy-button.js';
-import { text } from '../text.js';
+import { Button } from './button.js';
+import { CopyButton } from './copy-button.js';
+import { text } from './text.js';
 
 interface ShownOnceProps {
   readonly explain: string;

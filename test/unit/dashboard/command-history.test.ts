@@ -1,6 +1,6 @@
 /** The commands that were sent from this tab. */
 import { expect, it } from 'vitest';
-import { CommandHistory } from '../../../../src/dashboard/screens/instance/log/command-history.js';
+import { CommandHistory } from '../../../src/dashboard/parts/command-history.js';
 
 function storage() {
   const stored = new Map<string, string>();
