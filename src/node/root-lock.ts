@@ -12,13 +12,7 @@ import { lockOpenFile } from '../files/lock-open-file.js';
 import { DroverError } from '../model/errors.js';
 import type { RootPaths } from './root.js';
 
-/** Version 0.1.0 wrote no `host`, and did not lock the file. */
-const holderSchema = z.object({
-  pid: z.int(),
-  startTime: z.number(),
-  bootId: z.string(),
-  host: z.string().optional(),
-});
+const holderSchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string(), host: z.string() });
 type Holder = z.output<typeof holderSchema>;
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
@@ -38,7 +32,6 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   let file: number | undefined;
   try {
     file = await openLocked(paths);
-    await refuseUnlockedHolder(paths);
     ftruncateSync(file);
     writeSync(file, JSON.stringify(await thisProcess()), 0);
     return heldBy(file);
@@ -78,13 +71,6 @@ async function openLocked(paths: RootPaths): Promise<number> {
     }
     closeSync(file);
   }
-}
-
-/** Refuses when a process of version 0.1.0 runs here, which did not lock the file: the file's text names it. */
-async function refuseUnlockedHolder(paths: RootPaths): Promise<void> {
-  const holder = await readHolder(paths.lockFile);
-  if (holder === undefined || holder.host !== undefined || holder.pid === process.pid) return;
-  if (await isSeen(holder)) throw await locked(paths);
 }
 
 async function readHolder(lockFile: string): Promise<Holder | undefined> {
@@ -132,6 +118,6 @@ async function locked({ root, lockFile }: RootPaths): Promise<DroverError> {
 async function describe(holder: Holder | undefined): Promise<string> {
   if (holder === undefined) return '';
   const { pid, host } = holder;
-  if (host === undefined || (await isSeen(holder))) return ` (pid ${pid})`;
+  if (await isSeen(holder)) return ` (pid ${pid})`;
   return ` (pid ${pid} on ${host}, in another container or on another machine)`;
 }

@@ -82,7 +82,7 @@ export class InstanceCreations {
   async create(configurationName: string): Promise<InstanceRecord> {
     const made = await this.#create(configurationName, (configuration) => {
       this.#refuseAboveMaximum(configuration);
-      return { records: this.#newRecords(this.#contentOf(configuration), ['client']), beside: [] };
+      return { records: this.#newRecords(this.#contentOf(configuration), 'client', 1), beside: [] };
     });
     const id = made?.[0];
     const created = id === undefined ? undefined : await this.#firstPlacements.after(id);
@@ -134,8 +134,9 @@ export class InstanceCreations {
       if (isOutdated || underWay >= count) return undefined;
       // The configuration and its rollout are checked, too.
       const most = MAX_OPERATIONS - 2 - originals.length;
-      const makers = Array.from({ length: Math.min(count - underWay, most) }, (): Maker => 'enforcer');
-      const records = this.#newRecords(this.#contentOf(configuration), makers).map((record, index) => {
+      const due = Math.min(count - underWay, most);
+      const made = this.#newRecords(this.#contentOf(configuration), 'enforcer', due);
+      const records = made.map((record, index) => {
         const original = replaces[index];
         return original === undefined ? record : { ...record, replaces: original };
       });
@@ -161,7 +162,7 @@ export class InstanceCreations {
       const made =
         content === 'rollout' ? this.#options.contents.targetOf(name) : this.#contentOf(configuration);
       if (made === undefined) return undefined;
-      const records = this.#newRecords(made, [old.value.madeBy]).map((record) => ({
+      const records = this.#newRecords(made, old.value.madeBy, 1).map((record) => ({
         ...record,
         replaces: id,
       }));
@@ -278,16 +279,15 @@ export class InstanceCreations {
     return running;
   }
 
-  /** One record for each maker. */
-  #newRecords(content: ContentInForce, makers: readonly (Maker | undefined)[]): InstanceRecord[] {
+  #newRecords(content: ContentInForce, madeBy: Maker, count: number): InstanceRecord[] {
     const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
     const now = clock.now();
     const ids = new Set<string>();
-    while (ids.size < makers.length) {
+    while (ids.size < count) {
       const id = newInstanceId();
       if (instances.get(id) === undefined) ids.add(id);
     }
-    return [...ids].map((id, index) => newInstance(content, { id, madeBy: makers[index], now }));
+    return [...ids].map((id) => newInstance(content, { id, madeBy, now }));
   }
 }
 

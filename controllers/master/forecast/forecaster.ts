@@ -78,16 +78,15 @@ export class ContentForecaster implements Forecaster {
   #plan(content: PlannedContent, places: StillPlaces): Planned {
     const { minimumService, rollouts, contents } = this.#options;
     const { to } = content;
-    const record = to === null ? null : { ...to, sourceFile: '' };
-    const made = record && contents.expectedUnder(record);
-    const isHeldBack = record !== null && contents.isHeldBackUnder(record);
+    const made = to && contents.expectedUnder(to);
+    const isHeldBack = to !== null && contents.isHeldBackUnder(to);
     const instances = this.#instancesOf({ content, made, isHeldBack }, places);
     const service = to === null ? null : minimumService.factsUnder(to.configuration);
     const outcome =
       service === null ? outcomeWithout(minimumService.leavers.without(content.name)) : outcomeOf(service);
     const standing = instances.length - outcome.ended.size + outcome.create;
     const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
-    const rollout = record === null ? NO_ROLLOUT : rollouts.foretell(record, isAtMaximum);
+    const rollout = to === null ? NO_ROLLOUT : rollouts.foretell(to, isAtMaximum);
     return { content, made, isHeldBack, instances, outcome, rollout };
   }
 

@@ -1,5 +1,5 @@
 /** The instances of a configuration as minimum-service counts them, with those that are set aside. */
-import { hasFinished, type InstanceRecord, makerOf, playersOf } from '../../../src/model/instance.js';
+import { hasFinished, type InstanceRecord, playersOf } from '../../../src/model/instance.js';
 import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/state/left-of-record.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
@@ -74,7 +74,7 @@ export class CountedInstances {
         knowledge: knowledgeOf(record, node),
         node,
         isDraining: this.#isDraining(record),
-        maker: makerOf(record),
+        maker: record.madeBy,
         players: playersOf(record),
         replaces: record.replaces ?? null,
       });

@@ -6,7 +6,7 @@ import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
-import { type InstanceRecord, makerOf, type PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { RecordSet } from '../../../src/store/modify.js';
@@ -160,7 +160,7 @@ export class Places {
       choice: atHome ?? (bound === null ? shortlist.best() : undefined),
       refusal: () => shortlist.refusal(bound),
       homeId: home?.nodeId ?? null,
-      isUrgent: makerOf(record) === 'client',
+      isUrgent: record.madeBy === 'client',
       awaited: this.#awaitedBy(shortlist, bound),
       templates,
       templateProblems: problems,

@@ -1,6 +1,6 @@
 /** Gathers the facts of moves: an instance, its replacement, and what would become of one more instance. */
 import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
+import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
 import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import { setAsideOf } from '../../../src/state/left-of-record.js';
@@ -44,7 +44,7 @@ export class Victims {
     const players = status.players ?? 0;
     return {
       id,
-      maker: makerOf(record),
+      maker: record.madeBy,
       goal: desired.goal === 'run' ? 'run' : 'ending',
       isUp: status.state === 'ONLINE' || players > 0 || hasFinished(record),
       players,
@@ -142,7 +142,7 @@ function toReplacement(record: InstanceRecord): Replacement {
   const { state, message, players, awaitsReport } = status;
   return {
     id,
-    maker: makerOf(record),
+    maker: record.madeBy,
     state,
     isUp: (state === 'ONLINE' && awaitsReport === undefined) || hasFinished(record),
     message,

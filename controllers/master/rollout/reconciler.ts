@@ -2,7 +2,11 @@
 
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type {
+  Configuration,
+  ConfigurationContent,
+  ConfigurationRecord,
+} from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
@@ -65,7 +69,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
 
   /** The facts of a round. Notes the runs that it finds, when the rollout began, and when it last got on. */
   #round(
-    record: ConfigurationRecord,
+    record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
     templates: RolloutFacts['templates'] = {},
   ): RolloutFacts {
@@ -76,7 +80,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   #factsOf(
-    record: ConfigurationRecord,
+    record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
     how: 'gather' | 'look',
   ): RolloutFacts {
@@ -104,7 +108,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   /** The victims of a rollout if this were the record in force. Remembers nothing. */
-  foretell(record: ConfigurationRecord, isAtMaximum: boolean): Foretold {
+  foretell(record: ConfigurationContent, isAtMaximum: boolean): Foretold {
     const { contents, clock } = this.#options;
     const { name } = record.configuration;
     const update = updateOf(record);
@@ -167,7 +171,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   async #withTemplates(
-    record: ConfigurationRecord,
+    record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
   ): Promise<RolloutFacts> {
     const { instances, instancesByConfiguration, templateDigest } = this.#options;
@@ -187,7 +191,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     );
   }
 
-  #targetOf(record: ConfigurationRecord, rollout: RolloutRecord | undefined): Target {
+  #targetOf(record: ConfigurationContent, rollout: RolloutRecord | undefined): Target {
     const { name } = record.configuration;
     const content = this.#options.contents.targetOf(name) ?? { ...record, generation: 0 };
     const isFailed = rollout !== undefined && phaseOf(rollout) === 'failed';
@@ -272,7 +276,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 }
 
-function updateOf({ configuration }: ConfigurationRecord): Update {
+function updateOf({ configuration }: ConfigurationContent): Update {
   return configuration.update ?? NO_UPDATE;
 }
 

@@ -276,11 +276,6 @@ function noService(service: string): string {
   return `no service ${service}`;
 }
 
-/** True when the error says that the other side does not have `service`, because it is older. */
-export function isUnknownService(error: unknown, service: string): boolean {
-  return DroverError.is(error, 'DRV_CHANNEL_CALL_FAILED') && error.message === noService(service);
-}
-
 function cancelled(service: string): DroverError {
   return new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} was cancelled`);
 }

@@ -9,7 +9,7 @@ import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
-import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
 
 const ATTACH = 'attach';
 const ATTACH_INPUT = 'attach-input';
@@ -236,13 +236,9 @@ function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached
   return messageSchema.parse(JSON.parse(chunk.toString('utf8', 1)));
 }
 
-/** The error for the caller. A node of an earlier version has no such service. */
+/** The error for the caller. */
 function explained(error: unknown, nodeId: string): unknown {
   if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
     return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);
-  if (!isUnknownService(error, ATTACH)) return error;
-  return new DroverError(
-    'DRV_INSTANCE_NOT_ATTACHABLE',
-    `node ${nodeId} runs an earlier version of Drover, which shows no terminals: update it`,
-  );
+  return error;
 }

@@ -1,12 +1,12 @@
 /**
  * Searches of an instance's log, over the channel. The wrapper's half answers, the master's half asks through
- * `InstanceStreams`. Nodes of 0.1.0 do not have the call.
+ * `InstanceStreams`.
  */
 import { z } from 'zod';
 import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
 import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
-import { type CallPeer, isUnknownService, type Service } from '../protocol/calls.js';
+import type { CallPeer, Service } from '../protocol/calls.js';
 
 const SEARCH_LOG = 'search-log';
 export const MOST_FOUND = 1000;
@@ -52,20 +52,10 @@ export function logSearchServices(
   ]);
 }
 
-/** Asks a node to search a log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
+/** Asks a node to search a log. Throws the node's errors. */
 export async function askForSearch(
   calls: CallPeer,
-  nodeId: string,
   question: LogSearchQuery & { readonly id: string },
 ): Promise<FoundLines> {
-  try {
-    return answerSchema.parse(await calls.call(SEARCH_LOG, question));
-  } catch (error) {
-    if (!isUnknownService(error, SEARCH_LOG)) throw error;
-    throw new DroverError(
-      'DRV_NOT_IMPLEMENTED',
-      `node ${nodeId} runs an older Drover, which searches no logs: update it`,
-      { cause: error },
-    );
-  }
+  return answerSchema.parse(await calls.call(SEARCH_LOG, question));
 }

@@ -121,11 +121,7 @@ export class KeptRuntime implements Runtime {
     if (!this.#book.isLive({ instanceId, run }))
       throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
     const { title } = this.#kind;
-    if (!(await this.#reachable().reach()).attaches)
-      throw new DroverError(
-        'DRV_INSTANCE_NOT_ATTACHABLE',
-        `${title} was started by an earlier version of Drover, which cannot attach terminals: it ends with its last instance, and its successor can`,
-      );
+    await this.#reachable().reach();
     const { rootId, clock } = this.#options;
     const request = { type: 'attach', rootId, instanceId, run, ...size } as const;
     return await attachToOwner({ socketPath: this.#socketPath, title, request, clock });

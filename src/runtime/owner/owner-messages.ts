@@ -31,7 +31,6 @@ const messageSchema = z.discriminatedUnion('type', [
     protocol: z.int(),
     pid: z.int(),
     held: z.array(heldSchema),
-    attaches: z.boolean().optional(),
   }),
   z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
   z.object({ type: z.literal('replaced') }),
