@@ -8,29 +8,21 @@ import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord, Maker } from '../../../src/model/instance.js';
 import { randomInstanceId } from '../../../src/model/names.js';
-import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { AdoptOptions } from '../../../src/operations/writes.js';
-import type { ContentInForce, ContentsInForce } from '../../../src/state/contents-in-force.js';
+import type { ContentInForce } from '../../../src/state/contents-in-force.js';
 import { newInstance, withGoal } from '../../../src/state/instance-changes.js';
 import { setAsideOf } from '../../../src/state/left-of-record.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, rolloutKey } from '../../../src/store/keys.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
-import { MAX_OPERATIONS, type Operation, type Store } from '../../../src/store/store.js';
+import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import type { NewPlace, Placement } from '../placement/reconciler.js';
 import { FirstPlacements } from './first-placements.js';
 
 const CREATE_TRIES = 20;
 
-export interface InstanceCreationsOptions {
-  readonly store: Store;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly rollouts: MirrorReader<RolloutRecord>;
-  readonly contents: ContentsInForce;
+export interface InstanceCreationsOptions extends StateRecords {
   readonly clock: Clock;
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: () => string;

@@ -2,20 +2,15 @@
 
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type {
-  Configuration,
-  ConfigurationContent,
-  ConfigurationRecord,
-} from '../../../src/model/configuration.js';
+import type { ConfigurationContent } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
 import { NO_UPDATE, type Update } from '../../../src/model/update.js';
-import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
-import { modify, type RecordSet } from '../../../src/store/modify.js';
-import { create, type Operation, type Store } from '../../../src/store/store.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
+import { modify } from '../../../src/store/modify.js';
+import { create, type Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceUpdates } from '../content/instance-updates.js';
 import type { Mover } from '../replacement/mover.js';
@@ -29,12 +24,7 @@ import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
 import { sentenceOf } from './words.js';
 
-export interface RolloutsOptions extends MembersOptions {
-  readonly store: Store;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-  readonly rolloutRecords: RecordSet<RolloutRecord>;
-  readonly contents: ContentsInForce;
+export interface RolloutsOptions extends StateRecords, MembersOptions {
   readonly victims: Pick<Victims, 'lookAround'>;
   readonly mover: Mover;
   readonly updates: Pick<InstanceUpdates, 'update'>;

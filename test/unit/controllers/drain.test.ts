@@ -51,7 +51,7 @@ beforeEach(async () => {
     delayOf: (name) => service.delayOf(name),
   });
   const mover = new Mover({
-    instances: state.instances,
+    ...state,
     creations,
     writer,
     onCreated: (name, id) => service.noteCreated(name, id),
