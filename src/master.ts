@@ -33,7 +33,7 @@ import { NodeWriter, type ShutOutOptions } from './state/node-writes.js';
 import { RolloutWriter } from './state/rollout-writes.js';
 import type { Store } from './store/store.js';
 import type { MetricSources } from './telemetry/metrics.js';
-import type { NodeFigures } from './telemetry/node-gauges.js';
+import type { NodeFigures } from './telemetry/gauges.js';
 
 const NOTHING_USED = { ramMB: 0, cpu: 0, instances: 0 };
 
@@ -157,7 +157,10 @@ export class Master implements Part {
     };
   }
 
-  /** The directories that static instances left on a node; with `id` that one alone. Throws DRV_NODE_DISCONNECTED. */
+  /**
+   * The directories that static instances left on a node; with `id` only the directory of that instance. Throws
+   * DRV_NODE_DISCONNECTED.
+   */
   async leftOn(
     nodeId: string,
     id: string | undefined,
@@ -171,13 +174,13 @@ export class Master implements Part {
     return this.#term === undefined ? NOTHING_USED : this.#holdings.ledger.use(nodeId);
   }
 
-  /** What an instance uses, as its node last measured. Undefined: the node is away, or has not measured it yet. */
+  /** The use of an instance, as its node last measured. Undefined: the node is away, or has not measured it yet. */
   usageOf(id: string): InstanceUsage | undefined {
     const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
     return nodeId === undefined ? undefined : this.#usage.get(nodeId, id);
   }
 
-  /** What instances use, as their nodes last measured. */
+  /** The use of all instances, as their nodes last measured. */
   get usages(): Pick<UsageBook, 'follow'> {
     return this.#usage;
   }
@@ -192,12 +195,12 @@ export class Master implements Part {
     return this.#term?.controllers.drains.progressOf(nodeId);
   }
 
-  /** What minimum-service counts of a configuration, and what it is about to do; undefined: no such configuration. */
+  /** The count of minimum-service for a configuration, and its next step; undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined {
     return this.#term?.controllers.decisions.serviceOf(configurationName);
   }
 
-  /** What the controllers would make of contents that are not in force, for plans. */
+  /** The forecast for plans: how the controllers would treat contents that are not in force. */
   get forecaster(): Forecaster {
     return { forecast: (contents) => this.#led().controllers.forecaster.forecast(contents) };
   }

@@ -23,7 +23,7 @@ import { LeftDirectories } from './node/left-directories.js';
 import { StatusOutbox } from './node/status-outbox.js';
 import { TemplatePrefetch } from './node/template-prefetch.js';
 import { WriteBehind } from './node/write-behind.js';
-import type { Installation } from './runtime/installation/installation.js';
+import type { Installation } from './runtime/installation/local-installation.js';
 import type { ProcessUsage } from './runtime/limits/process-usage.js';
 import { advisoryLimits, type ResourceLimits } from './runtime/limits/resource-limits.js';
 import { type SampledRun, UsageSampler } from './runtime/limits/usage-sampler.js';

@@ -6,7 +6,7 @@ import type { HandleBook } from '../../src/node/handle-book.js';
 import type { LeftDirectories } from '../../src/node/left-directories.js';
 import type { StatusOutbox } from '../../src/node/status-outbox.js';
 import type { TemplatePrefetch } from '../../src/node/template-prefetch.js';
-import type { Installation } from '../../src/runtime/installation/installation.js';
+import type { Installation } from '../../src/runtime/installation/local-installation.js';
 import type { ResourceLimits } from '../../src/runtime/limits/resource-limits.js';
 import type { UsageSampler } from '../../src/runtime/limits/usage-sampler.js';
 import type { RuntimeOffers } from '../../src/runtime/offers.js';

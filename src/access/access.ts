@@ -16,7 +16,7 @@ const MAX_REMEMBERED = 10_000;
 /** A caller with a key, or with a session of that key. */
 export interface Access {
   readonly kind: 'key';
-  /** Of the key, also for a session. */
+  /** The label of the key, for a session too. */
   readonly label: string;
   /** Id of the session; null: the key itself. */
   readonly session: string | null;
@@ -42,7 +42,7 @@ export interface Access {
   onEnded(listener: (reason: string) => void): () => void;
 }
 
-export interface KeyAccessOptions {
+interface KeyAccessOptions {
   readonly label: string;
   /** SHA-256 of the key's token, hex. */
   readonly keyHash: string;
@@ -116,7 +116,7 @@ export class KeyAccess implements Access {
       listener(this.#ended);
       return () => undefined;
     }
-    // Wrapped, so that one function given twice is two subscriptions.
+    // A wrapper, so that a function given twice is subscribed twice.
     const subscription = (reason: string): void => listener(reason);
     this.#listeners.add(subscription);
     this.#watchEnd();
@@ -136,7 +136,7 @@ export class KeyAccess implements Access {
     return this.#endsAt;
   }
 
-  /** What has ended, for a person. */
+  /** Says whether the key or the session has ended, for a person. */
   get overText(): string {
     return this.session === null ? 'the key has expired' : 'the session has ended';
   }

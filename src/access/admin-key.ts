@@ -13,7 +13,7 @@ import { generateToken, hashToken, maskToken } from './tokens.js';
 const ADMIN_LABEL = 'admin';
 const MAKE_ANEW = `to make key ${ADMIN_LABEL} anew, stop Drover, empty the file (umask 077; : > ${ADMIN_FILE}) and start it`;
 
-export interface AdminKeyOptions {
+interface AdminKeyOptions {
   readonly store: Store;
   /** Absolute path of `data/admin.key`. */
   readonly path: string;

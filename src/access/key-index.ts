@@ -15,7 +15,7 @@ interface IndexedAccess {
   readonly digits: Buffer;
 }
 
-export interface KeyIndexOptions {
+interface KeyIndexOptions {
   readonly keys: MirrorReader<ApiKeyRecord>;
   readonly sessions: MirrorReader<SessionRecord>;
   readonly clock: Clock;

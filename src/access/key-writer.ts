@@ -13,10 +13,10 @@ import {
 } from '../model/access/api-key.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
+import { unknownKey } from '../model/unknown.js';
 import { apiKeyKey } from '../store/keys.js';
-import type { Mirrored, MirrorReader } from '../store/mirror.js';
+import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
 import { modify, untilShown } from '../store/modify.js';
-import type { SetAside } from '../store/set-aside.js';
 import { create, type Operation, type Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
@@ -100,8 +100,8 @@ export class KeyWriter {
   }
 
   /**
-   * The removal of an ALL key without restrictions checks that another one stays. So two removals at once cannot take
-   * the last two. One that expires, or is restricted, is not enough to do everything with.
+   * The removal of an unrestricted ALL key checks that another such key stays, so two removals at once cannot take the
+   * last two. A key that expires or is restricted cannot do everything, and does not count.
    */
   #removal({ value, revision }: Mirrored<ApiKeyRecord>): Operation[] {
     const { label } = value;
@@ -135,15 +135,6 @@ function checkLabel(label: string): void {
   if (isWellFormedToken(label)) throw refused('the label of a key must not be a token: choose a name for it');
   if (label === RESERVED_LABEL)
     throw refused(`no key may be called "${label}": in the audit trail that is the node's own terminal`);
-}
-
-/** Repeats the label only when it is well-formed. */
-function unknownKey(label: string): DroverError {
-  const isLabel = nameSchema.safeParse(label).success;
-  return new DroverError(
-    'DRV_KEY_UNKNOWN',
-    `there is no ${isLabel ? `key "${label}"` : 'such key'}: key list shows them`,
-  );
 }
 
 function refused(message: string): DroverError {

@@ -13,7 +13,7 @@ const PAUSE_MS = 60_000;
 
 const UNSAID: ReadonlySet<string> = new Set(['DRV_STORE_CLOSED', 'DRV_NOT_LEADER']);
 
-export interface LastUsesOptions {
+interface LastUsesOptions {
   /** Resolves when the use is durable, or when there is nothing left to write it to. */
   readonly write: (access: KeyAccess, use: LastUse) => Promise<void>;
   readonly clock: Pick<Clock, 'monotonic' | 'setTimer'>;

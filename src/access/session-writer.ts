@@ -18,21 +18,21 @@ import type { Access } from './access.js';
 import { generateSessionToken, hashToken } from './tokens.js';
 
 const ID_BYTES = 6;
-/** Of one key. More are the mistake of a script that signs in for every call. */
+/** The most sessions of one key. A script that signs in for every call would make more by mistake. */
 const MAX_OF_KEY = 100;
 /** Every session is held in memory. */
 const MAX_SESSIONS = 10_000;
 /** How long a session that has ended by itself is kept, so that its user is told so. */
 const KEPT_MS = 86_400_000;
 
-export interface SessionWriterOptions {
+interface SessionWriterOptions {
   readonly store: Store;
   readonly keys: Pick<MirrorReader<ApiKeyRecord>, 'get'>;
   readonly sessions: MirrorReader<SessionRecord>;
   readonly clock: Pick<Clock, 'now'>;
 }
 
-export interface NewSession {
+interface NewSession {
   /** Null: that of the key. */
   readonly scope: KeyScope | null;
   /** Unix milliseconds; null: as late as can be. */

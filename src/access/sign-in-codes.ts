@@ -10,9 +10,9 @@ import { hashToken } from './tokens.js';
 
 const CODE_BYTES = 32;
 const LIFE_MS = 60_000;
-/** Of one key: at the limit its oldest code ends. */
+/** The most codes of one key: at the limit its oldest code ends. */
 const MAX_OF_KEY = 20;
-/** Of all keys: at the limit the oldest code ends. */
+/** The most codes of all keys: at the limit the oldest code ends. */
 const MAX_CODES = 1000;
 
 interface Kept {

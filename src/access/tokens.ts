@@ -3,8 +3,9 @@
  * checksum catches typing errors and lets secret scanners be sure. The tokens of keys and sessions are random; an
  * instance's token is derived and never stored.
  */
-import { createHash, createHmac, randomInt, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, randomInt, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
+import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -55,7 +56,7 @@ export function maskToken(token: string): string {
 
 const MOST_REMEMBERED = 20_000;
 
-export interface InstanceTokensOptions {
+interface InstanceTokensOptions {
   /** 32 random bytes that outlive restarts. Another secret revokes every instance token. */
   readonly secret: Buffer;
   /** When the instance was made; undefined: there is none (any more), and its token is refused. */
@@ -146,4 +147,29 @@ function base62(bytes: Buffer): string {
     rest /= 62n;
   }
   return text;
+}
+
+/** Where the secret is kept, as hexadecimal text: a file of the master, or the store that masters share. */
+interface TokenSecretFile {
+  /** For messages. */
+  readonly name: string;
+  /** Undefined: it was never made. */
+  read(): Promise<string | undefined>;
+  write(hex: string): Promise<void>;
+}
+
+/** Reads the secret, or makes it. Throws DRV_NODE_ROOT_UNUSABLE when it has another length. */
+export async function ensureTokenSecret(file: TokenSecretFile): Promise<Buffer> {
+  const hex = await file.read();
+  if (hex === undefined) {
+    const secret = randomBytes(SECRET_BYTES);
+    await file.write(secret.toString('hex'));
+    return secret;
+  }
+  const secret = Buffer.from(hex, 'hex');
+  if (secret.length === SECRET_BYTES) return secret;
+  throw new DroverError(
+    'DRV_NODE_ROOT_UNUSABLE',
+    `${file.name} must hold ${SECRET_BYTES} bytes and holds ${secret.length}: delete it, and restart the instances, which then get new tokens`,
+  );
 }

@@ -1,10 +1,14 @@
 /** Everything that the API serves: the master's reads and writes, and the parts that only requests need. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { SignInCodes } from '../access/sign-in-codes.js';
 import type { Reads } from '../operations/reads.js';
+import type { UsageHistory } from '../operations/usage-history.js';
 import type { Writes } from '../operations/writes.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { DashboardFiles } from './dashboard/dashboard-files.js';
 import type { CommandRunner } from './http/command-runner.js';
+import type { InstanceView } from './routes/instances/instance-view.js';
 
 export type ApiDependencies = Reads &
   Writes & {
@@ -17,3 +21,14 @@ export type ApiDependencies = Reads &
     readonly metrics: Metrics;
     readonly logger: Logger;
   };
+
+/** Everything that the handlers of routes use: what the API serves, and the server's own parts. */
+export type RouteNeeds = ApiDependencies & {
+  readonly view: InstanceView;
+  readonly usage: Pick<UsageHistory, 'of'>;
+  readonly codes: Pick<SignInCodes, 'make' | 'take'>;
+  readonly gate: {
+    /** Counts an invalid code. Returns false when it has answered, because there were too many before. */
+    failCode(request: FastifyRequest, reply: FastifyReply): boolean;
+  };
+};

@@ -6,33 +6,33 @@
 import { createServer } from 'node:http';
 import type { TLSSocket } from 'node:tls';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { Access } from '../access/access.js';
 import { SignInCodes } from '../access/sign-in-codes.js';
 import type { Part } from '../loop/lifecycle.js';
 import { describeListenError } from '../model/settings/listen-error.js';
 import { UsageHistory } from '../operations/usage-history.js';
 import { attachSocket } from './attach/attach-socket.js';
 import { dashboardRoutes } from './dashboard/dashboard-routes.js';
-import type { ApiDependencies } from './dependencies.js';
+import type { ApiDependencies, RouteNeeds } from './dependencies.js';
 import { Tunnels } from './forward/client-address.js';
 import { Forwarder, type ForwarderNeeds } from './forward/forwarder.js';
 import { LEADER_GONE } from './forward/socket-relay.js';
 import { auditWrites } from './gate/audit.js';
 import { Gate, requireScope } from './gate/auth.js';
+import { withMeantName } from './gate/meant-name.js';
 import { bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
 import { HandlerGuard } from './http/handler-guard.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { type Endpoint, refuseUnknown } from './http/other-methods.js';
 import { BodyGuard } from './http/request-guard.js';
-import type { Route } from './http/route.js';
+import type { Method, Route } from './http/route.js';
 import { requestsEventOf, Upgrades } from './http/upgrades.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
 import { docsRoutes, openApiRoute } from './openapi/docs-routes.js';
 import { apiRoutes } from './routes/api-routes.js';
-import { historyRoutes } from './routes/history-routes.js';
 import { InstanceView } from './routes/instances/instance-view.js';
-import { signInRoutes } from './routes/sign-in-routes.js';
 import { consoleSocket } from './sockets/console-socket.js';
 import type { SocketDescription } from './sockets/socket.js';
 import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
@@ -65,6 +65,24 @@ export interface ApiServerOptions {
   /** Forwards requests to the leader. Absent: this is the only master. */
   readonly forwarding?: ForwarderNeeds;
   readonly limits?: Partial<ApiLimits>;
+}
+
+/** A request that this process sends to its own API. */
+export interface OwnRequest {
+  readonly method: Method;
+  /** Below `/api`, with its query. */
+  readonly path: string;
+  /** A JSON value. */
+  readonly body?: object;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** The address of the client that typed the command; null: the node's own terminal. */
+  readonly address: string | null;
+}
+
+export interface OwnAnswer {
+  readonly status: number;
+  /** Parsed JSON; undefined: the answer has no body. */
+  readonly body: unknown;
 }
 
 /** The address and port that the server listens on. */
@@ -112,12 +130,7 @@ export class ApiServer implements Part {
       liveLogs: this.#liveLogs,
       view: this.#view,
     });
-    this.#routes = [
-      ...apiRoutes({ dependencies, view: this.#view }),
-      ...historyRoutes({ ...dependencies, usage: this.#usage, view: this.#view }),
-      ...signInRoutes({ ...dependencies, codes: this.#codes, gate: this.#gate }),
-      openApiRoute(() => this.describe()),
-    ];
+    this.#routes = [...apiRoutes(dependencies), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
       defineSocketRoute(
@@ -174,6 +187,20 @@ export class ApiServer implements Part {
   /** See `Forwarder`. */
   async untilLeft(): Promise<void> {
     await this.#forwarder?.untilLeft();
+  }
+
+  /** Answers a request of a command of the console, without a connection. Its caller may do everything. */
+  ask(caller: Access, { method, path, body, headers, address }: OwnRequest): Promise<OwnAnswer> {
+    return this.#gate.pass(caller, async (authorization) => {
+      const { statusCode: status, payload } = await this.#server.inject({
+        method,
+        url: PREFIX + path,
+        headers: { ...headers, authorization },
+        ...(address !== null && { remoteAddress: address }),
+        ...(body !== undefined && { payload: body }),
+      });
+      return { status, body: payload === '' ? undefined : JSON.parse(payload) };
+    });
   }
 
   /** Sends a request without a connection, for tests. */
@@ -256,7 +283,7 @@ export class ApiServer implements Part {
     const pages = [...docsRoutes(), ...dashboardRoutes(this.#options.dependencies)];
     server.setNotFoundHandler(refuseUnknown([...pages, ...this.#endpoints()]));
     acceptJsonBodies(server);
-    for (const route of pages) route.register(server);
+    for (const route of pages) route.register(server, this.#needs);
     server.register(async (api) => this.#register(api), { prefix: PREFIX });
     return server;
   }
@@ -284,6 +311,7 @@ export class ApiServer implements Part {
     server.decorateRequest('actor', null);
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);
+    server.decorateRequest('isOwn', false);
     server.addHook('onRoute', requireScope);
     server.addHook('onRoute', auditWrites(dependencies.audit));
     server.decorate('uploadLimits', {
@@ -304,7 +332,7 @@ export class ApiServer implements Part {
   }
 
   #register(api: FastifyInstance): void {
-    for (const route of this.#routes) route.register(api);
+    for (const route of this.#routes) route.register(api, this.#needs);
     const { logger } = this.#options.dependencies;
     api.register((child, _options, done) => {
       registerSockets(child, {
@@ -317,6 +345,11 @@ export class ApiServer implements Part {
     });
   }
 
+  get #needs(): RouteNeeds {
+    const { dependencies } = this.#options;
+    return { ...dependencies, view: this.#view, usage: this.#usage, codes: this.#codes, gate: this.#gate };
+  }
+
   /** All endpoints under `/api`, with that prefix. */
   #endpoints(): Endpoint[] {
     const sockets = this.#socketRoutes.map(({ path }) => ({ path, method: 'GET' as const }));
@@ -324,7 +357,9 @@ export class ApiServer implements Part {
   }
 
   #fail(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-    replyWithError(error, request, reply, this.#options.dependencies.logger);
+    const { dependencies } = this.#options;
+    const told = withMeantName(error, request.actor, dependencies);
+    replyWithError(told, request, reply, dependencies.logger);
   }
 }
 

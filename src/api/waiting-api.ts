@@ -5,6 +5,7 @@
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { Part } from '../loop/lifecycle.js';
+import type { ErrorCode } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
 import { describeListenError } from '../model/settings/listen-error.js';
 import { bindAddressOf } from './http/bind-address.js';
@@ -14,6 +15,7 @@ import { TLS_VERSIONS } from './tls/tls-versions.js';
 
 const PING = /^\/api\/ping\/?(?:\?|$)/;
 const RETRY_AFTER_S = '1';
+const NOT_READY: ErrorCode = 'DRV_NOT_READY';
 /** Short limits and few connections, because it keeps nothing about a client. */
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
 const MOST_CONNECTIONS = 512;
@@ -36,7 +38,7 @@ export class WaitingApi implements Part {
     const answer: RequestListener = (request, response) => {
       const isPing = PING.test(request.url ?? '');
       const { configuration, reason } = this.#options;
-      const body = isPing ? pingAnswer(configuration, null) : { error: reason() };
+      const body = isPing ? pingAnswer(configuration, null) : { error: reason(), code: NOT_READY };
       const text = JSON.stringify(body);
       request.resume();
       response.writeHead(isPing ? 200 : 503, {

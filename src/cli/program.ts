@@ -109,7 +109,9 @@ export function buildProgram(version: string): Command {
   return program;
 }
 
-/** What is done with a master's state beside the master: but for a backup of etcd it must be stopped. */
+/**
+ * Adds the commands on a master's state that run beside the master. It must be stopped, except for a backup of etcd.
+ */
 function addStoreCommands(program: Command): void {
   const store = program.command('store').description("move, back up and restore a master's state");
   const add = (usage: string, description: string): Command =>

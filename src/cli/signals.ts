@@ -20,7 +20,7 @@ export interface Ending {
 }
 
 /**
- * Handles the signals of this process. One that comes while the node still starts takes effect after the start.
+ * Handles the signals of this process. A signal that comes while the node still starts takes effect after the start.
  * `onEnding` is called at the first; it may end a start that waits.
  */
 export function handleSignals(
@@ -79,7 +79,7 @@ async function stopInstances(daemon: StartedNode): Promise<void> {
   process.stdout.write('All instances have stopped.\n');
 }
 
-/** What SIGINT does while the instances `alive` live, for the sentence `Ctrl-C again within 5 s ...`. */
+/** Describes what SIGINT does while the instances `alive` live, for the sentence `Ctrl-C again within 5 s ...`. */
 export function describeInterrupt(alive: readonly string[]): string {
   if (alive.length === 0) return 'stops Drover; no instance runs here';
   const them = alive.length === 1 ? 'it' : 'them';

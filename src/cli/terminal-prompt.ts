@@ -20,7 +20,7 @@ export interface PromptCommands {
   run(
     line: string,
     session: {
-      readonly actor: string;
+      readonly access: null;
       readonly address: null;
       readonly signal: AbortSignal;
       readonly columns: number | undefined;
@@ -38,7 +38,7 @@ export interface PromptOptions {
 /** What the prompt runs, once the node is up. */
 export interface PromptNode {
   readonly commands: PromptCommands;
-  /** What SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
+  /** Describes what SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
   readonly describeInterrupt: () => string;
 }
 
@@ -160,7 +160,7 @@ export class TerminalPrompt {
     this.#isRunning = true;
     for (let line = this.#waiting.shift(); line !== undefined; line = this.#waiting.shift())
       await this.#node?.commands.run(line, {
-        actor: 'terminal',
+        access: null,
         address: null,
         signal: this.#stopping.signal,
         // Some terminals do not know their width and say 0.

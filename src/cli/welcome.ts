@@ -17,7 +17,7 @@ const EXAMPLE = ['configurations', 'templates'];
 export interface WelcomeOptions {
   /** A prompt follows. */
   readonly hasPrompt: boolean;
-  /** What is said of the dashboard; empty: there is none. */
+  /** Returns the lines about the dashboard; empty: there is none. */
   readonly dashboard: readonly string[];
 }
 

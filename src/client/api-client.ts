@@ -3,16 +3,14 @@
  * it comes: the master may be older or newer than this client, and a schema would refuse it for that.
  */
 import type { Readable } from 'node:stream';
+import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
+import { ClientError, EXIT, isEndpointMissing } from '../command-tree/runs/client-error.js';
 import { bytesOf } from '../templates/tree/byte-stream.js';
-import { ClientError, EXIT } from './client-error.js';
 import { refusalOf } from './connection/answers.js';
-import type { Answer, ApiConnection, RequestOptions, StreamOptions } from './connection/connection.js';
-
-/** What a master says of a path that it does not have. A method of it that it does not have is a 405. */
-const NO_ROUTE = 'there is no such endpoint';
+import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
 /** May be used by several calls at once. */
-export class ApiClient {
+export class ApiClient implements ApiCalls {
   readonly connection: ApiConnection;
   #now: number | undefined;
 
@@ -28,20 +26,17 @@ export class ApiClient {
     return this.#now ?? Date.now();
   }
 
-  /** Throws a ClientError. */
   get<T>(path: string): Promise<T> {
     return this.send('GET', path);
   }
 
-  /** The answer to a GET; undefined where there is no such thing. Throws a ClientError for any other refusal. */
   async find<T>(path: string): Promise<T | undefined> {
     const answer = await this.#ask('GET', path);
-    if (answer.status === 404 && !isRouteMissing(answer)) return undefined;
+    if (answer.status === 404 && !isEndpointMissing(answer.status, answer.body)) return undefined;
     return this.#accept(answer);
   }
 
-  /** Throws a ClientError. */
-  async send<T>(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<T> {
+  async send<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T> {
     return this.#accept(await this.#ask(method, path, body, options));
   }
 
@@ -60,7 +55,7 @@ export class ApiClient {
     return this.#accept({ status, headers, body: await readJson(body) });
   }
 
-  async #ask(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer> {
+  async #ask(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
     const answer = await this.connection.request(method, path, body, options);
     const now = Date.parse(answer.headers.date ?? '');
     if (!Number.isNaN(now)) this.#now = now;
@@ -68,7 +63,7 @@ export class ApiClient {
   }
 
   #accept<T>(answer: Answer): T {
-    if (isRouteMissing(answer))
+    if (isEndpointMissing(answer.status, answer.body))
       throw new ClientError(
         EXIT.failed,
         `${this.connection.name} does not have what this command needs: its Drover is older than this client`,
@@ -77,11 +72,6 @@ export class ApiClient {
     if (refusal !== undefined) throw refusal;
     return answer.body as T;
   }
-}
-
-/** A part of a path, such as a name that was typed. */
-export function pathPart(text: string): string {
-  return encodeURIComponent(text);
 }
 
 /** Undefined: the body is no JSON. */
@@ -93,11 +83,4 @@ async function readJson(body: Readable): Promise<unknown> {
   } catch {
     return undefined;
   }
-}
-
-function isRouteMissing({ status, body }: Answer): boolean {
-  if (status === 405) return true;
-  return (
-    status === 404 && typeof body === 'object' && body !== null && 'error' in body && body.error === NO_ROUTE
-  );
 }

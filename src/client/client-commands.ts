@@ -5,8 +5,8 @@
 import type { Command } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand } from '../command-tree/commands.js';
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { addAliases } from './aliases.js';
-import { ClientError, EXIT } from './client-error.js';
 import { ClientHost, type ClientOptions, type ClientSurroundings } from './commands/client-host.js';
 import { addExtensionCommands } from './commands/extension-command.js';
 import { addGlobalOptions } from './commands/global-options.js';
@@ -45,13 +45,13 @@ function treeHostOf(host: ClientHost): TreeHost {
       const options = command.optsWithGlobals<WatchOptions>();
       const { names, destroys } = descriptionOf(path);
       if (options.output === 'name' && names === undefined) throw noNames();
-      const { clientRuns } = await import('./runs/client-runs.js');
+      const { commandRuns } = await import('../command-tree/runs/command-runs.js');
       const api = await host.open(options);
       const destroyed = destroys?.(input as never);
       if (destroyed !== undefined) await host.confirm({ what: destroyed, list: [] }, api, options);
       if (options.watch === true) return runWatched(host, api, path, input, options);
       const said: Promise<void>[] = [];
-      const shown = await runCommand(clientRuns(api), path, input, {
+      const shown = await runCommand(commandRuns(api), path, input, {
         // Ctrl-C ends the program.
         signal: new AbortController().signal,
         say: (text) => void said.push(host.say(text, options.output)),

@@ -1,6 +1,7 @@
 /** Asks before a command destroys something, and names the cluster: the wrong terminal is easily typed into. */
+
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import type { ApiClient } from './api-client.js';
-import { ClientError, EXIT } from './client-error.js';
 import type { Terminal } from './contexts/terminal.js';
 
 /** `what`: such as `instance ab12cd is deleted`. Throws a ClientError unless a person says yes. */

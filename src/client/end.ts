@@ -1,12 +1,12 @@
 /** How the executable ends after an error: one line on stderr, and an exit code. */
 import { CommanderError } from 'commander';
-import { parserMessage } from '../command-tree/parser-message.js';
+import { parserMessage } from '../command-tree/help/parser-message.js';
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
-import { ClientError, EXIT } from './client-error.js';
 
 export interface End {
   readonly exitCode: number;
-  /** Without `drover: ` before it; '': the help that was printed says enough. Undefined: a fault of Drover. */
+  /** The line without `drover: ` before it; '': the help that was printed says enough. */
   readonly message: string | undefined;
 }
 

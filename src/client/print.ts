@@ -1,8 +1,8 @@
 /** Prints what a command found on stdout, in the format that was asked for, and nothing else there. */
 import type { Shown } from '../command-tree/commands.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { messageOf } from '../model/errors.js';
-import { ClientError, EXIT } from './client-error.js';
 
 export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 /** `markdown`: only where a command names it. */

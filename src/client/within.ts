@@ -1,6 +1,6 @@
 /** Asks for what is only a help, such as names to complete: in time, or not at all. */
 
-/** What `ask` resolves with; undefined when it fails, or takes longer than this. Never throws. */
+/** Resolves with the answer of `ask`; undefined when it fails, or takes longer than `limitMs`. Never throws. */
 export async function within<T>(
   limitMs: number,
   ask: (signal: AbortSignal) => Promise<T>,

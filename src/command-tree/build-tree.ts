@@ -1,7 +1,7 @@
 /** Builds the commands into a program of the parser: for each line of a console, and once for the client. */
 import type { Command } from 'commander';
 import { COMMAND_PATHS, type CommandPath, descriptionOf, GROUPS, type Shown } from './commands.js';
-import { addHelpCommand } from './help-command.js';
+import { addHelpCommand } from './help/help-command.js';
 
 /** What differs between the console and the client. */
 export interface TreeHost {

@@ -33,15 +33,18 @@ export interface CommandDescription<Input, Data> {
   readonly input: (...typed: never[]) => Input;
   /** The data for people. Pure. The client may be older or newer than the master: an absent field is left out. */
   readonly text: (data: Data, view: View, input: Input) => string | Promise<string>;
-  /** What `-o json` prints, where the text needs more than that; absent: the data. */
+  /** The value that `-o json` prints, where the text needs more than that; absent: the data. */
   readonly json?: (data: Data) => unknown;
   /** The names of what was found, for `-o name`; absent: the data has none. */
   readonly names?: (data: Data) => readonly string[];
-  /** What would be destroyed, such as `instance ab12cd is deleted`; absent or undefined: nothing. */
+  /**
+   * The destruction that a person confirms, such as `instance ab12cd is deleted`; absent or undefined: nothing is
+   * destroyed.
+   */
   readonly destroys?: (input: Input) => string | undefined;
   /** True: its run may ask before it goes on (`RunCall.confirm`). */
   readonly mayAsk?: boolean;
-  /** What failed although the rest was done; said after the data. Absent or undefined: nothing. */
+  /** The part that failed although the rest was done; printed after the data. Absent or undefined: nothing. */
   readonly failure?: (data: Data) => CommandFailure | undefined;
 }
 

@@ -13,7 +13,7 @@ import { TEMPLATE_COMMANDS } from './groups/templates.js';
 import { TOKEN_COMMANDS } from './groups/tokens.js';
 import type { Asker } from './selection/act.js';
 
-/** What the first words of commands stand for. */
+/** The meaning of the first words of commands, for the help. */
 export const GROUPS: Readonly<Record<string, string>> = {
   instance: 'instances: the processes that run',
   config: 'configurations: what should run',
@@ -59,19 +59,10 @@ export interface RunCall {
   readonly confirm: Asker;
 }
 
-/** What the commands do: in the daemon its operations, in the client calls of the API. */
+/** What the commands do: calls of the API. */
 export type CommandRuns = {
   readonly [P in CommandPath]: (input: InputOf<P>, call: RunCall) => DataOf<P> | Promise<DataOf<P>>;
 };
-
-/** `cluster ...` about nodes, `node info` and `stop`. */
-export type NodeRuns = Pick<
-  CommandRuns,
-  | keyof typeof CLUSTER_COMMANDS
-  | keyof typeof NODE_OPERATION_COMMANDS
-  | keyof typeof NODE_COMMANDS
-  | keyof typeof STOP_COMMANDS
->;
 
 /** The result of a command in the forms that it can be printed in. */
 export interface Shown {

@@ -6,7 +6,7 @@ import type { ConfigurationFileError } from '../model/configuration.js';
 import { countText } from '../model/words.js';
 import type { RemovedConfiguration } from '../operations/configuration-list.js';
 
-/** One line, such as `lobby.json:7:26: ramMB: must be ...`. */
+/** Returns a line such as `lobby.json:7:26: ramMB: must be ...`. */
 export function describeFileError(error: ConfigurationFileError): string {
   const { file, node, line, column, field, message } = error;
   const place = line === null ? file : `${file}:${line}${column === null ? '' : `:${column}`}`;

@@ -9,7 +9,7 @@ export function offeredRuntimes(offers: readonly RuntimeOffer[]): string {
   return offered.length === 0 ? 'none' : offered.join(', ');
 }
 
-/** One line for each runtime that cannot be used, with the reason: `docker is not offered: no engine answers`. */
+/** Returns a line for each runtime that cannot be used, with the reason: `docker is not offered: no engine answers`. */
 export function runtimesNotOffered(offers: readonly RuntimeOffer[]): string[] {
   return offers
     .filter(({ available }) => !available)

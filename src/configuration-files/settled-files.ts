@@ -11,11 +11,22 @@ const ABSENT = 'absent';
 interface Suspicion {
   readonly signature: string;
   readonly looks: number;
+  /** The reading that was suspicious last. */
+  readonly number: number;
+}
+
+export interface ReadingOrder {
+  /** Readings are numbered in the order in which they began. */
+  readonly number: number;
+  /** True when broken and missing files are believed without a second look. */
+  readonly isFinal: boolean;
 }
 
 export class SettledFiles {
   readonly #files = new Map<string, Reading>();
   readonly #suspicions = new Map<string, Suspicion>();
+  /** By file name, the number of the reading that was believed last. */
+  readonly #believed = new Map<string, number>();
 
   /** By file name. */
   get files(): ReadonlyMap<string, Reading> {
@@ -28,21 +39,25 @@ export class SettledFiles {
   }
 
   /**
-   * Takes readings; undefined: there is no such file. `isFinal`: believes broken and missing files without a second look.
+   * Takes readings; undefined: there is no such file. They may overlap: an older reading of a file counts for nothing
+   * after a newer one that was believed.
    */
-  take(readings: ReadonlyMap<string, Reading | undefined>, isFinal: boolean): void {
+  take(readings: ReadonlyMap<string, Reading | undefined>, { number, isFinal }: ReadingOrder): void {
     for (const [file, reading] of readings) {
-      if (isFinal || reading?.kind === 'valid' || this.#isConfirmed(file, reading)) this.#set(file, reading);
+      if ((this.#believed.get(file) ?? 0) > number) continue;
+      if (isFinal || reading?.kind === 'valid' || this.#isConfirmed(file, reading, number))
+        this.#set(file, reading, number);
     }
   }
 
-  #set(file: string, reading: Reading | undefined): void {
-    this.#suspicions.delete(file);
+  #set(file: string, reading: Reading | undefined, number: number): void {
+    this.#believed.set(file, number);
+    if ((this.#suspicions.get(file)?.number ?? 0) <= number) this.#suspicions.delete(file);
     if (reading === undefined) this.#files.delete(file);
     else this.#files.set(file, reading);
   }
 
-  #isConfirmed(file: string, reading: Reading | undefined): boolean {
+  #isConfirmed(file: string, reading: Reading | undefined, number: number): boolean {
     const signature = reading?.signature ?? ABSENT;
     const settled = this.#files.get(file);
     // A late hint for what is known to be gone.
@@ -51,7 +66,7 @@ export class SettledFiles {
     const suspicion = this.#suspicions.get(file);
     const looks = (suspicion?.looks ?? 0) + 1;
     if (suspicion?.signature === signature || looks >= MAX_LOOKS) return true;
-    this.#suspicions.set(file, { signature, looks });
+    this.#suspicions.set(file, { signature, looks, number });
     return false;
   }
 }

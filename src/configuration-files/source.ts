@@ -50,9 +50,8 @@ export class DirectorySource implements ConfigurationSource {
   readonly #reader: DirectoryReader;
   readonly #settled = new SettledFiles();
   readonly #warningLog: FileWarningLog;
-  /** How many readings have begun, and which of them each file was believed from last. */
+  /** How many readings have begun. */
   #begun = 0;
-  readonly #believedFrom = new Map<string, number>();
   #links: readonly string[] = [];
   #onDoubt: ((file: string) => void) | undefined;
   #hasRead = false;
@@ -119,7 +118,7 @@ export class DirectorySource implements ConfigurationSource {
       await this.origins.look(reading.files, this.#settled.files);
       const names = new Set([...this.#settled.files.keys(), ...this.suspects, ...reading.files.keys()]);
       const readings = new Map([...names].map((file) => [file, reading.files.get(file)]));
-      this.#settled.take(this.#newest(readings, number), isFinal);
+      this.#settled.take(readings, { number, isFinal });
       this.#links = reading.links;
       this.#hasRead = true;
       this.#fault = undefined;
@@ -139,7 +138,7 @@ export class DirectorySource implements ConfigurationSource {
     const readings = isPossible ? await this.#reader.readSome(names) : undefined;
     if (readings === undefined) return this.read({ isFinal: false });
     await this.origins.look(readings, this.#settled.files);
-    this.#settled.take(this.#newest(readings, number), false);
+    this.#settled.take(readings, { number, isFinal: false });
     this.#tell();
   }
 
@@ -166,18 +165,8 @@ export class DirectorySource implements ConfigurationSource {
     const found = await Promise.all(files.map((file) => this.#reader.readFile(file)));
     const readings = new Map(files.map((file, index) => [file, found[index]]));
     await this.origins.look(readings, this.#settled.files);
-    this.#settled.take(this.#newest(readings, number), true);
+    this.#settled.take(readings, { number, isFinal: true });
     return readings;
-  }
-
-  /** Readings may overlap. An older reading of a file is not believed after a newer one, which shows a write. */
-  #newest(
-    readings: ReadonlyMap<string, Reading | undefined>,
-    number: number,
-  ): ReadonlyMap<string, Reading | undefined> {
-    const newest = [...readings].filter(([file]) => (this.#believedFrom.get(file) ?? 0) <= number);
-    for (const [file] of newest) this.#believedFrom.set(file, number);
-    return new Map(newest);
   }
 
   #tell(): void {

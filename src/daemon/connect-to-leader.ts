@@ -14,7 +14,7 @@ import type { Assembly } from './assembly.js';
 import { silenceOf } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';
 
-export interface LeaderConnectionNeeds {
+interface LeaderConnectionNeeds {
   readonly master: Pick<Master, 'accept'>;
   readonly candidate: Candidate;
   readonly authority: Authority;
@@ -35,7 +35,7 @@ export function connectionTo(needs: LeaderConnectionNeeds): MasterConnection {
   };
 }
 
-export interface LeaderRoutes {
+interface LeaderRoutes {
   readonly candidate: Pick<Candidate, 'isLeader' | 'leader' | 'onChange'>;
   /** The id of this node. */
   readonly nodeId: string;

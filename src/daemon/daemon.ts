@@ -3,12 +3,8 @@
  * its instances. start-daemon.ts puts it together.
  */
 import type { DashboardFiles } from '../api/dashboard/dashboard-files.js';
-import type { ApiServer } from '../api/server.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
-import type { Commands } from '../commands/command-runner.js';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
-import type { Candidate } from '../leadership/candidate.js';
-import type { RunningParts } from '../loop/lifecycle.js';
+import type { Commands } from '../console/commands.js';
 import type { Master } from '../master.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { NodeConfiguration, RuntimeOffer } from '../model/node.js';
@@ -17,21 +13,8 @@ import { setAsideOf } from '../state/left-of-record.js';
 import type { LookupReader } from '../store/lookup.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
-
-export interface DaemonParts {
-  readonly paths: RootPaths;
-  readonly configuration: NodeConfiguration;
-  readonly logger: Logger;
-  readonly master: Master;
-  readonly candidate: Candidate;
-  readonly wrapper: Wrapper;
-  readonly api: ApiServer;
-  readonly apiCertificate: ApiCertificate | undefined;
-  readonly files: ConfigurationFiles;
-  readonly dashboard: Pick<DashboardFiles, 'require'>;
-  readonly commands: Commands;
-  readonly running: RunningParts;
-}
+import type { Assembly } from './assembly.js';
+import type { StartedMaster } from './start-master.js';
 
 export class Daemon {
   readonly paths: RootPaths;
@@ -43,28 +26,24 @@ export class Daemon {
   /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly dashboard: Pick<DashboardFiles, 'require'>;
-  readonly #candidate: Candidate;
+  readonly #assembly: Assembly;
   readonly #wrapper: Wrapper;
-  readonly #api: ApiServer;
-  readonly #files: ConfigurationFiles;
-  readonly #running: RunningParts;
+  readonly #started: StartedMaster;
   /** The instances that are ONLINE or have finished, by configuration. */
   readonly #standing: LookupReader<string>;
 
-  constructor(parts: DaemonParts) {
-    this.paths = parts.paths;
-    this.configuration = parts.configuration;
-    this.logger = parts.logger;
-    this.master = parts.master;
-    this.commands = parts.commands;
-    this.dashboard = parts.dashboard;
-    this.apiCertificate = parts.apiCertificate;
-    this.#candidate = parts.candidate;
-    this.#wrapper = parts.wrapper;
-    this.#api = parts.api;
-    this.#files = parts.files;
-    this.#running = parts.running;
-    this.#standing = parts.master.state.instances.lookup((record) =>
+  constructor(assembly: Assembly, wrapper: Wrapper, started: StartedMaster) {
+    this.paths = assembly.paths;
+    this.configuration = assembly.configuration;
+    this.logger = assembly.shared.logger;
+    this.master = started.master;
+    this.commands = started.commands;
+    this.dashboard = started.dashboard;
+    this.apiCertificate = started.apiCertificate;
+    this.#assembly = assembly;
+    this.#wrapper = wrapper;
+    this.#started = started;
+    this.#standing = started.master.state.instances.lookup((record) =>
       record.desired.goal !== 'remove' && (record.status.state === 'ONLINE' || hasFinished(record))
         ? [record.configurationName]
         : [],
@@ -73,7 +52,7 @@ export class Daemon {
 
   /** The base URL of the API, as this machine reaches it. */
   get apiUrl(): string {
-    const { host, port } = this.#api.address ?? {
+    const { host, port } = this.#started.api.address ?? {
       host: this.configuration.address,
       port: this.configuration.apiPort,
     };
@@ -95,7 +74,7 @@ export class Daemon {
 
   /** The configuration files whose present content is not in force, one line each. */
   fileErrors(): string[] {
-    return this.#files
+    return this.#started.files
       .errors()
       .map(({ file, line, message }) => `${file}${line === null ? '' : `:${line}`}: ${message}`);
   }
@@ -143,7 +122,7 @@ export class Daemon {
     try {
       await this.#handOver();
     } finally {
-      await this.#running.stop();
+      await this.#assembly.running.stop();
     }
   }
 
@@ -151,6 +130,7 @@ export class Daemon {
    * Hands the lead to another master, if there is one. If there is none, nothing starts instances again that end here.
    */
   async #handOver(): Promise<void> {
-    if (this.#candidate.masters().length > 1) await this.#candidate.stop();
+    const { candidate } = this.#started;
+    if (candidate.masters().length > 1) await candidate.stop();
   }
 }

@@ -4,7 +4,7 @@ import type { Term } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
 import { DroverError } from '../model/errors.js';
 
-export interface MasterWorkOptions {
+interface MasterWorkOptions {
   readonly master: Master;
   /**
    * Begins to follow the directories. Resolves when the records agree with them. May be called again after a failure.

@@ -19,7 +19,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
   stop: 'end Drover; instances go on running',
 };
 
-export interface MemberNodeParts {
+interface MemberNodeParts {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'root' | 'droverLog'>;
   /** The `host:port` of the master that was dialled last. */

@@ -26,7 +26,7 @@ const IN_CLEAR =
   'the state travels in clear: etcd is on another machine, and its endpoints begin with http://; give etcd certificates, ' +
   'and name https:// endpoints with "ca" in config.json (docs/several-masters.md: The state on etcd)';
 
-export interface OnEtcdOptions {
+interface OnEtcdOptions {
   readonly settings: EtcdSettings;
   readonly own: MasterPeer;
   /** Gets the reason of a wait, as in `openMasterStore`. */

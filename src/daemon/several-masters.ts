@@ -3,14 +3,13 @@
  * views of the state, and the audit trails of all. They run on every master, leading or not.
  */
 import { join } from 'node:path';
-import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
 import { Bases } from '../../controllers/master/directories/bases.js';
 import { DirectoryEngine } from '../../controllers/master/directories/reconciler.js';
 import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
 import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
-import { MasterCalls } from '../channel/masters/master-calls.js';
+import { type DeskDial, MasterCalls } from '../channel/masters/master-calls.js';
 import { MasterDesk } from '../channel/masters/master-desk.js';
 import { openRecordDesk } from '../channel/masters/record-desk.js';
 import type { KnownMasters } from '../channel/wrapper/known-masters.js';
@@ -55,7 +54,7 @@ export interface SeveralMastersOptions {
   /** The other masters, remembered over restarts. */
   readonly known: KnownMasters;
   /** Opens a connection to the desk of another master. */
-  readonly dial: (peer: MasterPeer, signal: AbortSignal) => Promise<Duplex>;
+  readonly dial: DeskDial;
   readonly templates: MasterTemplates;
   readonly audit: Pick<AuditTrail, 'last'>;
   readonly shared: Pick<Shared, 'clock' | 'random' | 'logger' | 'metrics'>;
@@ -85,8 +84,8 @@ export class SeveralMasters implements Part {
     const { nodeId, paths, store, state, leadership, dial, audit, shared } = options;
     const { clock, logger } = shared;
     this.#options = options;
-    this.desk = new MasterDesk({ logger });
-    this.#calls = new MasterCalls({ dial, clock });
+    this.desk = new MasterDesk();
+    this.#calls = new MasterCalls(dial, clock);
     this.#templateRecords = new Mirror({
       store,
       prefix: PREFIX.templates,
@@ -190,7 +189,7 @@ export class SeveralMasters implements Part {
         null,
       clock,
     });
-    desk.on(LEADER, () => leadership.leader());
+    desk.on(LEADER, async () => leadership.leader());
     this.#answerTemplates();
     this.#starts = [...this.#inOrder()];
   }
@@ -246,7 +245,7 @@ export class SeveralMasters implements Part {
 
   #answerTemplates(): void {
     const { library } = this.#options.templates;
-    this.desk.onBytes(TREE, (question) => library.openBundle(treeSchema.parse(question).digest));
+    this.desk.on(TREE, (question) => library.openBundle(treeSchema.parse(question).digest));
     this.desk.on(HOLD, (question) => this.templates.hold(heldSchema.parse(question)));
   }
 }

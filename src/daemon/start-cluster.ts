@@ -2,15 +2,22 @@
  * Builds the parts that a master needs for nodes on other machines: its authority, its members and join tokens, and the
  * cluster port.
  */
+
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import type { TLSSocket } from 'node:tls';
 import { fileURLToPath } from 'node:url';
+import { readAdminKey } from '../access/admin-key-file.js';
 import { bindAddressOf } from '../api/http/bind-address.js';
 import { ClusterServer } from '../channel/master/cluster-server.js';
+import type { Transport } from '../channel/protocol/transport.js';
 import { Admission } from '../channel/trust/admission.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { Authority } from '../channel/trust/authority.js';
 import { CertificateThread } from '../channel/trust/certificate-thread.js';
+import { clusterKeyText } from '../channel/trust/cluster-key.js';
 import { JoinTokens } from '../channel/trust/join-tokens.js';
+import { type MasterHandover, STORE_FILES } from '../channel/trust/master-handover.js';
 import { ClusterMembers } from '../channel/trust/members.js';
 import { Renewal } from '../channel/trust/renewal.js';
 import { SharedSecrets } from '../channel/trust/shared-secrets.js';
@@ -18,10 +25,11 @@ import type { Leadership } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { NodeConfiguration } from '../model/node.js';
+import type { EtcdSettings } from '../model/settings/store-settings.js';
+import type { RootPaths } from '../node/root.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
-import { readHandover } from './read-handover.js';
 
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
@@ -46,13 +54,13 @@ export interface Cluster {
   readonly audit: Pick<AuditTrail, 'record'>;
 }
 
-export interface ClusterServerNeeds {
+interface ClusterServerNeeds {
   readonly master: () => Master;
   readonly leadership: Leadership;
   /** Takes another master's connection to the API. */
   readonly takeTunnel: (connection: TLSSocket) => void;
   /** Takes another master's connection to the desk. Absent: there is no other master. */
-  readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
+  readonly takeDesk?: (connection: Transport, nodeId: string) => void;
   /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
 }
@@ -157,4 +165,36 @@ export async function startClusterServer(
     await running.start(renewal);
   };
   return { open: () => (opening ??= open()) };
+}
+
+interface HandoverSource {
+  readonly paths: Pick<RootPaths, 'root' | 'adminKey'>;
+  readonly configuration: NodeConfiguration;
+  readonly store: EtcdSettings;
+  readonly secrets: Pick<SharedSecrets, 'clusterKey'>;
+}
+
+/**
+ * The handover. It reads the files anew, because the operator may have replaced them. Throws when a file cannot be
+ * read.
+ */
+async function readHandover({
+  paths,
+  configuration,
+  store,
+  secrets,
+}: HandoverSource): Promise<MasterHandover> {
+  const { clusterName, nodeTimeoutMs } = configuration;
+  const files: MasterHandover['files'] = {};
+  for (const field of STORE_FILES) {
+    const file = store[field];
+    if (file !== undefined) files[field] = await readFile(resolve(paths.root, file), 'utf8');
+  }
+  const clusterKey = clusterKeyText(await secrets.clusterKey());
+  const admin = await readAdminKey(paths.adminKey);
+  const prefix = store.prefix ?? `/drover/${clusterName}`;
+  return {
+    ...{ clusterName, nodeTimeoutMs, store: { ...store, prefix }, files, clusterKey },
+    ...(admin.kind === 'token' && { adminKey: admin.token }),
+  };
 }

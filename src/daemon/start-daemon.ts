@@ -150,11 +150,11 @@ function buildExtensions(
 }
 
 async function startAll(assembly: Assembly): Promise<StartedNode> {
-  const { paths, configuration, shared, running } = assembly;
+  const { configuration, shared } = assembly;
   if (!configuration.isMasterNode) return startMemberNode(assembly);
-  const { logger } = shared;
   const before = configuration.store.kind === 'etcd' ? await startWithoutState(assembly) : undefined;
-  const { candidate, work, connection, openDoor, ...started } = await startMaster(assembly, before);
+  const started = await startMaster(assembly, before);
+  const { candidate, work, connection, openDoor } = started;
   const serving = candidate.serve(work);
   // Awaited below, after the wrapper. Without this handler, an earlier failure would count as unhandled.
   serving.catch(ignore);
@@ -165,7 +165,7 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   await serving;
   await openDoor();
   void followFiles(work, assembly);
-  return new Daemon({ paths, configuration, logger, wrapper, running, candidate, ...started });
+  return new Daemon(assembly, wrapper, started);
 }
 
 /**

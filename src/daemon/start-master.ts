@@ -4,18 +4,15 @@ import { fileURLToPath } from 'node:url';
 import { ensureAdminKey } from '../access/admin-key.js';
 import { KeyWriter } from '../access/key-writer.js';
 import { SessionWriter } from '../access/session-writer.js';
-import { ensureTokenSecret } from '../access/token-secret.js';
-import { creationOfKept, InstanceTokens } from '../access/tokens.js';
+import { creationOfKept, ensureTokenSecret, InstanceTokens } from '../access/tokens.js';
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
-import { openLeaderTunnel } from '../channel/master/leader-tunnel.js';
+import { openLeaderTunnel, openMasterDesk } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
-import { DESK_PATH } from '../channel/trust/join-messages.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
-import { Commands } from '../commands/command-runner.js';
-import type { CommandDependencies } from '../commands/context.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
+import { Commands } from '../console/commands.js';
 import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
@@ -42,15 +39,10 @@ import type { MasterConnection } from './start-wrapper.js';
  */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
-export interface StartedMaster {
-  readonly master: Master;
+export interface StartedMaster
+  extends Pick<Foundation, 'master' | 'apiCertificate' | 'files' | 'dashboard' | 'candidate'> {
   readonly api: ApiServer;
-  /** The certificate of the API; undefined: no TLS. */
-  readonly apiCertificate: ApiCertificate | undefined;
-  readonly files: ConfigurationFiles;
-  readonly dashboard: DashboardFiles;
   readonly commands: Commands;
-  readonly candidate: Candidate;
   readonly work: MasterWork;
   /** Connects the wrapper of this node to the leader. */
   readonly connection: MasterConnection;
@@ -99,7 +91,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     untilAnswered: () => api.untilAnswered(),
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
-  const commands = new Commands(dependencies);
+  const commands = new Commands({
+    ...dependencies,
+    ask: (caller, request) => api.ask(caller, request),
+  });
   const api = new ApiServer({
     dependencies: { ...dependencies, commands },
     ...(configuration.store.kind === 'etcd' && {
@@ -118,7 +113,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     master: () => master,
     leadership: candidate,
     takeTunnel: (connection) => api.takeTunnel(connection),
-    ...(several !== undefined && { takeDesk: (socket, nodeId) => several.desk.take(socket, nodeId) }),
+    ...(several !== undefined && { takeDesk: (transport, nodeId) => several.desk.take(transport, nodeId) }),
     apiCertificate,
   });
   // Runs before the cluster port closes, because that ends the tunnels of other masters.
@@ -204,11 +199,7 @@ async function lay(
           logger,
         }),
         dial: (peer, signal) =>
-          openLeaderTunnel(
-            { ...cluster, silenceMs: silenceOf(configuration), clock, path: DESK_PATH },
-            peer,
-            signal,
-          ),
+          openMasterDesk({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer, signal),
         templates,
         audit,
         shared,
@@ -248,7 +239,7 @@ function buildDependencies(
     dashboard,
   }: Foundation,
   isReady: () => boolean,
-): Omit<ApiDependencies, 'commands'> & CommandDependencies {
+): Omit<ApiDependencies, 'commands'> {
   const { state } = master;
   const { clock, logger, metrics } = shared;
   return {

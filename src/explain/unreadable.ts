@@ -1,7 +1,7 @@
 /** Explains an instance whose record is set aside, by what can still be read of it. Pure. */
 import type { NodeCondition } from '../model/node.js';
 import { leftOfInstance } from '../state/left-of-record.js';
-import type { SetAside } from '../store/set-aside.js';
+import type { SetAside } from '../store/mirror.js';
 import type { InstanceExplanation } from './explanation.js';
 
 export function explainUnreadable(

@@ -17,7 +17,7 @@ const MAX_MESSAGE_CHARS = 500;
  */
 const MAX_HIDDEN_CHARS = 65_536;
 
-export interface ExtensionGuardOptions {
+interface ExtensionGuardOptions {
   readonly id: string;
   /** The directory of the extension's code; undefined for a built-in extension, whose errors are Drover's. */
   readonly directory: string | undefined;

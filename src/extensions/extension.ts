@@ -63,7 +63,7 @@ export interface ExtensionContext {
   on(listener: NodeEventListener): void;
 }
 
-export interface ExtensionLog {
+interface ExtensionLog {
   info(message: string): void;
   warn(message: string): void;
   error(message: string): void;

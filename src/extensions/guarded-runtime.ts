@@ -8,7 +8,7 @@ import { withDeadline } from '../loop/deadline.js';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
-import { outputSpanSchema } from '../model/run/past-exit.js';
+import { exitSchema } from '../model/run/past-exit.js';
 import { type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
 import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../runtime/runtime.js';
 import type { ExtensionGuard } from './extension-guard.js';
@@ -18,14 +18,6 @@ const CALL_LIMIT_MS = 60_000;
 const RELEASE_LIMIT_MS = 5000;
 
 const runSchema = z.object({ instanceId: z.string(), run: z.int() });
-const exitSchema = z.object({
-  code: z.int().nullable(),
-  signal: z.string().nullable(),
-  at: z.number(),
-  output: outputSpanSchema.optional(),
-  isOutOfMemory: z.boolean().optional(),
-  cause: z.string().optional(),
-});
 const heldSchema = z.array(
   z.union([
     runSchema.extend({ process: runIdentitySchema, exit: z.null() }),
@@ -38,7 +30,7 @@ const offerSchema = z.object({
   reason: z.string().nullable().default(null),
 });
 
-export interface GuardedRuntimeOptions {
+interface GuardedRuntimeOptions {
   readonly clock: Clock;
   readonly guard: ExtensionGuard;
 }

@@ -34,7 +34,7 @@ export interface ExtensionHost {
   readonly logger: Logger;
 }
 
-export interface LoadedExtensionOptions {
+interface LoadedExtensionOptions {
   readonly id: string;
   readonly host: ExtensionHost;
   /** The directory of the extension's code; undefined for a built-in extension. */
@@ -131,7 +131,7 @@ export class LoadedExtension {
       log: { info: log('info'), warn: log('warn'), error: log('error') },
       signal: this.#stopping.signal,
       openInstanceLog: (instanceId) => this.#openLog(instanceId),
-      ...this.#registrar.methods,
+      ...this.#registrar,
     };
   }
 

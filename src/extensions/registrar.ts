@@ -29,14 +29,17 @@ const commandShape = z.looseObject({
 });
 const storageShape = z.looseObject({ version: functionSchema, download: functionSchema });
 
-export interface RegistrarOptions {
+type Registering = 'registerRuntime' | 'registerStorage' | 'registerVariable' | 'registerCommand' | 'on';
+
+interface RegistrarOptions {
   readonly id: string;
   readonly guard: ExtensionGuard;
   readonly registrations: Registrations;
   readonly clock: Clock;
 }
 
-export class Registrar {
+/** The functions are fields, so that an extension may take them out of its context. */
+export class Registrar implements Pick<ExtensionContext, Registering> {
   readonly #options: RegistrarOptions;
   #isOpen = true;
   #listeners = 0;
@@ -50,27 +53,13 @@ export class Registrar {
     this.#isOpen = false;
   }
 
-  /** The methods of the context that register. */
-  get methods(): Pick<
-    ExtensionContext,
-    'registerRuntime' | 'registerStorage' | 'registerVariable' | 'registerCommand' | 'on'
-  > {
-    return {
-      registerRuntime: (runtime) => this.#runtime(runtime),
-      registerStorage: (key, provider) => this.#storage(key, provider),
-      registerVariable: (name, value) => this.#variable(name, value),
-      registerCommand: (command) => this.#command(command),
-      on: (listener) => this.#listener(listener),
-    };
-  }
-
   get #registrations(): Registrations {
     if (!this.#isOpen)
       throw new Error('register... and on may be called until activate has ended, not later');
     return this.#options.registrations;
   }
 
-  #runtime(runtime: Runtime): void {
+  readonly registerRuntime = (runtime: Runtime): void => {
     const { id, clock, guard } = this.#options;
     const missing = RUNTIME_METHODS.filter(
       (name) => typeof Reflect.get(Object(runtime), name) !== 'function',
@@ -78,9 +67,9 @@ export class Registrar {
     if (missing.length > 0) throw new Error(`a runtime lacks ${missing.join(', ')}`);
     const guarded = new GuardedRuntime(runtime, { clock, guard });
     this.#registrations.add('runtime', String(runtime.key), guarded, id);
-  }
+  };
 
-  #storage(key: string, provider: StorageProvider): void {
+  readonly registerStorage = (key: string, provider: StorageProvider): void => {
     const { id, guard } = this.#options;
     if (!storageShape.safeParse(provider).success)
       throw new Error(`storage ${String(key)} lacks version() or download()`);
@@ -90,17 +79,17 @@ export class Registrar {
         guard.callForTree(() => provider.download(group, name, directory, signal)),
     };
     this.#registrations.add('storage', String(key), guarded, id);
-  }
+  };
 
-  #variable(name: string, value: VariableValue): void {
+  readonly registerVariable = (name: string, value: VariableValue): void => {
     const { id, guard } = this.#options;
     if (typeof value !== 'function')
       throw new Error(`variable ${String(name)} has no function for its value`);
     const guarded: VariableValue = (instance) => guard.callNow(() => checkedValue(name, value(instance)));
     this.#registrations.add('variable', String(name), guarded, id);
-  }
+  };
 
-  #command(command: ExtensionCommand): void {
+  readonly registerCommand = (command: ExtensionCommand): void => {
     const { id, guard } = this.#options;
     const parsed = commandShape.safeParse(command);
     if (!parsed.success) throw new Error('a command needs name, description and run()');
@@ -110,14 +99,14 @@ export class Registrar {
       return guard.call(() => command.run(args, io));
     };
     this.#registrations.add('command', name, { name, usage, description, run }, id);
-  }
+  };
 
-  #listener(listener: NodeEventListener): void {
+  readonly on = (listener: NodeEventListener): void => {
     const { id, guard } = this.#options;
     if (typeof listener !== 'function') throw new Error('on() needs a function');
     const guarded: NodeEventListener = (event) => guard.call(() => listener(event));
     this.#registrations.add('listener', `${id} ${++this.#listeners}`, guarded, id);
-  }
+  };
 }
 
 function checkedValue(name: string, value: unknown): string {

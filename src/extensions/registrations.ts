@@ -21,7 +21,7 @@ const OWN_RUNTIMES: ReadonlySet<string> = new Set(['process', 'screen', 'tmux', 
 
 export type VariableValue = (instance: VariableContext) => string;
 
-export interface Kinds {
+interface Kinds {
   readonly runtime: Runtime;
   readonly storage: StorageProvider;
   readonly variable: VariableValue;

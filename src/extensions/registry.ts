@@ -13,7 +13,6 @@ import type { Runtime } from '../runtime/runtime.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { StorageProviders } from '../templates/storage/storage-provider.js';
 import type { BuiltIn } from './built-in/built-ins.js';
-import { EventQueue } from './event-queue.js';
 import type { ExtensionCommand, ExtensionStatus, NodeEvent, VariableContext } from './extension.js';
 import { ExtensionFaults } from './extension-faults.js';
 import {
@@ -24,12 +23,12 @@ import {
   readSettings,
 } from './extension-files.js';
 import { type ExtensionHost, LoadedExtension } from './loaded-extension.js';
-import { type EventSources, followEvents } from './node-events.js';
+import { EventQueue, type EventSources, followEvents } from './node-events.js';
 import { Registrations } from './registrations.js';
 
 const ACTIVATE_LIMIT_MS = 10_000;
 
-export interface ExtensionRegistryOptions {
+interface ExtensionRegistryOptions {
   /** The path of `extensions/`. */
   readonly directory: string;
   /** The path of `data/extensions`. */

@@ -32,7 +32,7 @@ export interface TemplateDraft {
 }
 
 /** A thing that could be read, but not understood. */
-export interface RefusedDraft {
+interface RefusedDraft {
   readonly kind: 'refused';
   readonly what: 'node' | 'configuration' | 'template';
   readonly from: string;

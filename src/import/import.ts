@@ -1,13 +1,12 @@
 /** Runs one import: judges the drafts, writes them unless it is a dry run, and reports all of them. */
 import { resolve } from 'node:path';
-import { ClientError, EXIT } from '../client/client-error.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
+import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
 import { countText, shellWord } from '../model/words.js';
 import type { Drafts } from './draft.js';
 import { type Judged, judgeDrafts } from './judge.js';
-import type { ImportReport, ItemState } from './report.js';
-import { reportText } from './report-text.js';
+import type { FieldOutcome, FieldReport, ImportReport, ItemReport, ItemState } from './report.js';
 import { readTarget, type Target } from './target.js';
 import { writeAll } from './write.js';
 
@@ -90,3 +89,62 @@ function unreadable(root: string, error: unknown): DroverError {
   const reason = error instanceof Error ? error.message : String(error);
   return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${root} cannot be read: ${reason}`);
 }
+
+const STATES: Readonly<Record<ItemState, string>> = {
+  new: 'new',
+  same: 'is there already',
+  kept: 'NOT TAKEN, the root keeps its own',
+  refused: 'NOT TAKEN',
+};
+
+const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
+  taken: 'taken',
+  changed: 'changed',
+  added: 'added',
+  left: 'no counterpart',
+};
+const WIDTH = 16;
+
+/** The report in whole lines. `next`: the commands to type after a complete import. */
+export function reportText(report: ImportReport, next: readonly string[]): string {
+  const notes =
+    report.notes.length === 0 ? [] : ['Beside them:', ...report.notes.map((note) => `  ${note}`), ''];
+  return [...report.items.flatMap(itemLines), ...notes, ...totalLines(report), ...next, ''].join('\n');
+}
+
+function itemLines({ from, to, state, reason, fields, warnings }: ItemReport): string[] {
+  const place = to === '' || to === from ? from : `${from} -> ${to}`;
+  return [
+    `${place}: ${STATES[state]}`,
+    ...(reason === '' ? [] : reason.split('\n').map((line) => row('why', line))),
+    ...fieldLines(fields),
+    ...warnings.map((warning) => row('warning', warning)),
+    '',
+  ];
+}
+
+/** The fields that were taken in one line; every other field in a line of its own. */
+function fieldLines(fields: readonly FieldReport[]): string[] {
+  const taken = fields.filter(({ outcome }) => outcome === 'taken').map(({ field }) => field);
+  const others = fields.filter(({ outcome }) => outcome !== 'taken');
+  return [
+    ...(taken.length === 0 ? [] : [row(OUTCOMES.taken, taken.join(', '))]),
+    ...others.map(({ field, outcome, note }) => row(OUTCOMES[outcome], `${field}: ${note}`)),
+  ];
+}
+
+function row(title: string, text: string): string {
+  return `  ${title.padEnd(WIDTH)}${text}`;
+}
+
+function totalLines({ items, dryRun, root }: ImportReport): string[] {
+  const count = (state: ItemState): number => items.filter((item) => item.state === state).length;
+  const written = `${countText(count('new'), 'thing')} ${dryRun ? 'would be' : count('new') === 1 ? 'was' : 'were'} written to ${root}`;
+  const others = (['same', 'kept', 'refused'] as const)
+    .filter((state) => count(state) > 0)
+    .map((state) => `${count(state)} ${TOTALS[state]}`);
+  const end = dryRun ? ' This was a dry run: nothing is written.' : '';
+  return [`${[written, ...others].join(', ')}.${end}`];
+}
+
+const TOTALS = { same: 'there already', kept: 'kept as the root has it', refused: 'refused' } as const;

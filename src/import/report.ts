@@ -1,6 +1,6 @@
 /**
  * The report of an import: where each thing goes, and what became of each of its fields. The mappings fill it,
- * `report-text.ts` prints it. It holds no values of environments and properties, which may be secrets.
+ * `import.ts` prints it. It holds no values of environments and properties, which may be secrets.
  */
 
 /**

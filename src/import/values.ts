@@ -29,6 +29,19 @@ export function toName(text: string): string | undefined {
   return nameSchema.safeParse(name).data;
 }
 
+/** The value as a name where it can become one; otherwise the value, which the target refuses. */
+export function nameOr(value: unknown): unknown {
+  return typeof value === 'string' ? (toName(value) ?? value) : value;
+}
+
+/** `nameOr`, with a note about the field. */
+export function notedName(field: string, value: unknown, notes: FieldNotes): unknown {
+  const name = nameOr(value);
+  if (name === value) notes.taken(field);
+  else notes.changed(field, `${JSON.stringify(value)} is ${String(name)}: names have no other characters`);
+  return name;
+}
+
 /**
  * The names of a list, made to fit. An entry that is not a text stays, and is refused later with its place. Notes which
  * names were changed.
@@ -38,7 +51,7 @@ export function toNames(
   values: readonly unknown[],
   notes: Pick<FieldNotes, 'changed' | 'taken'>,
 ): readonly unknown[] {
-  const names = values.map((value) => (typeof value === 'string' ? (toName(value) ?? value) : value));
+  const names = values.map(nameOr);
   const changes = values.flatMap((value, index) =>
     value === names[index] ? [] : [`${JSON.stringify(value)} is ${String(names[index])}`],
   );
@@ -48,7 +61,7 @@ export function toNames(
 }
 
 /** The texts of an environment, and how they were made. Notes never repeat a value. */
-export interface VariableMap {
+interface VariableMap {
   readonly values: Readonly<Record<string, string>>;
   /** The keys whose values were not texts. */
   readonly converted: readonly string[];

@@ -9,18 +9,13 @@ import type { LogBatch, LogPosition } from './log-batch.js';
 import { LogCursor } from './log-cursor.js';
 import { LogWatches } from './log-watches.js';
 import type { SegmentCounts } from './segment-counts.js';
-import { listSegments, openSegment } from './segment-reader.js';
-
-export interface LogFollowerOptions {
-  readonly counts: SegmentCounts;
-  readonly watches?: LogWatches;
-}
+import { listSegments, withSegment } from './segment-reader.js';
 
 export class LogFollower {
   readonly #counts: SegmentCounts;
   readonly #watches: LogWatches;
 
-  constructor({ counts, watches = new LogWatches() }: LogFollowerOptions) {
+  constructor(counts: SegmentCounts, watches = new LogWatches()) {
     this.#counts = counts;
     this.#watches = watches;
   }
@@ -54,14 +49,9 @@ export class LogFollower {
     if ('since' in position) return Math.max(1, position.since);
     const segments = await listSegments(directory);
     for (const segment of segments.toReversed()) {
-      const opened = await openSegment(segment);
-      if (opened === undefined) continue;
-      try {
-        const lines = segment.firstLine - 1 + (await this.#counts.newlines(segment.path, opened));
-        return Math.max(segments[0]?.firstLine ?? 1, lines - position.tail + 1);
-      } finally {
-        await opened.handle.close();
-      }
+      const newlines = await withSegment(segment, (opened) => this.#counts.newlines(segment.path, opened));
+      if (newlines !== undefined)
+        return Math.max(segments[0]?.firstLine ?? 1, segment.firstLine + newlines - position.tail);
     }
     return 1;
   }

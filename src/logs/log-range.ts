@@ -10,8 +10,8 @@ import { type LineTimes, timesWithin } from './line-times.js';
 import type { LogPoint } from './log-batch.js';
 import { LogCursor } from './log-cursor.js';
 import { countIn, type SegmentCounts } from './segment-counts.js';
-import { listSegments, openSegment } from './segment-reader.js';
-import { NEWLINE, type Segment } from './segments.js';
+import { endsInside, listSegments, withSegment } from './segment-reader.js';
+import type { Segment } from './segments.js';
 import { readLastLines } from './tail.js';
 import { readSpans } from './time-reader.js';
 
@@ -107,13 +107,9 @@ function untimed(spans: LineTimes, totalLines: number): number {
 /** The number of lines with a newline. Lines written since the caller's look may count too. */
 async function wholeLines(segments: readonly Segment[], counts: SegmentCounts): Promise<number> {
   const newest = segments.at(-1);
-  const opened = newest === undefined ? undefined : await openSegment(newest);
-  if (newest === undefined || opened === undefined) return Number.POSITIVE_INFINITY;
-  try {
-    return newest.firstLine - 1 + (await counts.newlines(newest.path, opened));
-  } finally {
-    await opened.handle.close();
-  }
+  if (newest === undefined) return Number.POSITIVE_INFINITY;
+  const newlines = await withSegment(newest, (opened) => counts.newlines(newest.path, opened));
+  return newest.firstLine - 1 + (newlines ?? Number.POSITIVE_INFINITY);
 }
 
 interface WantedLines {
@@ -168,17 +164,36 @@ async function standingAt(
   place: LogPlace,
 ): Promise<{ readonly line: number; readonly isInside: boolean } | undefined> {
   const segment = segments.find(({ firstLine }) => firstLine === place.segment);
-  const opened = segment === undefined ? undefined : await openSegment(segment);
-  if (segment === undefined || opened === undefined) return undefined;
-  const { handle, stat } = opened;
-  try {
-    const end = Math.min(place.offset, stat.size);
-    const line = segment.firstLine + (await countIn(handle, 0, end));
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, Math.max(0, end - 1));
-    const isAtBorder = end === 0 || (bytesRead === 1 && buffer[0] === NEWLINE);
+  return withSegment(segment, async (opened) => {
+    const end = Math.min(place.offset, opened.stat.size);
+    const line = place.segment + (await countIn(opened.handle, 0, end));
     // A place past the segment's end means that an unfinished line has moved to the next segment since.
-    return { line, isInside: !isAtBorder || place.offset > stat.size };
-  } finally {
-    await handle.close();
+    return { line, isInside: place.offset > end || (await endsInside(opened, end)) };
+  });
+}
+
+/**
+ * The number of the first line of a run that starts now. An unfinished line counts, because the start finishes it
+ * first. Call it while no run writes. Throws the system's read errors.
+ */
+export async function nextLine(directory: string, counts: SegmentCounts): Promise<number> {
+  for (const segment of (await listSegments(directory)).toReversed()) {
+    const next = await withSegment(segment, async (opened) => {
+      const lines = segment.firstLine + (await counts.newlines(segment.path, opened));
+      return (await endsInside(opened, opened.stat.size)) ? lines + 1 : lines;
+    });
+    if (next !== undefined) return next;
   }
+  return 1;
+}
+
+/**
+ * The number of the line that begins at a place. If the place's segment was rotated away, returns the number of the
+ * segment's first line. Throws the system's read errors.
+ */
+export async function lineAt(directory: string, { segment, offset }: LogPlace): Promise<number> {
+  const found = (await listSegments(directory)).find(({ firstLine }) => firstLine === segment);
+  return (
+    (await withSegment(found, async ({ handle }) => segment + (await countIn(handle, 0, offset)))) ?? segment
+  );
 }

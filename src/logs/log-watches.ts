@@ -20,14 +20,14 @@ const POLL_MS = 60;
 /** How often the watch looks despite notices, because the system drops some when too many wait. */
 const SAFETY_POLL_MS = 5000;
 
-export interface LogWatchOptions {
+interface LogWatchOptions {
   /** A test's stand-in that gives no notices. */
   readonly watch?: SystemWatch;
   readonly pollMs?: number;
   readonly safetyPollMs?: number;
 }
 
-export interface LogWatch {
+interface LogWatch {
   /**
    * Resolves at the first change since the call before, at once if it happened already, and when `signal` aborts.
    * `isListChanged`: segments may have come or gone. Only one call at a time.

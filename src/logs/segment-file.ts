@@ -4,25 +4,11 @@
  * SegmentWriter only.
  */
 import * as fs from 'node:fs';
-import { countNewlines, NEWLINE, type Segment } from './segments.js';
+import { APPEND, countNewlines, NEWLINE, type Segment } from './segments.js';
 import { timesPathOf } from './time-index.js';
 import { TimeWriter } from './time-writer.js';
 
-// O_NONBLOCK: a FIFO with this name does not block the open. O_NOFOLLOW: a link is not followed.
-const OPEN =
-  fs.constants.O_RDWR |
-  fs.constants.O_CREAT |
-  fs.constants.O_APPEND |
-  fs.constants.O_NOFOLLOW |
-  fs.constants.O_NONBLOCK;
 const BLOCK_BYTES = 64 * 1024;
-
-export interface SegmentFileOptions {
-  /** The largest size that the segment will have. */
-  readonly segmentBytes: number;
-  /** The wall clock in Unix milliseconds. */
-  readonly now: () => number;
-}
 
 export class SegmentFile {
   readonly firstLine: number;
@@ -40,11 +26,14 @@ export class SegmentFile {
   /** The number of newlines in the bytes before `#uncounted`; undefined: not counted yet. */
   #newlinesBefore: number | undefined;
 
-  /** Opens or creates the segment. Throws the system's error, or an Error when the entry is no regular file. */
-  constructor(segment: Segment, { segmentBytes, now }: SegmentFileOptions) {
+  /**
+   * Opens or creates the segment. `segmentBytes`: the largest size that it will have. `now`: the wall clock in Unix
+   * milliseconds. Throws the system's error, or an Error when the entry is no regular file.
+   */
+  constructor(segment: Segment, segmentBytes: number, now: () => number) {
     this.firstLine = segment.firstLine;
     this.#now = now;
-    this.#fd = fs.openSync(segment.path, OPEN, 0o600);
+    this.#fd = fs.openSync(segment.path, APPEND, 0o600);
     try {
       const stat = fs.fstatSync(this.#fd);
       if (!stat.isFile()) throw new Error(`${segment.path} is not a regular file`);

@@ -2,13 +2,10 @@
  * Finds and opens the segments of a log for every reader. The instance could tamper with its own log, so links are not
  * followed, and only regular files count as segments.
  */
-import { constants, type Stats } from 'node:fs';
+import type { Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir } from 'node:fs/promises';
 import { hasFileCode } from '../files/system-error.js';
-import { type Segment, segmentsOf } from './segments.js';
-
-// O_NONBLOCK: a FIFO with this name does not block the open.
-const OPEN = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+import { NEWLINE, READ, type Segment, segmentsOf } from './segments.js';
 
 export interface OpenSegment {
   readonly handle: FileHandle;
@@ -30,7 +27,7 @@ export async function listSegments(directory: string): Promise<Segment[]> {
 export async function openSegment(segment: Segment): Promise<OpenSegment | undefined> {
   let handle: FileHandle;
   try {
-    handle = await open(segment.path, OPEN);
+    handle = await open(segment.path, READ);
   } catch (error) {
     if (isGone(error)) return undefined;
     throw error;
@@ -44,6 +41,29 @@ export async function openSegment(segment: Segment): Promise<OpenSegment | undef
   }
   await handle.close();
   return undefined;
+}
+
+/**
+ * Opens a segment, and closes it after `read`. Undefined when the segment was removed meanwhile, or is no regular file.
+ */
+export async function withSegment<T>(
+  segment: Segment | undefined,
+  read: (opened: OpenSegment) => Promise<T>,
+): Promise<T | undefined> {
+  const opened = segment === undefined ? undefined : await openSegment(segment);
+  if (opened === undefined) return undefined;
+  try {
+    return await read(opened);
+  } finally {
+    await opened.handle.close();
+  }
+}
+
+/** True when a line begins before `end` in the segment and does not end there. */
+export async function endsInside({ handle }: OpenSegment, end: number): Promise<boolean> {
+  if (end === 0) return false;
+  const { buffer, bytesRead } = await handle.read(Buffer.alloc(1), 0, 1, end - 1);
+  return bytesRead === 0 || buffer[0] !== NEWLINE;
 }
 
 /** The inode of the entry at the segment's path; undefined: there is none. */

@@ -5,7 +5,9 @@
  * A line longer than a whole segment is cut at the segment's size; the rest goes on as a new line. While the disk is
  * full, output is dropped and counted; when there is room again a line tells how much was lost.
  */
+
 import * as fs from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { LogPlace } from '../model/run/past-exit.js';
 import { SegmentFile } from './segment-file.js';
@@ -144,7 +146,7 @@ export class SegmentWriter {
   }
 
   #openFile(segment: Segment): SegmentFile {
-    return new SegmentFile(segment, { segmentBytes: this.#limits.segmentBytes, now: this.#now });
+    return new SegmentFile(segment, this.#limits.segmentBytes, this.#now);
   }
 
   /**
@@ -199,4 +201,14 @@ function reasonOf(error: unknown): string {
   const code = 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk is full (${code})`;
   return typeof code === 'string' ? `the system answered ${code}` : error.message;
+}
+
+/**
+ * The bytes written to the log in `directory` after `place`. A line that was moved to the next segment meanwhile counts
+ * once. Undefined when the place's segment is gone. Throws the system's error.
+ */
+export function bytesAfter(directory: string, { segment, offset }: LogPlace): number | undefined {
+  const since = segmentsOf(directory, readdirSync(directory)).filter(({ firstLine }) => firstLine >= segment);
+  if (since[0]?.firstLine !== segment) return undefined;
+  return since.reduce((sum, { path }) => sum + statSync(path).size, -offset);
 }

@@ -2,9 +2,15 @@
  * The names of an instance's log segments: `<number of the first line, 12 digits>.log` in the instance's log directory.
  * Used by the writer (in the owner process) and every reader. Opens and reads nothing itself.
  */
+import { constants } from 'node:fs';
 import { join } from 'node:path';
 
 const NAME = /^(\d{12})\.log$/;
+
+// O_NONBLOCK: a FIFO with this name does not block the open. O_NOFOLLOW: a link is not followed.
+export const READ = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+export const APPEND =
+  constants.O_RDWR | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 /** The end of every line. */
 export const NEWLINE = 0x0a;

@@ -3,7 +3,7 @@
  * bounded part from the end. As in tail.ts, the instance is not trusted with its log: links are not followed.
  */
 import type { OutputSpan } from '../model/run/past-exit.js';
-import { listSegments, openSegment } from './segment-reader.js';
+import { listSegments, withSegment } from './segment-reader.js';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 
 /** The most bytes read of a run, however long its lines are. */
@@ -37,23 +37,18 @@ export async function readSpanLines(directory: string, span: OutputSpan, count: 
 }
 
 /** The end of the span's part in this segment. Undefined: the segment was removed meanwhile, or is no regular file. */
-async function readPart(
+function readPart(
   segment: Segment,
   { from, to }: OutputSpan,
   most: number,
 ): Promise<{ bytes: Buffer; isWhole: boolean } | undefined> {
-  const opened = await openSegment(segment);
-  if (opened === undefined) return undefined;
-  const { handle, stat } = opened;
-  try {
+  return withSegment(segment, async ({ handle, stat }) => {
     const end = segment.firstLine === to.segment ? Math.min(to.offset, stat.size) : stat.size;
     const begin = segment.firstLine === from.segment ? Math.min(from.offset, end) : 0;
     const start = Math.max(begin, end - most);
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(end - start), 0, end - start, start);
     return { bytes: buffer.subarray(0, bytesRead), isWhole: start === begin };
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /** Splits into lines. Drops the half line with which a bounded read begins, unless there is nothing else. */

@@ -5,12 +5,12 @@
 import type { FileHandle } from 'node:fs/promises';
 import { lineText } from './line-text.js';
 import { SegmentCounts } from './segment-counts.js';
-import { listSegments, openSegment } from './segment-reader.js';
+import { listSegments, withSegment } from './segment-reader.js';
 import { countNewlines, NEWLINE, type Segment } from './segments.js';
 
 const BLOCK_BYTES = 64 * 1024;
 
-export interface LastLines {
+interface LastLines {
   /**
    * The lines, oldest first, as written (escape sequences included), invalid UTF-8 replaced. An unfinished last line
    * counts.
@@ -50,16 +50,13 @@ interface Found {
 }
 
 /** Reads the end of a segment. Undefined: it was removed meanwhile, or is no regular file. */
-async function readSegment(
+function readSegment(
   segment: Segment,
   wanted: number,
   counts: SegmentCounts | undefined,
 ): Promise<Found | undefined> {
-  const opened = await openSegment(segment);
-  if (opened === undefined) return undefined;
-  const { handle, stat } = opened;
-  try {
-    const bytes = await readEnd(handle, stat.size, wanted);
+  return withSegment(segment, async (opened) => {
+    const bytes = await readEnd(opened.handle, opened.stat.size, wanted);
     const newlines = (await counts?.newlines(segment.path, opened)) ?? 0;
     const lines = split(bytes);
     const isUnfinished = bytes.length > 0 && bytes.at(-1) !== NEWLINE;
@@ -67,9 +64,7 @@ async function readSegment(
       lines: lines.slice(Math.max(0, lines.length - wanted)),
       lineCount: newlines + (isUnfinished ? 1 : 0),
     };
-  } finally {
-    await handle.close();
-  }
+  });
 }
 
 /** The end of the file from the start of a line, with at least `wanted` lines if there are so many. */

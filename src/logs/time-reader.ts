@@ -5,7 +5,7 @@
  */
 import { type FileHandle, lstat } from 'node:fs/promises';
 import type { LineTimes } from './line-times.js';
-import { openSegment } from './segment-reader.js';
+import { withSegment } from './segment-reader.js';
 import { NEWLINE, type Segment } from './segments.js';
 import {
   ENTRY_BYTES,
@@ -27,10 +27,8 @@ const FIRST_BYTES = 256 * ENTRY_BYTES;
  * when the segment has no index. Throws the system's read errors.
  */
 async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
-  const opened = await openSegment({ ...segment, path: timesPathOf(segment.path) });
-  if (opened === undefined) return [];
-  const { handle, stat } = opened;
-  try {
+  const index = { ...segment, path: timesPathOf(segment.path) };
+  const found = await withSegment(index, async ({ handle, stat }) => {
     const end = stat.size - (stat.size % ENTRY_BYTES);
     for (let bytes = FIRST_BYTES; ; bytes *= 16) {
       const length = Math.min(end, MOST_BYTES, bytes);
@@ -41,9 +39,8 @@ async function readTimes(segment: Segment, from = 1): Promise<TimeEntry[]> {
       if (isWhole || (entries[0] !== undefined && segment.firstLine + entries[0].line <= from))
         return entries;
     }
-  } finally {
-    await handle.close();
-  }
+  });
+  return found ?? [];
 }
 
 /**

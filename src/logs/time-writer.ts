@@ -3,6 +3,7 @@
  * marks uncertain times as unknown. Used by SegmentFile only.
  */
 import * as fs from 'node:fs';
+import { APPEND } from './segments.js';
 import {
   ENTRY_BYTES,
   encodeEntries,
@@ -13,13 +14,6 @@ import {
   UNKNOWN,
 } from './time-index.js';
 
-// As for the segment itself: links are not followed, and a FIFO does not block.
-const OPEN =
-  fs.constants.O_RDWR |
-  fs.constants.O_CREAT |
-  fs.constants.O_APPEND |
-  fs.constants.O_NOFOLLOW |
-  fs.constants.O_NONBLOCK;
 /** How many entries are always allowed; further entries only as the segment grows. */
 const FREE_ENTRIES = 4096;
 const LEAST_SPACING_BYTES = 128;
@@ -27,7 +21,7 @@ const LEAST_SPACING_BYTES = 128;
 const SEARCHED_BYTES = 4096;
 
 /** The state of the segment when it is opened. */
-export interface OpenedSegment {
+interface OpenedSegment {
   readonly size: number;
   /** When the segment was last written, in Unix milliseconds. */
   readonly writtenAt: number;
@@ -82,7 +76,7 @@ export class TimeWriter {
   #tryOpen(): void {
     let fd: number | undefined;
     try {
-      fd = fs.openSync(this.#path, OPEN, 0o600);
+      fd = fs.openSync(this.#path, APPEND, 0o600);
       const stat = fs.fstatSync(fd);
       if (!stat.isFile()) throw new Error(`${this.#path} is not a regular file`);
       this.#takeUp(fd, stat.size);

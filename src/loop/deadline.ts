@@ -1,4 +1,5 @@
 /** Bounds the time of foreign code, which may hang and may ignore its signal. */
+import { abortable } from './abortable.js';
 import type { Clock } from './clock.js';
 import type { MaybePromise } from './maybe-promise.js';
 
@@ -21,23 +22,17 @@ export async function withDeadline<T>(
 ): Promise<T> {
   signal.throwIfAborted();
   const inner = new AbortController();
-  let onAbort = (): void => {};
-  const ended = new Promise<never>((_resolve, reject) => {
-    onAbort = () => reject(signal.reason);
-    signal.addEventListener('abort', onAbort, { once: true });
-  });
   let onTime = (): void => {};
   const late = new Promise<never>((_resolve, reject) => {
     onTime = () => reject(expired());
   });
   const timer = clock.setTimer(limitMs, onTime);
   try {
-    return await Promise.race([Promise.resolve(work(inner.signal)), ended, late]);
+    return await abortable(Promise.race([work(inner.signal), late]), signal);
   } catch (error) {
     inner.abort(error);
     throw error;
   } finally {
     timer.cancel();
-    signal.removeEventListener('abort', onAbort);
   }
 }

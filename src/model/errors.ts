@@ -1,13 +1,24 @@
 /**
  * Every error that Drover shows to a client or an operator, with its HTTP status, in one table.
- * Parts throw `DroverError` with a code from here; the API turns it into an answer with the status.
+ * Parts throw `DroverError` with a code from here; the API turns it into `{error, code}` and the status.
  */
 
 const STATUS_BY_CODE = {
   DRV_REQUEST_INVALID: 400,
   DRV_REQUEST_TOO_LARGE: 413,
   DRV_REQUEST_TIMEOUT: 408,
+  DRV_REQUEST_GIVEN_UP: 503,
+  DRV_CONTENT_TYPE_UNKNOWN: 415,
+  DRV_HEADERS_TOO_LARGE: 431,
+  DRV_ENDPOINT_UNKNOWN: 404,
+  DRV_METHOD_UNKNOWN: 405,
+  DRV_UPGRADE_REQUIRED: 426,
+  DRV_TLS_REQUIRED: 400,
+  DRV_KEY_REFUSED: 401,
+  DRV_KEY_LIMITED: 403,
+  DRV_RATE_LIMITED: 429,
   DRV_NOT_LEADER: 503,
+  DRV_LEADER_LOST: 502,
   DRV_NOT_READY: 503,
   DRV_NOT_IMPLEMENTED: 501,
   DRV_INTERNAL: 500,
@@ -74,6 +85,7 @@ const STATUS_BY_CODE = {
   DRV_RUNTIME_UNAVAILABLE: 503,
   DRV_CHANNEL_CLOSED: 503,
   DRV_CHANNEL_CALL_FAILED: 502,
+  DRV_SERVICE_UNKNOWN: 502,
 } as const;
 
 /** A stable code, `DRV_<AREA>_<WHAT>`. A code never changes its meaning; a new meaning gets a new code. */

@@ -1,21 +1,49 @@
 /**
- * The errors for unknown names and ids. The store, the explanations and the API throw them. A message repeats only a
- * well-formed name, because a client may have typed anything.
+ * The errors for unknown names and ids. The store, the explanations and the API throw them, and the API adds the name
+ * that was probably meant. A message repeats only a well-formed name, because a client may have typed anything.
  */
-import { DroverError } from './errors.js';
-import { isInstanceId, nameSchema } from './names.js';
+import { DroverError, type ErrorCode } from './errors.js';
+import { nameSchema } from './names.js';
+
+const KINDS = {
+  configuration: { code: 'DRV_CONFIGURATION_UNKNOWN', list: 'GET /api/configurations lists them' },
+  instance: { code: 'DRV_INSTANCE_UNKNOWN', list: 'GET /api/instances lists them' },
+  node: { code: 'DRV_NODE_UNKNOWN', list: 'GET /api/cluster/nodes lists them' },
+  key: { code: 'DRV_KEY_UNKNOWN', list: 'key list shows them' },
+} as const satisfies Record<string, { readonly code: ErrorCode; readonly list: string }>;
+
+/** The kinds of things that clients name. */
+export type NamedKind = keyof typeof KINDS;
+
+export class UnknownNameError extends DroverError {
+  readonly kind: NamedKind;
+  /** The name that was looked for, as it was typed. */
+  readonly typed: string;
+
+  /** `meant`: the name to suggest; undefined: the message says where all of them are listed. */
+  constructor(kind: NamedKind, typed: string, meant?: string) {
+    const { code, list } = KINDS[kind];
+    const which = nameSchema.safeParse(typed).success ? `${kind} "${typed}"` : `such ${kind}`;
+    super(code, `there is no ${which}${meant === undefined ? `: ${list}` : `. Did you mean ${meant}?`}`);
+    this.kind = kind;
+    this.typed = typed;
+  }
+}
 
 export function unknownConfiguration(name: string): DroverError {
-  const which = isName(name) ? `configuration "${name}"` : 'such configuration';
-  return new DroverError(
-    'DRV_CONFIGURATION_UNKNOWN',
-    `there is no ${which}: GET /api/configurations lists them`,
-  );
+  return new UnknownNameError('configuration', name);
 }
 
 export function unknownInstance(id: string): DroverError {
-  const which = isInstanceId(id) ? `instance "${id}"` : 'such instance';
-  return new DroverError('DRV_INSTANCE_UNKNOWN', `there is no ${which}: GET /api/instances lists them`);
+  return new UnknownNameError('instance', id);
+}
+
+export function unknownNode(id: string): DroverError {
+  return new UnknownNameError('node', id);
+}
+
+export function unknownKey(label: string): DroverError {
+  return new UnknownNameError('key', label);
 }
 
 /** The record of the instance exists, but is set aside because it cannot be read. `problem`: what is wrong with it. */
@@ -24,13 +52,4 @@ export function unreadableInstance(id: string, problem: string): DroverError {
     'DRV_INSTANCE_UNKNOWN',
     `the record of instance ${id} cannot be read (${problem}): it is kept as it is, and what runs of it is left alone. A DELETE of the instance removes both`,
   );
-}
-
-export function unknownNode(id: string): DroverError {
-  const which = isName(id) ? `node "${id}"` : 'such node';
-  return new DroverError('DRV_NODE_UNKNOWN', `there is no ${which}: GET /api/cluster/nodes lists them`);
-}
-
-function isName(text: string): boolean {
-  return nameSchema.safeParse(text).success;
 }

@@ -9,7 +9,7 @@ const UNITS_PER_CORE = 100;
 /** Share of the machine's RAM that instances may be given when `maxRamMB` is not set. */
 const DEFAULT_RAM_SHARE = 0.9;
 
-export interface Machine {
+interface Machine {
   readonly cores: number;
   readonly ramBytes: number;
 }

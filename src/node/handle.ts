@@ -6,17 +6,9 @@ import { z } from 'zod';
 import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/messages.js';
 import type { Reason } from '../model/instance.js';
 import { instanceIdSchema, nameSchema } from '../model/names.js';
-import { pastRunSchema } from '../model/run/past-exit.js';
+import { exitSchema, pastRunSchema } from '../model/run/past-exit.js';
 import { isSameRun, type RunIdentity, runIdentitySchema } from '../model/run/run-identity.js';
 import { DEFAULT_STOP, type StopSettings, stopSettingsSchema, stopSignalSchema } from '../model/stopping.js';
-
-const exitSchema = z.object({
-  code: z.int().nullable(),
-  signal: z.string().nullable(),
-  at: z.number(),
-  /** The cause that code and signal do not tell, in words. */
-  cause: z.string().optional(),
-});
 
 const stopBegunSchema = z.object({
   /** The last signal that was sent; null: the stop command. */
@@ -59,7 +51,7 @@ export const handleRecordSchema = z.object({
   /** When the start of `run` was asked for, Unix milliseconds; null: not known, as in older handles. */
   begunAt: z.number().nullable().default(null),
   /** The end of the last process. */
-  exit: exitSchema.nullable(),
+  exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true }).nullable(),
   /** The last ends, newest first, for `instance why`. Older handles omit it. */
   exits: z.array(pastRunSchema).readonly().default([]),
   /** Restarts after unrequested exits, over the instance's life. */
@@ -167,7 +159,7 @@ export interface Remaining {
 }
 
 /** Nothing of the run lives any more, and the stop that ended it is to be noted as complete. */
-export interface Stopped {
+interface Stopped {
   readonly is: 'stopped';
   readonly stopping: Stopping;
 }

@@ -9,6 +9,7 @@ import { hostname } from 'node:os';
 import { z } from 'zod';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { lockOpenFile } from '../files/lock-open-file.js';
+import { readBootId, readProcess } from '../files/processes.js';
 import { DroverError } from '../model/errors.js';
 import type { RootPaths } from './root.js';
 
@@ -33,7 +34,7 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   try {
     file = await openLocked(paths);
     ftruncateSync(file);
-    writeSync(file, JSON.stringify(await thisProcess()), 0);
+    writeSync(file, JSON.stringify(thisProcess()), 0);
     return heldBy(file);
   } catch (error) {
     if (file !== undefined) closeSync(file);
@@ -82,28 +83,14 @@ async function readHolder(lockFile: string): Promise<Holder | undefined> {
   }
 }
 
-async function thisProcess(): Promise<Holder> {
-  const startTime = (await startTimeOf(process.pid)) ?? 0;
-  return { pid: process.pid, startTime, bootId: await bootId(), host: hostname() };
+function thisProcess(): Holder {
+  const startTime = readProcess(process.pid)?.startTime ?? 0;
+  return { pid: process.pid, startTime, bootId: readBootId(), host: hostname() };
 }
 
 /** True when the process runs and can be seen from here. Processes of other containers and machines cannot. */
-async function isSeen({ pid, startTime, bootId: boot }: Holder): Promise<boolean> {
-  return boot === (await bootId()) && startTime === (await startTimeOf(pid));
-}
-
-async function bootId(): Promise<string> {
-  return (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
-}
-
-/**
- * Field 22 of the process's stat line. The name in field 2 may contain spaces, so fields are counted after its
- * parenthesis.
- */
-async function startTimeOf(pid: number): Promise<number | undefined> {
-  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-  const field = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
-  return field === undefined ? undefined : Number(field);
+function isSeen({ pid, startTime, bootId }: Holder): boolean {
+  return bootId === readBootId() && startTime === readProcess(pid)?.startTime;
 }
 
 function unusable(path: string, problem: string): DroverError {
@@ -111,13 +98,13 @@ function unusable(path: string, problem: string): DroverError {
 }
 
 async function locked({ root, lockFile }: RootPaths): Promise<DroverError> {
-  const who = await describe(await readHolder(lockFile));
+  const who = describe(await readHolder(lockFile));
   return new DroverError('DRV_NODE_ROOT_LOCKED', `another Drover${who} already runs in ${root}`);
 }
 
-async function describe(holder: Holder | undefined): Promise<string> {
+function describe(holder: Holder | undefined): string {
   if (holder === undefined) return '';
   const { pid, host } = holder;
-  if (await isSeen(holder)) return ` (pid ${pid})`;
+  if (isSeen(holder)) return ` (pid ${pid})`;
   return ` (pid ${pid} on ${host}, in another container or on another machine)`;
 }

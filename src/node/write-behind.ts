@@ -19,7 +19,7 @@ const RETRY_MS = 1000;
 const SET_ASIDE = 'set-aside/';
 
 /** Values by id. */
-export interface Loaded<T> {
+interface Loaded<T> {
   readonly readable: ReadonlyMap<string, T>;
   /** The values that did not decode, as they are stored. */
   readonly unreadable: ReadonlyMap<string, unknown>;

@@ -1,6 +1,6 @@
 /**
  * The content of a configuration for a caller who changes it: the text of its file, and what another content would
- * change. Routes and `config scale` use it.
+ * change. The routes use it.
  */
 
 import { z } from 'zod';

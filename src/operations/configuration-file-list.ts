@@ -9,7 +9,7 @@ import {
 } from '../configuration-files/file-states.js';
 import { gitOriginsOf } from '../configuration-files/history/git-origins.js';
 import { isHeldBack, type RolloutRecord } from '../model/rollout.js';
-import type { FileFigures } from '../telemetry/file-gauges.js';
+import type { FileFigures } from '../telemetry/gauges.js';
 import type { Reads } from './reads.js';
 
 export const listedFileSchema = statedFileSchema.extend({

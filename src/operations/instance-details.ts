@@ -1,7 +1,4 @@
-/**
- * Instances as operators see them: the list, and everything that is known of one instance. Routes and commands use it.
- */
-
+/** Instances as operators see them: the list, and everything that is known of one instance. The routes use it. */
 import { z } from 'zod';
 import {
   type InstanceInfo,
@@ -47,7 +44,7 @@ export function* visibleInstances({
 }
 
 /** The instance as the API shows it. While it is ONLINE, the beats of its node count as its own. */
-export function infoOf(record: InstanceRecord, { beats }: Pick<Reads, 'beats'>): InstanceInfo {
+function infoOf(record: InstanceRecord, { beats }: Pick<Reads, 'beats'>): InstanceInfo {
   const { placement, status } = record;
   const isBeating = placement !== null && status.state === 'ONLINE';
   const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;

@@ -1,4 +1,4 @@
-/** Starts, stops, restarts and deletes instances, and tells the consequences. Routes and commands use it. */
+/** Starts, stops, restarts and deletes instances, and tells the consequences. The routes use it. */
 
 import { type InstanceRecord, isAtRest } from '../model/instance.js';
 import type { LifecycleTarget } from '../state/instance-changes.js';

@@ -1,6 +1,6 @@
 /**
- * The directories of static instances that are gone: lists them, and makes an instance of a directory again. Routes and
- * commands use it.
+ * The directories of static instances that are gone: lists them, and makes an instance of a directory again. The routes
+ * use it.
  */
 
 import { z } from 'zod';

@@ -98,12 +98,8 @@ export async function createSession(
 
 /**
  * The live sessions, the oldest first: those of the caller's key, or of all keys for a caller who may do everything.
- * `access` null: the caller is the node's own terminal.
  */
-export function listSessions(
-  { keys, sessions, clock }: Reads & Writes,
-  access: Access | null,
-): ListedSession[] {
+export function listSessions({ keys, sessions, clock }: Reads & Writes, access: Access): ListedSession[] {
   const now = clock.now();
   return [...sessions.entries()]
     .map(([, { value }]) => value)
@@ -112,7 +108,7 @@ export function listSessions(
       const fields = fieldsOf(record, keys.get(record.key)?.value);
       if (fields === undefined || fields.endsAt <= now) return [];
       const { createdAt, lastUse } = record;
-      const isCurrent = record.id === access?.session;
+      const isCurrent = record.id === access.session;
       return [{ ...fields, createdAt, lastUsedAt: lastUse.at, lastUsedFrom: lastUse.address, isCurrent }];
     })
     .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
@@ -121,10 +117,10 @@ export function listSessions(
 /** Ends a session at once; `current` means the caller's own session. Throws DRV_SESSION_UNKNOWN. */
 export async function endSession(
   { sessions, sessionWrites }: Pick<Reads & Writes, 'sessions' | 'sessionWrites'>,
-  access: Access | null,
+  access: Access,
   asked: string,
 ): Promise<z.output<typeof sessionMessageSchema>> {
-  const id = asked === OWN ? (access?.session ?? undefined) : sessionIdSchema.safeParse(asked).data;
+  const id = asked === OWN ? (access.session ?? undefined) : sessionIdSchema.safeParse(asked).data;
   const record = id === undefined ? undefined : sessions.get(id)?.value;
   const isMine = record === undefined ? mayEndAll(access) : mayEnd(access, record);
   if (id === undefined || !isMine || !(await sessionWrites.remove(id))) throw unknownSession(asked);
@@ -165,12 +161,12 @@ function fieldsOf(record: SessionRecord, key: ApiKeyRecord | undefined): Session
   };
 }
 
-function mayEnd(access: Access | null, { key }: SessionRecord): boolean {
-  return mayEndAll(access) || key === access?.label;
+function mayEnd(access: Access, { key }: SessionRecord): boolean {
+  return mayEndAll(access) || key === access.label;
 }
 
-function mayEndAll(access: Access | null): boolean {
-  return access === null || (access.may('ALL') && access.configurations === null);
+function mayEndAll(access: Access): boolean {
+  return access.may('ALL') && access.configurations === null;
 }
 
 /** The error for an unknown session. It repeats the id only when it is well-formed. */

@@ -3,10 +3,10 @@
  * group, and other processes that carry the run's mark. Signals go out by kill(2), after a check of identity, so that a
  * reused pid is never hit.
  */
+
+import { type ProcessStamp, readProcess } from '../files/processes.js';
 import { hasFileCode, systemCodeOf } from '../files/system-error.js';
 import type { MarkedEntry, ProcessTable } from './process-table.js';
-import { readProcess } from './process-table.js';
-import { NO_GROUPS, type RunGroups } from './run-groups.js';
 import { formatMark, parseMark } from './run-mark.js';
 import type { ProcessIdentity, RunId } from './runtime.js';
 
@@ -23,14 +23,9 @@ export interface Leader {
    * The process that leads the session and group, when it is another process than `identity`. Both are of the same
    * boot.
    */
-  readonly session?: SessionLeader | undefined;
+  readonly session?: ProcessStamp | undefined;
   /** When the leader's end was first seen, in clock ticks since boot; null while it runs. */
   readonly exitedAtTicks: number | null;
-}
-
-export interface SessionLeader {
-  readonly pid: number;
-  readonly startTime: number;
 }
 
 export class InstanceProcesses {
@@ -141,7 +136,7 @@ export class InstanceProcesses {
   }
 }
 
-function sessionOf(leader: Leader): SessionLeader {
+function sessionOf(leader: Leader): ProcessStamp {
   return leader.session ?? leader.identity;
 }
 
@@ -163,3 +158,16 @@ function send(target: number, signal: NodeJS.Signals): void {
     if (code !== 'ESRCH' && code !== 'EPERM') throw error;
   }
 }
+
+export interface RunGroups {
+  /** The pids of all processes in the run's group and the groups below it; empty when the run has no group. */
+  pids(run: RunId): readonly number[];
+  /**
+   * Sends SIGKILL to all processes of the group: in one step where the kernel can (`cgroup.kill` of version 2), else
+   * one by one. A process forked meanwhile may escape. Repeatable. Never throws.
+   */
+  kill(run: RunId): Promise<void>;
+}
+
+/** The groups of a node that makes no control groups. */
+export const NO_GROUPS: RunGroups = { pids: () => [], kill: async () => undefined };

@@ -4,15 +4,16 @@
  */
 import { BOUNDS } from '../channel/protocol/messages.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
-import { DroverError, messageOf } from '../model/errors.js';
+import { messageOf } from '../model/errors.js';
 import type { RuntimeOffer } from '../model/node.js';
 import { cutToBytes } from '../model/words.js';
 import type { Logger } from '../telemetry/logger.js';
+import { unavailable } from './failures.js';
 import type { Runtime } from './runtime.js';
 
 const PROBE_EVERY_MS = 30_000;
 
-export interface RuntimeOffersOptions {
+interface RuntimeOffersOptions {
   readonly runtimes: readonly Runtime[];
   /** Called after a probe that changed an offer; not for the first probe. */
   readonly onChange: () => void;
@@ -63,7 +64,7 @@ export class RuntimeOffers {
   require(key: string): Runtime {
     const runtime = this.#runtimes.get(key);
     if (runtime !== undefined) return runtime;
-    throw new DroverError('DRV_RUNTIME_UNAVAILABLE', `this node has no runtime ${key}`);
+    throw unavailable(`this node has no runtime ${key}`);
   }
 
   /** Why the runtime cannot be used, for an operator; null: it can. */

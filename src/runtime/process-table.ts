@@ -1,30 +1,14 @@
-/**
- * Reads /proc: who a process is, and which processes carry Drover's mark. A process is known by pid and start time.
- * A zombie counts as dead, although `kill(pid, 0)` succeeds on it.
- */
-import { closeSync, openSync, readdirSync, readFileSync, readSync } from 'node:fs';
+/** Lists the processes of this machine, and reads which of them carry Drover's mark. */
+import { readdirSync, readFileSync, readSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isRunning, type ProcessEntry, readBootId, readOpen, readProcess } from '../files/processes.js';
 import { MARK_VARIABLE } from './run-mark.js';
 import type { ProcessIdentity } from './runtime.js';
 
 /** A scan yields after this time, because thousands of processes must not delay beats and requests. */
 const SLICE_MS = 2;
-/** Room for the 52 numbers of up to 20 digits and the name of up to 64 bytes in `/proc/<pid>/stat`. */
-const STAT_BYTES = 2048;
 const ENVIRON_BLOCK_BYTES = 64 * 1024;
 const MARK_PREFIX = Buffer.from(`${MARK_VARIABLE}=`);
-
-export interface ProcessEntry {
-  readonly pid: number;
-  readonly group: number;
-  readonly session: number;
-  /** Clock ticks since boot. */
-  readonly startTime: number;
-  readonly isZombie: boolean;
-  /** Processor time of the process and of the children that it has waited for, in clock ticks. */
-  readonly cpuTicks: number;
-  readonly residentPages: number;
-}
 
 export interface MarkedEntry extends ProcessEntry {
   /**
@@ -32,49 +16,6 @@ export interface MarkedEntry extends ProcessEntry {
    * reading it costs more than the rest, and the start time rules most processes out.
    */
   readonly mark: string | null;
-}
-
-/** The process with this pid; undefined: no such process. */
-export function readProcess(pid: number): ProcessEntry | undefined {
-  const stat = readStat(pid);
-  if (stat === undefined) return undefined;
-  // The name in parentheses may hold anything, parentheses and spaces too.
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  const state = fields[0] ?? '';
-  return {
-    pid,
-    group: Number(fields[2]),
-    session: Number(fields[3]),
-    startTime: Number(fields[19]),
-    isZombie: state === 'Z' || state === 'X',
-    cpuTicks: Number(fields[11]) + Number(fields[12]) + Number(fields[13]) + Number(fields[14]),
-    residentPages: Number(fields[21]),
-  };
-}
-
-/**
- * Reads with three system calls. readFileSync makes five and takes four times as long, and a scan reads every process.
- */
-function readStat(pid: number): string | undefined {
-  const buffer = Buffer.allocUnsafe(STAT_BYTES);
-  let fd: number;
-  try {
-    fd = openSync(`/proc/${pid}/stat`, 'r');
-  } catch {
-    return undefined;
-  }
-  try {
-    return buffer.toString('latin1', 0, readSync(fd, buffer));
-  } catch {
-    return undefined;
-  } finally {
-    closeSync(fd);
-  }
-}
-
-/** The id of the present boot. Pids and start times are comparable only within one boot. */
-export function readBootId(): string {
-  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
 }
 
 export class ProcessTable {
@@ -85,9 +26,7 @@ export class ProcessTable {
 
   /** True while the process with this pid, start time and boot lives. */
   isAlive(identity: ProcessIdentity): boolean {
-    if (identity.bootId !== this.bootId) return false;
-    const entry = readProcess(identity.pid);
-    return entry !== undefined && entry.startTime === identity.startTime && !entry.isZombie;
+    return identity.bootId === this.bootId && isRunning(identity);
   }
 
   /**
@@ -148,23 +87,9 @@ export class ProcessTable {
   }
 
   #readEnvironment(pid: number): Buffer | undefined {
-    let fd: number;
-    try {
-      fd = openSync(`/proc/${pid}/environ`, 'r');
-    } catch {
-      return undefined;
-    }
-    try {
+    return readOpen(`/proc/${pid}/environ`, (fd) => {
       const first = this.#buffer.subarray(0, readSync(fd, this.#buffer));
-      return first.length < this.#buffer.length ? first : readRest(fd, first);
-    } catch {
-      return undefined;
-    } finally {
-      closeSync(fd);
-    }
+      return first.length < this.#buffer.length ? first : Buffer.concat([first, readFileSync(fd)]);
+    });
   }
-}
-
-function readRest(fd: number, first: Buffer): Buffer {
-  return Buffer.concat([first, readFileSync(fd)]);
 }

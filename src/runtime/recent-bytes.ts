@@ -1,8 +1,7 @@
 /** Reads the newest bytes of an instance's log, as they were written, for the first screen of an attached terminal. */
 import * as fs from 'node:fs';
-import { NEWLINE, segmentsOf } from '../logs/segments.js';
+import { NEWLINE, READ, segmentsOf } from '../logs/segments.js';
 
-const READ = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 const NONE = Buffer.alloc(0);
 
 /**

@@ -1,8 +1,8 @@
 /** The events of one runtime's runs, for its listeners. The exit of a run is told after the answer to its start. */
 import { messageOf } from '../model/errors.js';
+import type { Exit } from '../model/run/past-exit.js';
 import type { Logger } from '../telemetry/logger.js';
-import { runKeyOf } from './limits/resource-limits.js';
-import type { Exit, ExitListener, RunId } from './runtime.js';
+import { type ExitListener, keyOf, type RunId } from './runtime.js';
 
 export class RunEvents {
   readonly #runtime: string;
@@ -30,7 +30,7 @@ export class RunEvents {
 
   /** Holds back the exit of `run` until `start` has answered, and its caller has heard that. */
   async starting<T>(run: RunId, start: () => Promise<T>): Promise<T> {
-    const key = runKeyOf(run);
+    const key = keyOf(run);
     this.#starting.set(key, undefined);
     try {
       return await start();
@@ -44,11 +44,11 @@ export class RunEvents {
   }
 
   isStarting(run: RunId): boolean {
-    return this.#starting.has(runKeyOf(run));
+    return this.#starting.has(keyOf(run));
   }
 
   tellExit(run: RunId, exit: Exit): void {
-    if (this.isStarting(run)) this.#starting.set(runKeyOf(run), exit);
+    if (this.isStarting(run)) this.#starting.set(keyOf(run), exit);
     else for (const listener of this.#exitListeners) this.#call(() => listener(run, exit));
   }
 

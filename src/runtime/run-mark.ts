@@ -10,7 +10,7 @@ export const MARK_VARIABLE = 'DROVER_RUN';
 /** The runtime that marks leave out. It was the only runtime when marks were introduced. */
 const UNNAMED = 'process';
 
-export interface MarkedRun extends RunId {
+interface MarkedRun extends RunId {
   readonly runtime: string;
 }
 

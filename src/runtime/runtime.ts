@@ -6,7 +6,7 @@
 
 import type { RuntimeOffer } from '../model/node.js';
 import type { Attachment, TerminalSize } from '../model/run/attachment.js';
-import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
+import type { Exit, LogPlace } from '../model/run/past-exit.js';
 import type { RunIdentity } from '../model/run/run-identity.js';
 
 /** The path inside a container at which `StartSpec.apiAuthority` is mounted. */
@@ -16,6 +16,11 @@ export const AUTHORITY_IN_CONTAINER = '/etc/drover/api-ca.pem';
 export interface RunId {
   readonly instanceId: string;
   readonly run: number;
+}
+
+/** The key of a run: `<instanceId>/<run>`. */
+export function keyOf({ instanceId, run }: RunId): string {
+  return `${instanceId}/${run}`;
 }
 
 export interface StartSpec extends RunId {
@@ -68,24 +73,6 @@ export interface ProcessIdentity {
   readonly startTime: number;
   /** `/proc/sys/kernel/random/boot_id`: start times are comparable only within one boot. */
   readonly bootId: string;
-}
-
-export interface Exit {
-  /** Exit status; null when a signal ended the process. */
-  readonly code: number | null;
-  /** Signal name such as `SIGKILL`, or null. */
-  readonly signal: string | null;
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** Where the run's output lies in the instance's log; absent: unknown. */
-  readonly output?: OutputSpan | undefined;
-  /**
-   * True when the runtime knows that the memory limit ended the run (docker). For other runtimes the node's limits know
-   * it.
-   */
-  readonly isOutOfMemory?: boolean | undefined;
-  /** The cause in words, when neither code nor signal tells it: `its container was removed`. */
-  readonly cause?: string | undefined;
 }
 
 /** A run that a runtime holds: a live process, or an exit that is not acknowledged yet. */

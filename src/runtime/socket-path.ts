@@ -2,8 +2,9 @@
 import { lstatSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ownUser } from '../files/own-user.js';
-import { DroverError } from '../model/errors.js';
+import type { DroverError } from '../model/errors.js';
 import { publicMessage } from '../model/public-message.js';
+import { unavailable } from './failures.js';
 
 /** `sun_path` of Linux has 108 bytes, including the closing NUL. */
 const LONGEST_PATH_BYTES = 107;
@@ -35,5 +36,5 @@ function makePrivate(directory: string): void {
 /** Names only the last two parts of the path, because messages about a runtime reach clients of the API. */
 function unusable(path: string, why: string): DroverError {
   const name = path.split('/').slice(-2).join('/');
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', `the socket directory ${name} ${why}`);
+  return unavailable(`the socket directory ${name} ${why}`);
 }

@@ -7,9 +7,8 @@ import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
 import { instanceKey } from '../store/keys.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { MirrorReader, SetAside } from '../store/mirror.js';
 import { modify, type RecordSet } from '../store/modify.js';
-import type { SetAside } from '../store/set-aside.js';
 import type { Operation, Store } from '../store/store.js';
 import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
 

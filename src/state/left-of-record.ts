@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from '../model/instance.js';
 import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
-import type { SetAside } from '../store/set-aside.js';
+import type { SetAside } from '../store/mirror.js';
 
 /** Null: not readable, or not placed. */
 export interface LeftOfInstance {

@@ -19,12 +19,12 @@ interface Waiting {
 }
 
 /** The last change of a key in a group. */
-export interface LastText {
+interface LastText {
   readonly revision: number;
   readonly text: string | undefined;
 }
 
-export interface GroupSum {
+interface GroupSum {
   readonly texts: ReadonlyMap<string, LastText>;
   /** The entries of the store. */
   readonly entries: number;
@@ -65,7 +65,9 @@ export abstract class EmbeddedStore implements Store {
     return waiting.length;
   }
 
-  /** What the store holds after a group, and what that changes: by key, its last text (undefined: it is removed). */
+  /**
+   * The store's content after a group, and the changes to it: by key, its last text (undefined: the key is removed).
+   */
   protected sumOf(group: readonly Accepted[]): GroupSum {
     const texts = new Map<string, LastText>();
     let entries = this.table.size;

@@ -1,7 +1,7 @@
 /**
- * What the numbers of terms on etcd begin from. etcd counts from 1 in a new cluster, and nodes refuse a master of an
- * earlier term than they have seen: so a state that is written anew raises them all. The base also names the line of
- * the state: after a restore, the same revisions are of other changes than those that nodes have seen.
+ * The number from which the terms on etcd count. etcd counts from 1 in a new cluster, but nodes refuse a master of an
+ * earlier term than they have seen. So a state that is written anew raises all numbers. The base also names the line of
+ * the state: after a restore, a revision stands for other changes than the nodes have seen.
  */
 import { z } from 'zod';
 import type { Entry, StoreState } from './store.js';

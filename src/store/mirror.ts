@@ -8,7 +8,6 @@ import { DroverError } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
 import { Lookup, type LookupReader } from './lookup.js';
 import { RevisionGate } from './revision-gate.js';
-import type { SetAside } from './set-aside.js';
 import type { Change, ChangeBatch, Entry, Store } from './store.js';
 
 /** A value of the mirror with the store revision of its last change. */
@@ -139,7 +138,7 @@ export class Mirror<T> implements MirrorReader<T> {
   }
 
   onChange(listener: MirrorListener<T>, until?: AbortSignal): () => void {
-    // Wrapped, so that one function given twice is two subscriptions.
+    // A wrapper, so that a function given twice is subscribed twice.
     const subscription: MirrorListener<T> = (id, after, before) => listener(id, after, before);
     this.#listeners.add(subscription);
     const unsubscribe = (): void => void this.#listeners.delete(subscription);
@@ -294,4 +293,11 @@ function throwUncaught(error: unknown): void {
 
 function throwUncaughtProblem(id: string, { problem }: SetAside): void {
   throwUncaught(new DroverError('DRV_STORE_CORRUPT', `the stored value of ${id} is not valid: ${problem}`));
+}
+
+export interface SetAside {
+  readonly value: unknown;
+  readonly revision: number;
+  /** What is wrong with the value, for a person. */
+  readonly problem: string;
 }

@@ -12,7 +12,7 @@ export interface RecordSet<T> {
   readonly store: Store;
   readonly mirror: MirrorReader<T>;
   readonly keyOf: (id: string) => string;
-  /** Without turns, of many writers of one record each would lose to all the others. */
+  /** The writers of one record take turns; otherwise each of them would lose to all the others. */
   readonly turns: KeyedTurns;
 }
 

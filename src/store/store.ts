@@ -52,7 +52,7 @@ export type Operation =
   /** Writes, whether or not the key exists. */
   | { readonly do: 'put'; readonly key: string; readonly value: unknown }
   /**
-   * Fails with DRV_STORE_CONFLICT when `expectedRevision` is given and differs. Without it, removing a missing key
+   * Fails with DRV_STORE_CONFLICT when `expectedRevision` is given and differs. When it is absent, removing a missing key
    * changes nothing.
    */
   | { readonly do: 'remove'; readonly key: string; readonly expectedRevision?: number }

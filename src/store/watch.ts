@@ -25,7 +25,7 @@ export class ChangeHistory {
   #revision: number;
   #forgottenRevision: number;
 
-  /** `revision`: where the history begins. It holds no change up to that one. */
+  /** `revision`: the last revision before the history begins; the history holds later changes only. */
   constructor(revision: number, capacity: number = HISTORY_CAPACITY) {
     this.#revision = revision;
     this.#forgottenRevision = revision;
@@ -97,7 +97,7 @@ export class ChangeHistory {
     return changes;
   }
 
-  /** What was appended since the last publishing stays: who has listed before it may be about to watch. */
+  /** Keeps the changes since the last publishing: a caller that has listed before them may be about to watch. */
   #forgetRead(): void {
     let place = this.#published - KEPT;
     for (const watch of this.#watches) place = Math.min(place, watch.place);

@@ -25,7 +25,7 @@ const TAIL_BYTES = 2 * 1024 * 1024;
 /** The longest action or subject. A client may choose both, and must not fill the trail with a single request. */
 const MAX_FIELD_CHARS = 500;
 
-export interface AuditLogOptions {
+interface AuditLogOptions {
   /** The absolute path of the current file; older files are `.1`, `.2`, `.3` beside it. */
   readonly path: string;
   /** The wall clock in Unix milliseconds. */

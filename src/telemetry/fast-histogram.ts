@@ -5,7 +5,7 @@
  */
 import { Histogram, type MetricValueWithName, type Registry } from 'prom-client';
 
-export interface FastHistogramOptions {
+interface FastHistogramOptions {
   readonly name: string;
   readonly help: string;
   /** The upper bounds of the buckets, ascending. */

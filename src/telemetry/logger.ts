@@ -14,7 +14,7 @@ const FILES = 4;
 /** The logger that all parts use. `child({ ... })` adds fields. Never pass tokens or environment values. */
 export type Logger = Pick<PinoLogger, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'child'>;
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error';
 
 /** The stream for readable lines, coloured when it is a TTY. */
 export interface LogTerminal {

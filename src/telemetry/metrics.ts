@@ -1,17 +1,26 @@
 /**
- * All metrics by name; no other file knows a metric's name. A `Metrics` belongs to one daemon and has its own
- * registries, so that several daemons can live in one test process.
+ * All metrics of a daemon; only this file and gauges.ts know their names. A `Metrics` belongs to one daemon and has its
+ * own registries, so that several daemons can live in one test process.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
-import { addEtcdGauges, type EtcdFigures } from './etcd-gauges.js';
 import { FastHistogram } from './fast-histogram.js';
-import { addFileGauges, type FileFigures } from './file-gauges.js';
-import { addLeadershipGauges, type LeadershipFigures } from './leadership-gauges.js';
-import { addNodeGauges, type NodeFigures } from './node-gauges.js';
-import { addRolloutGauges, type RolloutFigures } from './rollout-gauges.js';
+import {
+  addEtcdGauges,
+  addFileGauges,
+  addGauge,
+  addLabelledGauge,
+  addLeadershipGauges,
+  addNodeGauges,
+  addRolloutGauges,
+  type EtcdFigures,
+  type FileFigures,
+  type LeadershipFigures,
+  type NodeFigures,
+  type RolloutFigures,
+} from './gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
@@ -132,16 +141,13 @@ export class Metrics {
       help: 'Time until a store transaction is durable.',
       buckets: SHORT_SECONDS,
     });
-    this.#registerQueues();
+    this.#addQueueGauges();
   }
 
   /** Receives the controllers' trace events. */
   readonly trace = (event: TraceEvent): void => {
     if (event.kind !== 'round') return;
-    this.#countRound(event.controller, event.outcome, event.durationMs);
-  };
-
-  #countRound(controller: string, outcome: Outcome, durationMs: number): void {
+    const { controller, outcome, durationMs } = event;
     let outcomes = this.#rounds.get(controller);
     if (outcomes === undefined) {
       outcomes = new Map();
@@ -149,7 +155,7 @@ export class Metrics {
     }
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1);
     this.#roundSeconds.count(controller, durationMs / 1000);
-  }
+  };
 
   /** Adds a controller's queue to the scrapes. */
   addQueue(controller: string, read: () => QueueGauge): void {
@@ -178,34 +184,22 @@ export class Metrics {
 
   /** Connects the figures that only a master has. Called once, when its state is loaded. */
   addSources(sources: MetricSources): void {
-    const registers = [this.namingRegistry];
     this.#usages = () => sources.usages();
-    new Gauge({
-      name: 'drover_instances',
-      help: 'Instances by configuration and state.',
-      labelNames: ['configuration', 'state'],
-      registers,
-      collect() {
-        this.reset();
-        for (const { configuration, state, count } of sources.instances())
-          this.set({ configuration, state }, count);
-      },
+    const naming = this.namingRegistry;
+    const instances = { name: 'drover_instances', help: 'Instances by configuration and state.' };
+    addLabelledGauge(naming, { ...instances, labelNames: ['configuration', 'state'] }, function* () {
+      for (const { configuration, state, count } of sources.instances())
+        yield [{ configuration, state }, count];
     });
-    new Gauge({
-      name: 'drover_service_minimum',
-      help: 'Declared minimumServiceCount.',
-      labelNames: ['configuration'],
-      registers,
-      collect() {
-        this.reset();
-        for (const { configuration, minimum } of sources.minimums()) this.set({ configuration }, minimum);
-      },
+    const minimum = { name: 'drover_service_minimum', help: 'Declared minimumServiceCount.' };
+    addLabelledGauge(naming, { ...minimum, labelNames: ['configuration'] }, function* () {
+      for (const { configuration, minimum: count } of sources.minimums()) yield [{ configuration }, count];
     });
     new Gauge({
       name: 'drover_service_actual',
       help: 'Instances that count towards the declared minimum.',
       labelNames: ['configuration'],
-      registers,
+      registers: [naming],
       async collect() {
         this.reset();
         let counted = 0;
@@ -215,25 +209,18 @@ export class Metrics {
         }
       },
     });
-    addRolloutGauges(this.namingRegistry, () => sources.rollouts());
-    new Gauge({
-      name: 'drover_configuration_file_errors',
-      help: 'Configuration files that are in error now.',
-      registers: [this.registry],
-      collect() {
-        this.set(sources.configurationFileErrors());
-      },
-    });
-    new Gauge({
+    addRolloutGauges(naming, () => sources.rollouts());
+    const errors = 'Configuration files that are in error now.';
+    addGauge(this.registry, 'drover_configuration_file_errors', errors, () =>
+      sources.configurationFileErrors(),
+    );
+    const unreadable = {
       name: 'drover_unreadable_records',
       help: 'Stored records that cannot be read and are set aside, by kind.',
-      labelNames: ['kind'],
-      registers: [this.registry],
-      collect() {
-        this.reset();
-        for (const [kind, count] of sources.unreadableRecords()) this.set({ kind }, count);
-      },
-    });
+    };
+    addLabelledGauge(this.registry, { ...unreadable, labelNames: ['kind'] }, () =>
+      [...sources.unreadableRecords()].map(([kind, count]) => [{ kind }, count]),
+    );
   }
 
   /** Adds the nodes that a master knows. Called once. */
@@ -243,7 +230,7 @@ export class Metrics {
 
   /** Adds the configuration files of a master. Called once. */
   addConfigurationFiles(read: () => FileFigures): void {
-    addFileGauges({ open: this.registry, naming: this.namingRegistry, read });
+    addFileGauges(this.registry, this.namingRegistry, read);
   }
 
   /** Adds gauges for the leadership and its changes. Called once. */
@@ -258,14 +245,7 @@ export class Metrics {
 
   /** Adds the number of the API's open WebSockets. Called once. */
   addApiSockets(read: () => number): void {
-    new Gauge({
-      name: 'drover_api_sockets',
-      help: 'WebSockets that are open or about to be.',
-      registers: [this.registry],
-      collect() {
-        this.set(read());
-      },
-    });
+    addGauge(this.registry, 'drover_api_sockets', 'WebSockets that are open or about to be.', read);
   }
 
   /** The exposition text of all metrics, in pieces, made in several turns of the event loop. */
@@ -282,26 +262,17 @@ export class Metrics {
     return [Buffer.from(LEFT_OUT + (await this.registry.metrics()))];
   }
 
-  #registerQueues(): void {
+  #addQueueGauges(): void {
     const queues = this.#queues;
-    const registers = [this.registry];
-    new Gauge({
-      name: 'drover_queue_depth',
-      help: 'Keys that are due and wait.',
-      labelNames: ['controller'],
-      registers,
-      collect() {
-        for (const [controller, read] of queues) this.set({ controller }, read().depth);
-      },
-    });
-    new Gauge({
-      name: 'drover_queue_longest_wait_seconds',
-      help: 'How long the oldest due key has waited.',
-      labelNames: ['controller'],
-      registers,
-      collect() {
-        for (const [controller, read] of queues) this.set({ controller }, read().longestWaitMs / 1000);
-      },
-    });
+    const add = (name: string, help: string, figureOf: (gauge: QueueGauge) => number): void =>
+      addLabelledGauge(this.registry, { name, help, labelNames: ['controller'] }, () =>
+        [...queues].map(([controller, read]) => [{ controller }, figureOf(read())]),
+      );
+    add('drover_queue_depth', 'Keys that are due and wait.', ({ depth }) => depth);
+    add(
+      'drover_queue_longest_wait_seconds',
+      'How long the oldest due key has waited.',
+      ({ longestWaitMs }) => longestWaitMs / 1000,
+    );
   }
 }

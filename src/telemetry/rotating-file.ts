@@ -8,7 +8,7 @@ import { isMissing } from '../files/system-error.js';
 
 const NEWLINE = 0x0a;
 
-export interface RotatingFileOptions {
+interface RotatingFileOptions {
   /** The absolute path of the current file; its directory is made when missing. */
   readonly path: string;
   /** The largest size of a file; a line that would exceed it goes into a new file. */

@@ -10,7 +10,7 @@ export interface ShownUsage {
   readonly used: UsageFigures;
 }
 
-export interface UsageFigures {
+interface UsageFigures {
   readonly cpuSeconds: number;
   readonly memoryBytes: number;
   readonly processes: number;

@@ -13,7 +13,7 @@ import { ClusterSync, type ClusterSyncOptions } from './sync/cluster-sync.js';
 import type { SyncRun } from './sync/sync-run.js';
 import { type SharedTemplates, TemplateSources } from './template-sources.js';
 
-export interface MasterTemplatesOptions {
+interface MasterTemplatesOptions {
   readonly paths: {
     readonly templates: string;
     readonly uploads: string;
@@ -90,19 +90,19 @@ export class MasterTemplates implements Part {
     await this.#running.stop();
   }
 
-  /** See `TemplateSync` of the API. */
+  /** Replaces a local template by that of a storage. Throws as `StorageSync.fromStorage` does. */
   async fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate & Noted> {
     const synced = await this.#storageSync.fromStorage(group, name, storage);
     const note = await this.#afterWrite?.(group, name);
     return note === undefined ? synced : { ...synced, note };
   }
 
-  /** See `TemplateSync` of the API. */
+  /** See `ClusterSync.toCluster`. */
   toCluster(pattern: string): Promise<SyncRun> {
     return this.#clusterSync.toCluster(pattern);
   }
 
-  /** See `TemplateSync` of the API. */
+  /** The report of the latest sync to the cluster; undefined: there was none. */
   latestSync(): ClusterSyncReport | undefined {
     return this.#clusterSync.latest;
   }

@@ -1,11 +1,11 @@
 /** Gives out all templates of a master, local ones and those of storages, as one source for feed and channel. */
-import { DroverError } from '../model/errors.js';
 import { LOCAL_STORAGE } from '../model/template.js';
 import type { TemplateLibrary, TemplateListener } from './library/library.js';
 import type { StorageLibrary } from './storage/storage-library.js';
 import type { StorageProviders } from './storage/storage-provider.js';
+import { packWhole } from './transfer/bundle.js';
 import { SharedStream } from './transfer/shared-stream.js';
-import { TreeManifests } from './transfer/tree-manifests.js';
+import { TreeManifests, unknownTree } from './transfer/tree-manifests.js';
 import type { TreePlace } from './tree/tree.js';
 
 /** The templates that several masters share. */
@@ -97,24 +97,11 @@ export class TemplateSources {
   }
 
   async *#open(digest: string): AsyncGenerator<Buffer> {
-    const { local, stored, shared } = this.#options;
-    const others = shared?.();
-    const offers: ((digest: string) => AsyncIterable<Buffer>)[] = [
-      // Local trees come first, unless a storage's copy is known to have the digest. Copies that were not read since
-      // the start come second.
-      ...(stored.hasSeen(digest) ? [] : [(one: string) => local.openBundle(one)]),
-      (one) => stored.openBundle(one),
-      ...(others === undefined ? [] : [(one: string) => others.elsewhere(one)]),
-    ];
-    for (const [index, open] of offers.entries()) {
-      try {
-        yield* open(digest);
-        return;
-      } catch (error) {
-        // Each source throws DRV_TEMPLATE_UNKNOWN before its first byte, so the next source can begin anew.
-        if (index === offers.length - 1 || !DroverError.is(error, 'DRV_TEMPLATE_UNKNOWN')) throw error;
-      }
-    }
+    const place = await this.#locate(digest);
+    const others = this.#options.shared?.();
+    if (place !== undefined) yield* packWhole(place, this.#stopped.signal);
+    else if (others !== undefined) yield* others.elsewhere(digest);
+    else throw unknownTree(digest);
   }
 
   /** Ends the streams to wrappers. Idempotent. */
@@ -122,6 +109,10 @@ export class TemplateSources {
     this.#stopped.abort();
   }
 
+  /**
+   * Local trees come first, unless a storage's copy is known to have the digest. Copies that were not read since the
+   * start come second.
+   */
   async #locate(digest: string): Promise<TreePlace | undefined> {
     const { local, stored } = this.#options;
     const isStored = stored.hasSeen(digest);

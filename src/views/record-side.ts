@@ -1,8 +1,7 @@
 /** The records of a view: what was decided is looked at again, and written through the door. */
 import { Conflict } from '../loop/reconciler.js';
-import type { Mirrored, MirrorReader } from '../store/mirror.js';
+import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
 import { untilShown } from '../store/modify.js';
-import type { SetAside } from '../store/set-aside.js';
 import type { Store } from '../store/store.js';
 import type { Contents, RecordDoor, RemovalThere } from './view.js';
 

@@ -48,7 +48,12 @@ export type LogMessage =
 export type TopicMessage = EntryMessage | LogMessage;
 export type WatchMessage =
   | TopicMessage
-  | { readonly type: 'error'; readonly topic: string | undefined; readonly error: string };
+  | {
+      readonly type: 'error';
+      readonly topic: string | undefined;
+      readonly error: string;
+      readonly code: string;
+    };
 
 /** The message that begins a topic. */
 export interface SubscribeRequest {
@@ -112,7 +117,12 @@ function messageOf(message: Fields): WatchMessage | undefined {
     case 'end':
       return { type, topic, reason: text(message.reason) };
     case 'error':
-      return { type, topic: topic === '' ? undefined : topic, error: text(message.error) };
+      return {
+        type,
+        topic: topic === '' ? undefined : topic,
+        error: text(message.error),
+        code: text(message.code),
+      };
     default:
       return undefined;
   }

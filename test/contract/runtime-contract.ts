@@ -1,7 +1,7 @@
 /** The promises of every runtime, as one suite. It runs for each implementation of src/runtime/runtime.ts. */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { readProcess } from '../../src/files/processes.js';
 import type { RunIdentity } from '../../src/model/run/run-identity.js';
-import { readProcess } from '../../src/runtime/process-table.js';
 import type { Runtime, StartSpec } from '../../src/runtime/runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
 import { until } from '../support/until.js';

@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readProcess } from '../../src/files/processes.js';
 import { segmentsOf } from '../../src/logs/segments.js';
-import { readProcess } from '../../src/runtime/process-table.js';
 import type { RunId } from '../../src/runtime/runtime.js';
 import type { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';

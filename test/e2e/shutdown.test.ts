@@ -1,8 +1,8 @@
 /** SIGTERM, SIGINT and restarts in quick turn: what runs on, what ends, and what is said meanwhile. */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readProcess } from '../../src/files/processes.js';
 import type { InstanceInfo } from '../../src/model/instance.js';
-import { readProcess } from '../../src/runtime/process-table.js';
 import { DaemonWorld, failedOf } from '../support/daemon/daemon.js';
 import { expectNothingLeft } from '../support/daemon/daemon-invariants.js';
 import { kill } from '../support/daemon/root-processes.js';

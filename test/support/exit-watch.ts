@@ -1,5 +1,6 @@
 /** Collects a runtime's exits from the moment it is made, so that none is missed between an action and its wait. */
-import type { Exit, RunId, Runtime } from '../../src/runtime/runtime.js';
+import type { Exit } from '../../src/model/run/past-exit.js';
+import type { RunId, Runtime } from '../../src/runtime/runtime.js';
 import { until } from './until.js';
 
 export class ExitWatch {

@@ -3,6 +3,7 @@
  * all of its runs at once. Adoption starts and ends nothing: it learns what runs, and notes the ends that no daemon saw.
  */
 import { messageOf } from '../../../src/model/errors.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { identityText, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import {
@@ -14,7 +15,7 @@ import {
   unclear,
   up,
 } from '../../../src/node/handle.js';
-import type { Exit, Held, Runtime } from '../../../src/runtime/runtime.js';
+import type { Held, Runtime } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import type { ProcessSupervisor } from './reconciler.js';
 

@@ -1,6 +1,8 @@
 /** Recognises the ends that the RAM limit caused, and names the cause where signal and code do not. */
+
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { type Handle, stoppingOf } from '../../../src/node/handle.js';
-import type { Exit, RunId } from '../../../src/runtime/runtime.js';
+import type { RunId } from '../../../src/runtime/runtime.js';
 
 interface MemoryFacts {
   /** True when the limit has ended a process of the run. Asked where the runtime itself does not tell. */

@@ -1,37 +1,41 @@
 /** Runs the readiness checks, and notes their results in the handles. */
 import { isDeepStrictEqual } from 'node:util';
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { readinessText } from '../../../src/model/readiness.js';
-import { ReadinessChecks } from '../../../src/runtime/readiness/readiness-checks.js';
+import { readinessText, type Readiness as Wanted } from '../../../src/model/readiness.js';
+import { type ReadinessTarget, untilReady } from '../../../src/runtime/readiness/readiness-check.js';
 import type { NodeParts } from '../parts.js';
+
+interface Check {
+  readonly run: number;
+  readonly wanted: Wanted;
+  readonly abort: AbortController;
+  readonly done: Promise<void>;
+  /** The problem that the last try found, in words that a client may read; null: no try has ended. */
+  problem: string | null;
+}
 
 export class Readiness {
   readonly #parts: NodeParts;
-  readonly #checks: ReadinessChecks;
+  /** The checks under way, at most one per instance. A check that holds ends by itself. */
+  readonly #checks = new Map<string, Check>();
 
   constructor(parts: NodeParts) {
-    const { installation, clock } = parts;
     this.#parts = parts;
-    this.#checks = new ReadinessChecks({
-      followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
-      clock,
-      onReady: (id, run) => this.#noteReady(id, run),
-    });
   }
 
   /** The run whose check is under way, or null. */
   checkedRun(id: string): number | null {
-    return this.#checks.runOf(id);
+    return this.#checks.get(id)?.run ?? null;
   }
 
   /** True when the check under way asks for something else than the configuration does by now. */
   isOutdated(id: string): boolean {
-    const asked = this.#checks.asksFor(id);
+    const asked = this.#checks.get(id)?.wanted;
     const wanted = this.#parts.desired.get(id)?.configuration.readiness;
     return asked !== undefined && wanted !== undefined && !isDeepStrictEqual(asked, wanted);
   }
 
-  /** Begins the check of a run. Throws Conflict when the run has ended, or its configuration asks for no check. */
+  /** Begins the check of a run; a check of an earlier run ends. Throws Conflict when the run has ended, or its configuration asks for no check. */
   check(id: string, run: number): void {
     const { desired, handles } = this.#parts;
     const handle = handles.get(id);
@@ -40,12 +44,17 @@ export class Readiness {
     if (readiness === undefined || handle?.run !== run || handle.phase.is !== 'up')
       throw new Conflict(`instance ${id} changed before it was looked whether it is ready`);
     const { port = null, hostAddress = '' } = wanted?.assignment ?? {};
-    this.#checks.begin({ instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom });
+    if (this.checkedRun(id) === run) return;
+    this.#abort(id);
+    const target = { instanceId: id, run, readiness, port, hostAddress, logFrom: handle.logFrom };
+    const abort = new AbortController();
+    const done = this.#check(target, abort.signal);
+    this.#checks.set(id, { run, wanted: readiness, abort, done, problem: null });
   }
 
   /** Ends the check of a run, and forgets that the run was late for it. Repeatable. */
   end(id: string): void {
-    this.#checks.end(id);
+    this.#abort(id);
     const { handles } = this.#parts;
     if (handles.get(id)?.readiness?.isReady === false) handles.change(id, { readiness: null });
   }
@@ -58,7 +67,7 @@ export class Readiness {
     const readiness = wanted?.configuration.readiness;
     if (readiness === undefined || handle?.run !== run)
       throw new Conflict(`run ${run} of ${id} is no longer waited for`);
-    const problem = this.#checks.problemOf(id);
+    const problem = this.#checks.get(id)?.problem ?? null;
     handles.change(id, { readiness: { run, isReady: false, problem } });
     const what = readinessText(readiness, wanted?.assignment.port ?? null);
     logger.warn(
@@ -67,9 +76,30 @@ export class Readiness {
     );
   }
 
-  /** Ends all checks; the next daemon begins them anew. Idempotent. */
-  stop(): Promise<void> {
-    return this.#checks.stop();
+  /** Ends all checks, and waits until each has closed its sockets and files. Idempotent. */
+  async stop(): Promise<void> {
+    const pending = [...this.#checks.values()];
+    this.#checks.clear();
+    for (const { abort } of pending) abort.abort();
+    await Promise.all(pending.map(({ done }) => done));
+  }
+
+  #abort(id: string): void {
+    const check = this.#checks.get(id);
+    this.#checks.delete(id);
+    check?.abort.abort();
+  }
+
+  async #check(target: ReadinessTarget, signal: AbortSignal): Promise<void> {
+    const { instanceId: id, run } = target;
+    const note = (problem: string): void => {
+      const check = this.#checks.get(id);
+      if (check?.run === run) check.problem = problem;
+    };
+    const isReady = await untilReady(target, this.#parts, note, signal);
+    if (!isReady || this.checkedRun(id) !== run) return;
+    this.#checks.delete(id);
+    this.#noteReady(id, run);
   }
 
   #noteReady(id: string, run: number): void {

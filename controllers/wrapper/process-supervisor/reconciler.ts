@@ -3,9 +3,10 @@
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
-import type { Exit, RunId } from '../../../src/runtime/runtime.js';
+import type { RunId } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';

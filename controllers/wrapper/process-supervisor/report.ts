@@ -1,6 +1,8 @@
 /** Makes the report of an instance, a pure function of the facts: state, reason, and a message in words and numbers. */
+
 import type { Report } from '../../../src/channel/protocol/messages.js';
 import type { InstanceState, Reason } from '../../../src/model/instance.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { pidOf } from '../../../src/model/run/run-identity.js';
 import { isRestarted, type RestartPolicy } from '../../../src/model/stopping.js';
 import { durationText } from '../../../src/model/words.js';
@@ -12,7 +14,6 @@ import {
   type Stopping,
   stoppingOf,
 } from '../../../src/node/handle.js';
-import type { Exit } from '../../../src/runtime/runtime.js';
 import { goalOf, isFinished, isOfItsRun, type SupervisorFacts, type SupervisorGoal } from './goal.js';
 import { awaitedReadiness, sayNotReady, wasReady } from './readiness-plan.js';
 

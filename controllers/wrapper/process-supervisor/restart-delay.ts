@@ -1,7 +1,7 @@
 /** How long an instance waits for its next start after it ended or could not be started. */
 
 import { backoffMs } from '../../../src/loop/backoff.js';
-import { KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
+import { type Exit, KEPT_EXITS, type PastRun } from '../../../src/model/run/past-exit.js';
 import {
   AT_ONCE,
   ended,
@@ -10,7 +10,6 @@ import {
   type Problem,
   stoppingOf,
 } from '../../../src/node/handle.js';
-import type { Exit } from '../../../src/runtime/runtime.js';
 
 /** The time up after which an instance counts as healthy: its next exit counts as the first. */
 export const STABLE_AFTER_MS = 60_000;

@@ -2,6 +2,7 @@
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { identityText, pidOf, publicPid, type RunIdentity } from '../../../src/model/run/run-identity.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
@@ -15,7 +16,7 @@ import {
   up,
   withProgress,
 } from '../../../src/node/handle.js';
-import type { Exit, RunId, Runtime } from '../../../src/runtime/runtime.js';
+import type { RunId, Runtime } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import { afterFailure } from './restart-delay.js';
 

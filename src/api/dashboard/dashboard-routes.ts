@@ -57,7 +57,7 @@ function pageRoute(
     summary: 'The dashboard.',
     params: z.object({ '*': z.string().default('') }),
     answers: { 200: { description: 'a part of the dashboard', contentType: HTML_TYPE } },
-    handle: ({ params, request }, reply) => send({ path: params['*'], request, reply }),
+    handle: ({ params, request }, _needs, reply) => send({ path: params['*'], request, reply }),
   });
 }
 
@@ -71,7 +71,11 @@ async function sendPath(
   if (file !== undefined) return sendFile(file, path, { request, reply });
   if (!path.startsWith(HASHED)) return sendPage(page, reply);
   // The file belongs to another version of the page. With the page as answer, the browser would take it for a script.
-  sendError(reply.header('cache-control', 'no-store'), 404, 'the dashboard has no such file: load it anew');
+  sendError(
+    reply.header('cache-control', 'no-store'),
+    'DRV_ENDPOINT_UNKNOWN',
+    'the dashboard has no such file: load it anew',
+  );
   return reply;
 }
 

@@ -61,8 +61,11 @@ interface Ways {
   readonly attempt: (pool: TunnelPool, hold: Hold) => Promise<Outcome>;
 }
 
-const STATUS = { 502: '502 Bad Gateway', 503: '503 Service Unavailable' } as const;
-type Refusal = keyof typeof STATUS;
+const REFUSALS = {
+  502: { status: '502 Bad Gateway', code: 'DRV_LEADER_LOST' },
+  503: { status: '503 Service Unavailable', code: 'DRV_NOT_LEADER' },
+} as const;
+type Refusal = keyof typeof REFUSALS;
 
 interface KnownPool {
   readonly leader: Leader;
@@ -176,7 +179,7 @@ export class Forwarder {
       here,
       refuse: (status, text) =>
         endWith(client, {
-          status: STATUS[status],
+          ...REFUSALS[status],
           text,
           headers: status === 503 ? [`${NOT_TAKEN}: 1`] : [],
         }),
@@ -263,7 +266,7 @@ function isQuestion({ method }: IncomingMessage): boolean {
 }
 
 function refuse({ request, response }: Exchange, status: Refusal, error: string): void {
-  const body = Buffer.from(JSON.stringify({ error }));
+  const body = Buffer.from(JSON.stringify({ error, code: REFUSALS[status].code }));
   response.writeHead(status, {
     'content-type': 'application/json; charset=utf-8',
     'content-length': body.length,

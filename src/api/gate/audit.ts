@@ -1,4 +1,4 @@
-/** Records writes through the API in the audit trail, before their answers are sent. Commands record themselves. */
+/** Records writes of clients in the audit trail, before their answers are sent. Commands record themselves. */
 import type { FastifyRequest, onRouteHookHandler, onSendHookHandler } from 'fastify';
 import type { AuditTrail } from '../../model/audit.js';
 import { actionOf, subjectOf } from './audit-entry.js';
@@ -36,6 +36,6 @@ function recordWrites(audit: Pick<AuditTrail, 'record'>): onSendHookHandler {
 
 function isLeftOut(actor: Actor, request: FastifyRequest, status: number): boolean {
   // Instances report often and may be hostile. The trail records the actions of operators and tools.
-  if (actor.kind === 'instance') return true;
+  if (actor.kind === 'instance' || request.isOwn) return true;
   return status === 200 && (request.isRoutine || request.routeOptions.url === RUNS_COMMANDS);
 }

@@ -3,7 +3,7 @@
  * the text of the URL. A route that declares no scope cannot be registered; a request that matches no route needs a key
  * with scope READ.
  */
-
+import { randomBytes } from 'node:crypto';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
 import type { Access } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
@@ -12,7 +12,7 @@ import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
 import { FailureLimiter, type FailureVerdict } from '../../loop/failure-limiter.js';
-import { DroverError } from '../../model/errors.js';
+import { DroverError, type ErrorCode } from '../../model/errors.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
 import type { Reach, Scope } from '../http/route.js';
@@ -39,8 +39,11 @@ declare module 'fastify' {
 
 const RETRY_WHEN_READY_S = '1';
 const CHALLENGE = 'Bearer';
-const UNAUTHORIZED = Buffer.from('{"error":"Unauthorized"}');
-const NOT_READY = Buffer.from('{"error":"the master is still loading its state: try again in a moment"}');
+const UNAUTHORIZED = encodeError('DRV_KEY_REFUSED', 'Unauthorized');
+const NOT_READY = encodeError(
+  'DRV_NOT_READY',
+  'the master is still loading its state: try again in a moment',
+);
 
 /**
  * Lets a request in or answers it: 503 before the state is loaded, 401 when it has no key, 403 when its key is not
@@ -56,6 +59,8 @@ export class Gate {
   /** The limit for the reports that an instance sends with its own token, by instance. */
   readonly #reports = new SlidingWindow(10, 1000);
   readonly #refusals: RefusalTrail;
+  /** Callers of requests that this process sends itself, each by its Authorization header. */
+  readonly #passes = new Map<string, Access>();
 
   constructor(dependencies: ApiDependencies, clock: Clock) {
     const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
@@ -83,6 +88,12 @@ export class Gate {
    */
   admit(request: FastifyRequest, reply: FastifyReply, config: FastifyContextConfig): boolean {
     const { scope = 'READ', reach } = config;
+    const sender = this.#passes.get(request.headers.authorization ?? '');
+    if (sender !== undefined) {
+      request.actor = sender;
+      request.isOwn = true;
+      return true;
+    }
     if (scope === 'open') return this.#admitOpen(request, reply);
     if (!this.#dependencies.isReady()) {
       reply.code(503).header('retry-after', RETRY_WHEN_READY_S).type(JSON_TYPE).send(NOT_READY);
@@ -94,6 +105,20 @@ export class Gate {
     return token.length === KEY_TOKEN_LENGTH || token.length === SESSION_TOKEN_LENGTH
       ? this.#admitKey(request, reply, { token, scope, reach: isRouted ? reach : 'filtered' })
       : this.#admitInstance(request, reply, { token, scope });
+  }
+
+  /**
+   * Lets one request of this process in as its caller: `send` gets its Authorization header, which is good until it
+   * resolves. The caller may run commands, so it may do everything.
+   */
+  async pass<T>(caller: Access, send: (authorization: string) => Promise<T>): Promise<T> {
+    const authorization = `Own ${randomBytes(32).toString('base64url')}`;
+    this.#passes.set(authorization, caller);
+    try {
+      return await send(authorization);
+    } finally {
+      this.#passes.delete(authorization);
+    }
   }
 
   /** Counts an invalid sign-in code like a wrong key. Returns false when it has answered 429. */
@@ -124,7 +149,7 @@ export class Gate {
     if (access.configurations === null || reach === undefined || reach === 'filtered') return true;
     const hidden = hiddenBy(access, reach, request, (id) => this.#configurationOf(id));
     if (hidden === undefined) return true;
-    sendError(reply, hidden.status, hidden.message);
+    sendError(reply, hidden.code, hidden.message);
     return false;
   }
 
@@ -181,7 +206,7 @@ export class Gate {
   ): false {
     const status = forbidden === undefined ? 401 : 403;
     if (!this.#countFailure(request, reply, actor, { status, why: forbidden ?? hint })) return false;
-    if (forbidden !== undefined) sendError(reply, status, forbidden);
+    if (forbidden !== undefined) sendError(reply, 'DRV_KEY_LIMITED', forbidden);
     else {
       const challenge =
         hint === undefined ? CHALLENGE : `${CHALLENGE} error="invalid_token", error_description="${hint}"`;
@@ -271,5 +296,13 @@ function sendTooMany(reply: FastifyReply, retryAfterMs: number): void {
   reply
     .code(429)
     .header('retry-after', Math.ceil(retryAfterMs / 1000))
-    .send({ error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`, retryAfterMs });
+    .send({
+      error: `Rate limit exceeded. Retry after ${retryAfterMs}ms.`,
+      code: 'DRV_RATE_LIMITED',
+      retryAfterMs,
+    });
+}
+
+function encodeError(code: ErrorCode, error: string): Buffer {
+  return Buffer.from(JSON.stringify({ error, code }));
 }

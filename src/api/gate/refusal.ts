@@ -1,7 +1,7 @@
 /** Decides what a key lacks for a route, and words the refusal. Pure. The gate uses it. */
 
 import type { Access, KeyAccess } from '../../access/access.js';
-import { statusOfCode } from '../../model/errors.js';
+import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
 import type { Reach, Scope } from '../http/route.js';
@@ -21,12 +21,6 @@ export interface Refusal {
   readonly forbidden?: string;
   /** The text in the challenge of a 401. */
   readonly hint?: string;
-}
-
-/** The answer about an object that the key does not see. */
-export interface Hidden {
-  readonly status: number;
-  readonly message: string;
 }
 
 /** Why the access is not enough for a route; undefined: it is enough. A call that passes allocates nothing. */
@@ -56,23 +50,22 @@ export function hiddenBy(
   reach: Exclude<Reach, 'filtered'>,
   { params }: { readonly params: unknown },
   configurationOf: (instanceId: string) => string | undefined,
-): Hidden | undefined {
+): DroverError | undefined {
   switch (reach) {
     case 'instance':
     case 'bad-instance': {
       const id = textOf(params, 'id');
       const name = configurationOf(id);
       if (name !== undefined && access.sees(name)) return undefined;
-      const { message } = unknownInstance(id);
-      return { status: reach === 'instance' ? statusOfCode('DRV_INSTANCE_UNKNOWN') : 400, message };
+      const unknown = unknownInstance(id);
+      return reach === 'instance' ? unknown : new DroverError('DRV_REQUEST_INVALID', unknown.message);
     }
     case 'configuration':
     case 'new-configuration': {
       const name = textOf(params, 'name');
       if (access.sees(name)) return undefined;
-      if (reach === 'new-configuration') return { status: 403, message: strangeName(access, name) };
-      const { message } = unknownConfiguration(name);
-      return { status: statusOfCode('DRV_CONFIGURATION_UNKNOWN'), message };
+      if (reach === 'configuration') return unknownConfiguration(name);
+      return new DroverError('DRV_CONFIGURATION_REFUSED', strangeName(access, name));
     }
   }
 }

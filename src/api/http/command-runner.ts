@@ -1,5 +1,7 @@
 /** The command tree as `/commands` and `/console` use it. `Commands` implements it. */
 
+import type { Access } from '../../access/access.js';
+
 export interface CommandRunner {
   /** All commands, in the order of the help, including those of extensions. */
   list(): readonly ListedCommand[];
@@ -22,8 +24,8 @@ export interface ListedCommand {
 
 /** The caller of a line, and the reader of its output. */
 export interface CommandSession {
-  /** The caller in the audit trail: the label of the key, or `terminal`. */
-  readonly actor: string;
+  /** Null: the node's own terminal. */
+  readonly access: Access | null;
   readonly address: string | null;
   /** Aborts when nobody reads the output any more. */
   readonly signal: AbortSignal;

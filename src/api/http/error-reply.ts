@@ -1,23 +1,39 @@
-/** Answers every failed request with `{error}` and a status. An answer holds no stack and no path of the server. */
+/** Answers every failed request with `{error, code}` and a status. An answer holds no stack and no path of the server. */
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { sendError } from './json-reply.js';
 
-/** Drover's words for Fastify's own refusals: each says what would be right. */
-const TEXT_BY_CODE: Readonly<Record<string, string>> = {
-  FST_ERR_CTP_BODY_TOO_LARGE: 'the body is larger than this server takes (JSON: 1 MiB)',
-  FST_ERR_CTP_INVALID_MEDIA_TYPE: 'this content type is not accepted here: send application/json',
-  FST_ERR_CTP_INVALID_JSON_BODY:
+/** Drover's codes and words for Fastify's own refusals: each says what would be right. */
+const BY_FASTIFY_CODE: Readonly<Record<string, readonly [code: ErrorCode, text: string]>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: [
+    'DRV_REQUEST_TOO_LARGE',
+    'the body is larger than this server takes (JSON: 1 MiB)',
+  ],
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: [
+    'DRV_CONTENT_TYPE_UNKNOWN',
+    'this content type is not accepted here: send application/json',
+  ],
+  FST_ERR_CTP_INVALID_JSON_BODY: [
+    'DRV_REQUEST_INVALID',
     'the body is not valid JSON in UTF-8, or it holds a forbidden key (__proto__ or constructor.prototype)',
-  FST_ERR_CTP_INVALID_CONTENT_LENGTH: 'the body is not as long as Content-Length says',
-  FST_ERR_BAD_URL: 'the URL is not valid: check its percent-encoding',
-  FST_ERR_HANDLER_TIMEOUT:
+  ],
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: [
+    'DRV_REQUEST_INVALID',
+    'the body is not as long as Content-Length says',
+  ],
+  FST_ERR_BAD_URL: ['DRV_REQUEST_INVALID', 'the URL is not valid: check its percent-encoding'],
+  FST_ERR_HANDLER_TIMEOUT: [
+    'DRV_REQUEST_GIVEN_UP',
     'the request took too long and was given up: look at the state before repeating it',
+  ],
 };
-const UNEXPECTED = 'unexpected fault of the server: its log says more';
+const UNEXPECTED = {
+  status: 500,
+  code: 'DRV_INTERNAL',
+  text: 'unexpected fault of the server: its log says more',
+} as const;
 
 /** Answers a request that failed. Faults of the server are logged with their stack. */
 export function replyWithError(
@@ -26,42 +42,59 @@ export function replyWithError(
   reply: FastifyReply,
   logger: Logger,
 ): void {
-  const { status, text } = translate(error);
+  const { status, code, text } = translate(error);
   if (status >= 500) {
     const fields = { err: error, method: request.method, route: request.routeOptions.url ?? null, status };
     logger.error(fields, `request failed: ${messageOf(error)}`);
   }
   if (status === 503 || status === 429) reply.header('retry-after', '1');
-  if (status === 429) reply.code(status).send({ error: text, retryAfterMs: 1000 });
-  else sendError(reply, status, text);
+  reply.code(status).send({ error: text, code, ...(status === 429 && { retryAfterMs: 1000 }) });
 }
 
-function translate(error: unknown): { status: number; text: string } {
-  if (error instanceof DroverError) return { status: error.status, text: error.message };
-  if (!isFastifyError(error)) return { status: 500, text: UNEXPECTED };
+function translate(error: unknown): { status: number; code: ErrorCode; text: string } {
+  if (error instanceof DroverError) {
+    const { status, code, message: text } = error;
+    return { status, code, text };
+  }
+  if (!isFastifyError(error)) return UNEXPECTED;
   const status = error.statusCode ?? 500;
-  const text = TEXT_BY_CODE[error.code];
-  if (text !== undefined) return { status, text };
-  return status < 500 ? { status, text: error.message } : { status: 500, text: UNEXPECTED };
+  const [code, text] = BY_FASTIFY_CODE[error.code] ?? [];
+  if (code !== undefined && text !== undefined) return { status, code, text };
+  return status < 500 ? { status, code: 'DRV_REQUEST_INVALID', text: error.message } : UNEXPECTED;
 }
 
 function isFastifyError(error: unknown): error is FastifyError {
   return error instanceof Error && 'code' in error && String(error.code).startsWith('FST_');
 }
 
-const TIMEOUT = ['408 Request Timeout', 'the request took too long to arrive'] as const;
-const SOCKET_ERRORS: Readonly<Record<string, readonly [status: string, text: string]>> = {
-  HPE_HEADER_OVERFLOW: ['431 Request Header Fields Too Large', 'the headers are larger than 16 KiB'],
+const TIMEOUT = {
+  status: '408 Request Timeout',
+  code: 'DRV_REQUEST_TIMEOUT',
+  text: 'the request took too long to arrive',
+} as const;
+const SOCKET_ERRORS: Readonly<Record<string, PlainAnswer>> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    code: 'DRV_HEADERS_TOO_LARGE',
+    text: 'the headers are larger than 16 KiB',
+  },
   ERR_HTTP_REQUEST_TIMEOUT: TIMEOUT,
 };
 /** How long a client may take to read such an answer and to close. */
 const LINGER_MS = 1000;
-const MALFORMED = ['400 Bad Request', 'this is not a well-formed HTTP request'] as const;
+const MALFORMED = {
+  status: '400 Bad Request',
+  code: 'DRV_REQUEST_INVALID',
+  text: 'this is not a well-formed HTTP request',
+} as const;
 /**
  * Sent in clear: existing clients show it, or at least tell that this is HTTP. A TLS alert would only speak of
  * versions.
  */
-const NO_TLS = ['400 Bad Request', 'this port speaks HTTP without TLS: use http://, or set apiTls'] as const;
+const NO_TLS = {
+  ...MALFORMED,
+  text: 'this port speaks HTTP without TLS: use http://, or set apiTls',
+} as const;
 /** The first byte of a TLS connection. No HTTP request begins with it. */
 export const TLS_HANDSHAKE = 0x16;
 
@@ -80,26 +113,25 @@ export function answerSocketError(error: SocketError, socket: Socket): void {
     socket.destroy();
     return;
   }
-  const [status, text] = SOCKET_ERRORS[error.code ?? ''] ?? (isTlsHello(error, socket) ? NO_TLS : MALFORMED);
-  endWith(socket, { status, text });
+  endWith(socket, SOCKET_ERRORS[error.code ?? ''] ?? (isTlsHello(error, socket) ? NO_TLS : MALFORMED));
 }
 
 /** Answers a request whose body did not arrive in time, and closes the connection. */
 export function answerTimeout(socket: Socket): void {
-  const [status, text] = TIMEOUT;
-  endWith(socket, { status, text });
+  endWith(socket, TIMEOUT);
 }
 
 export interface PlainAnswer {
   readonly status: string;
+  readonly code: ErrorCode;
   readonly text: string;
   /** Further lines of the answer's head. */
   readonly headers?: readonly string[];
 }
 
 /** Answers a request that has no `ServerResponse`, and closes its connection. */
-export function endWith(socket: Duplex, { status, text, headers = [] }: PlainAnswer): void {
-  const body = JSON.stringify({ error: text });
+export function endWith(socket: Duplex, { status, code, text, headers = [] }: PlainAnswer): void {
+  const body = JSON.stringify({ error: text, code });
   const head = [
     `HTTP/1.1 ${status}`,
     'Content-Type: application/json; charset=utf-8',

@@ -1,5 +1,6 @@
 /** Sends answers that are already encoded, errors and empty answers. */
 import type { FastifyReply } from 'fastify';
+import { type ErrorCode, statusOfCode } from '../../model/errors.js';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -26,7 +27,7 @@ export function sendNoContent(reply: FastifyReply): void {
   reply.code(204).send();
 }
 
-/** Answers with an error, in the form that all errors have. */
-export function sendError(reply: FastifyReply, status: number, error: string): void {
-  reply.code(status).send({ error });
+/** Answers with an error, in the one form that all errors have. */
+export function sendError(reply: FastifyReply, code: ErrorCode, error: string): void {
+  reply.code(statusOfCode(code)).send({ error, code });
 }

@@ -26,11 +26,11 @@ export function refuseUnknown(
     );
     if (offered.has('GET')) offered.add('HEAD');
     if (offered.size === 0 || offered.has(request.method)) {
-      sendError(reply, 404, 'there is no such endpoint');
+      sendError(reply, 'DRV_ENDPOINT_UNKNOWN', 'there is no such endpoint');
       return;
     }
     const allow = [...offered].join(', ');
-    sendError(reply.header('allow', allow), 405, `this endpoint takes only ${allow}`);
+    sendError(reply.header('allow', allow), 'DRV_METHOD_UNKNOWN', `this endpoint takes only ${allow}`);
   };
 }
 

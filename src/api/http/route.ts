@@ -15,6 +15,7 @@ import type { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { KeyScope } from '../../model/access/key-scopes.js';
 import type { ErrorCode } from '../../model/errors.js';
+import type { RouteNeeds } from '../dependencies.js';
 import { BodyStream } from './body-stream.js';
 import type { HandlerGuard } from './handler-guard.js';
 import { parseRequest } from './request-validation.js';
@@ -46,6 +47,10 @@ declare module 'fastify' {
   interface FastifyInstance {
     readonly handlerGuard: HandlerGuard;
   }
+  interface FastifyRequest {
+    /** True: a command of the console sent it, without a connection. */
+    isOwn: boolean;
+  }
 }
 
 export interface Answer {
@@ -64,7 +69,7 @@ export interface RouteDescription {
   readonly scope: Scope;
   readonly reach?: Reach;
   readonly summary: string;
-  /** The answers of success, by status. Every error answer is `{error}`. */
+  /** The answers of success, by status. Every error answer is `{error, code}`. */
   readonly answers: Readonly<Record<number, Answer>>;
   /** The errors of this route, beside those of every route (a bad request, no key, too many calls, not ready). */
   readonly errors?: readonly ErrorCode[];
@@ -81,7 +86,7 @@ export interface RouteDescription {
 }
 
 export interface Route extends RouteDescription {
-  register(server: FastifyInstance): void;
+  register(server: FastifyInstance, needs: RouteNeeds): void;
 }
 
 export interface RouteCall<Params, Query, Body> {
@@ -113,24 +118,31 @@ export interface RouteSpec<P, Q, B> extends RouteDescription {
   /** True: the answer is a stream, and may last as long as its reader reads. */
   readonly answerStream?: true;
   /** Returns the value to answer with as JSON, or undefined when it has answered through `reply`. */
-  handle(call: RouteCall<P, Q, B>, reply: FastifyReply): MaybePromise<unknown>;
+  handle(call: RouteCall<P, Q, B>, needs: RouteNeeds, reply: FastifyReply): MaybePromise<unknown>;
 }
 
 /** Binds a handler to its schemas and hides their types, so that all routes fit into one table. */
 export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
-  const register = (server: FastifyInstance): void => {
+  const register = (server: FastifyInstance, needs: RouteNeeds): void => {
     if (spec.bodyStream === true) {
       server.register((child, _options, done) => {
-        registerWithStream(child, spec);
+        registerWithStream(child, spec, needs);
         done();
       });
-    } else addRoute(server, spec, (request, reply) => spec.handle(callOf(spec, request, request.raw), reply));
+    } else
+      addRoute(server, spec, (request, reply) =>
+        spec.handle(callOf(spec, request, request.raw), needs, reply),
+      );
   };
   return { ...spec, register };
 }
 
 /** Registers the route in a context of its own, which parses no body and accepts every content type. */
-function registerWithStream<P, Q, B>(server: FastifyInstance, spec: RouteSpec<P, Q, B>): void {
+function registerWithStream<P, Q, B>(
+  server: FastifyInstance,
+  spec: RouteSpec<P, Q, B>,
+  needs: RouteNeeds,
+): void {
   server.removeAllContentTypeParsers();
   server.addContentTypeParser('*', (_request, _payload, done) => done(null));
   server.addHook('preParsing', (request, _reply, payload, done) => {
@@ -142,7 +154,7 @@ function registerWithStream<P, Q, B>(server: FastifyInstance, spec: RouteSpec<P,
     BodyStream.checkLength(request.raw, server.uploadLimits);
     const stream = new BodyStream(request.raw, server.uploadLimits);
     reply.raw.once('close', () => stream.destroy());
-    return spec.handle(callOf(spec, request, stream), reply);
+    return spec.handle(callOf(spec, request, stream), needs, reply);
   });
 }
 
@@ -166,8 +178,8 @@ function addRoute<P, Q, B>(
 }
 
 /** Takes the time limit off the connection until the answer is sent. Then the server's own limits hold again. */
-const allowSilence: preHandlerHookHandler = (_request, reply, done) => {
-  reply.raw.setTimeout(0);
+const allowSilence: preHandlerHookHandler = (request, reply, done) => {
+  if (!request.isOwn) reply.raw.setTimeout(0);
   done();
 };
 

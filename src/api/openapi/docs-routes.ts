@@ -75,7 +75,7 @@ export function openApiRoute(describe: () => Promise<string>): Route {
     answers: {
       200: { description: 'an OpenAPI 3.1 document', schema: z.looseObject({ openapi: z.string() }) },
     },
-    handle: async (_call, reply) => {
+    handle: async (_call, _needs, reply) => {
       bytes ??= describe().then((text) => Buffer.from(text));
       sendEncoded(reply, [await bytes]);
     },
@@ -101,7 +101,7 @@ function pageRoute(path: string, type: string, send: (reply: FastifyReply) => Ma
     scope: 'open',
     summary: 'The page that shows the description of the API.',
     answers: { 200: { description: 'a part of the page', contentType: type } },
-    handle: (_call, reply) => send(reply.headers(HEADERS).header('cache-control', CACHE).type(type)),
+    handle: (_call, _needs, reply) => send(reply.headers(HEADERS).header('cache-control', CACHE).type(type)),
   });
 }
 

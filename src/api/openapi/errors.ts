@@ -4,7 +4,12 @@ import type { ZodOpenApiResponseObject } from 'zod-openapi';
 
 const RESPONSE_REF = '#/components/responses/';
 
-export const errorAnswer = z.object({ error: z.string().describe('the fault, and what would be right') });
+export const errorAnswer = z.object({
+  error: z.string().describe('the fault, and what would be right'),
+  code: z
+    .string()
+    .describe('the kind of the error for programs, such as `DRV_INSTANCE_UNKNOWN`; there may be more'),
+});
 export const rateLimitAnswer = errorAnswer.extend({
   retryAfterMs: z.int().min(0).describe('how long to wait before the next call'),
   message: z.string().optional(),

@@ -2,7 +2,6 @@
 
 import { z } from 'zod';
 import { auditEntrySchema } from '../../model/audit.js';
-import type { Reads } from '../../operations/reads.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
@@ -20,25 +19,23 @@ const auditQuery = z.object({
     .default(100),
 });
 
-export function auditRoutes({ audit, auditOfMasters }: Reads): readonly Route[] {
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/audit',
-      scope: 'READ',
-      summary:
-        'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
-      query: auditQuery,
-      answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
-      handle: async ({ query }, reply) => {
-        if (auditOfMasters === undefined) return audit.last(query.limit);
-        const { entries, missing } = await auditOfMasters.last(query.limit, AbortSignal.timeout(DEADLINE_MS));
-        addWarnings(
-          reply,
-          missing.map(({ nodeId, why }) => `the entries of master ${nodeId} are missing: ${why}`),
-        );
-        return entries;
-      },
-    }),
-  ];
-}
+export const auditRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/audit',
+    scope: 'READ',
+    summary:
+      'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
+    query: auditQuery,
+    answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
+    handle: async ({ query }, { audit, auditOfMasters }, reply) => {
+      if (auditOfMasters === undefined) return audit.last(query.limit);
+      const { entries, missing } = await auditOfMasters.last(query.limit, AbortSignal.timeout(DEADLINE_MS));
+      addWarnings(
+        reply,
+        missing.map(({ nodeId, why }) => `the entries of master ${nodeId} are missing: ${why}`),
+      );
+      return entries;
+    },
+  }),
+];

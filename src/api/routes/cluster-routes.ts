@@ -29,9 +29,7 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
-import type { InstanceView } from './instances/instance-view.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 
@@ -88,130 +86,6 @@ export const detailSchema = nodeStateSchema.extend({
 });
 export type NodeDetail = z.output<typeof detailSchema>;
 
-export interface ClusterRoutesOptions {
-  readonly dependencies: Reads;
-  readonly view: Pick<InstanceView, 'onNode'>;
-}
-
-export function clusterRoutes(options: ClusterRoutesOptions): readonly Route[] {
-  const { dependencies } = options;
-  return [
-    listRoute(dependencies),
-    getRoute(options),
-    executeRoute(dependencies),
-    statusRoute(dependencies),
-    configurationsRoute(dependencies),
-    removedRoute(dependencies),
-  ];
-}
-
-function listRoute(dependencies: Reads): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/cluster/nodes',
-    scope: 'READ',
-    reach: 'filtered',
-    summary: 'All nodes that the master knows, by id.',
-    query: listQuery,
-    answers: {
-      200: {
-        description: 'nodes; with `details=true` everything that `cluster nodes` shows',
-        schema: z.array(z.union([listedNodeSchema, summarySchema])),
-      },
-    },
-    handle: ({ query, request }) => {
-      if (query.details === 'true')
-        return listNodes(dependencies, (name) => seesConfiguration(request, name)).map((node) => ({
-          ...node,
-          drain: accessOf(request)?.configurations == null ? node.drain : drainShown(node.drain),
-        }));
-      return [...dependencies.nodes.entries()]
-        .sort(([a], [b]) => (a < b ? -1 : 1))
-        .map(([, { value }]) => summaryOf(dependencies, value));
-    },
-  });
-}
-
-function getRoute({ dependencies, view }: ClusterRoutesOptions): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/cluster/nodes/:id',
-    scope: 'READ',
-    reach: 'filtered',
-    summary: 'One node, with its instances, its capacity and its runtimes.',
-    errors: ['DRV_NODE_UNKNOWN'],
-    params: nodeParams,
-    answers: { 200: { description: 'the node', schema: detailSchema } },
-    handle: ({ params: { id }, request }): z.output<typeof detailSchema> => {
-      const node = dependencies.nodes.get(id)?.value;
-      if (node === undefined) throw unknownNode(id);
-      return {
-        ...nodeStateOf(dependencies, node),
-        ...(accessOf(request)?.configurations != null && {
-          drain: drainShown(dependencies.drainOf(id) ?? null),
-        }),
-        instances: view
-          .onNode(id)
-          .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
-        lastBeat: dependencies.beats.lastBeatAt(id) ?? null,
-        usage: usageOf(dependencies.usageOfNode(id)),
-      };
-    },
-  });
-}
-
-/** Refuses commands for nodes. Commands run on the serving node only, through `POST /commands/execute`. */
-function executeRoute({ configuration, nodes }: Reads): Route {
-  return defineRoute({
-    method: 'POST',
-    path: '/cluster/nodes/:id',
-    scope: 'ALL',
-    summary:
-      'Not implemented for other nodes; refused for the serving node, which has POST /commands/execute.',
-    errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
-    params: nodeParams,
-    body: commandBody,
-    answers: {},
-    handle: ({ params: { id } }, reply) => {
-      if (id === configuration.nodeId)
-        return sendError(
-          reply,
-          400,
-          'cannot execute command on local node via API: use POST /api/commands/execute',
-        );
-      if (nodes.get(id) === undefined) throw unknownNode(id);
-      throw new DroverError(
-        'DRV_NOT_IMPLEMENTED',
-        'executing commands on other nodes is not implemented: POST /api/commands/execute runs them on the master',
-      );
-    },
-  });
-}
-
-function statusRoute(dependencies: Reads): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/cluster/status',
-    scope: 'READ',
-    summary: 'Whether everything runs that should run, and if not, the reason.',
-    answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
-    handle: () => clusterStatus(dependencies),
-  });
-}
-
-function configurationsRoute(dependencies: Reads): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/cluster/configurations',
-    scope: 'READ',
-    reach: 'filtered',
-    summary: 'All configurations by name, with the number of their instances.',
-    answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
-    handle: ({ request }) =>
-      listConfigurations(dependencies).filter(({ name }) => seesConfiguration(request, name)),
-  });
-}
-
 /** A node without the fields that change with each beat, and without its instances. */
 export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
   const { nodeId, capacity, condition, conditionSince, cordoned, runtimes, version } = node;
@@ -228,8 +102,99 @@ export function nodeStateOf(needs: Reads, node: NodeRecord): NodeState {
   };
 }
 
-function removedRoute(dependencies: Reads): Route {
-  return defineRoute({
+export const clusterRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'All nodes that the master knows, by id.',
+    query: listQuery,
+    answers: {
+      200: {
+        description: 'nodes; with `details=true` everything that `cluster nodes` shows',
+        schema: z.array(z.union([listedNodeSchema, summarySchema])),
+      },
+    },
+    handle: ({ query, request }, needs) => {
+      if (query.details === 'true')
+        return listNodes(needs, (name) => seesConfiguration(request, name)).map((node) => ({
+          ...node,
+          drain: accessOf(request)?.configurations == null ? node.drain : drainShown(node.drain),
+        }));
+      return [...needs.nodes.entries()]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([, { value }]) => summaryOf(needs, value));
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/cluster/nodes/:id',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'One node, with its instances, its capacity and its runtimes.',
+    errors: ['DRV_NODE_UNKNOWN'],
+    params: nodeParams,
+    answers: { 200: { description: 'the node', schema: detailSchema } },
+    handle: ({ params: { id }, request }, needs): z.output<typeof detailSchema> => {
+      const node = needs.nodes.get(id)?.value;
+      if (node === undefined) throw unknownNode(id);
+      return {
+        ...nodeStateOf(needs, node),
+        ...(accessOf(request)?.configurations != null && {
+          drain: drainShown(needs.drainOf(id) ?? null),
+        }),
+        instances: needs.view
+          .onNode(id)
+          .filter(({ configurationName }) => seesConfiguration(request, configurationName)),
+        lastBeat: needs.beats.lastBeatAt(id) ?? null,
+        usage: usageOf(needs.usageOfNode(id)),
+      };
+    },
+  }),
+  // Refuses commands for nodes. Commands run on the serving node only, through `POST /commands/execute`.
+  defineRoute({
+    method: 'POST',
+    path: '/cluster/nodes/:id',
+    scope: 'ALL',
+    summary:
+      'Not implemented for other nodes; refused for the serving node, which has POST /commands/execute.',
+    errors: ['DRV_NODE_UNKNOWN', 'DRV_NOT_IMPLEMENTED'],
+    params: nodeParams,
+    body: commandBody,
+    answers: {},
+    handle: ({ params: { id } }, { configuration, nodes }) => {
+      if (id === configuration.nodeId)
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
+          'cannot execute command on local node via API: use POST /api/commands/execute',
+        );
+      if (nodes.get(id) === undefined) throw unknownNode(id);
+      throw new DroverError(
+        'DRV_NOT_IMPLEMENTED',
+        'executing commands on other nodes is not implemented: POST /api/commands/execute runs them on the master',
+      );
+    },
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/cluster/status',
+    scope: 'READ',
+    summary: 'Whether everything runs that should run, and if not, the reason.',
+    answers: { 200: { description: 'the cluster as a whole', schema: clusterStatusSchema } },
+    handle: (_call, needs) => clusterStatus(needs),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/cluster/configurations',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'All configurations by name, with the number of their instances.',
+    answers: { 200: { description: 'configurations', schema: z.array(configurationSummarySchema) } },
+    handle: ({ request }, needs) =>
+      listConfigurations(needs).filter(({ name }) => seesConfiguration(request, name)),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/cluster/removed-configurations',
     scope: 'READ',
@@ -241,9 +206,9 @@ function removedRoute(dependencies: Reads): Route {
         schema: z.array(removedConfigurationSchema),
       },
     },
-    handle: ({ request }) => listRemoved(dependencies).filter(({ name }) => seesConfiguration(request, name)),
-  });
-}
+    handle: ({ request }, needs) => listRemoved(needs).filter(({ name }) => seesConfiguration(request, name)),
+  }),
+];
 
 function summaryOf(
   dependencies: Pick<Reads, 'usedOf'>,

@@ -5,8 +5,7 @@
 
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { ApiDependencies } from '../dependencies.js';
-import { actorLabel } from '../gate/auth.js';
+import { accessOf } from '../gate/auth.js';
 import type { CommandSession } from '../http/command-runner.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -43,53 +42,52 @@ const completion = z.object({
 });
 export type Candidates = z.output<typeof completion>;
 
-export function commandRoutes({ commands }: ApiDependencies): readonly Route[] {
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/commands',
-      scope: 'ALL',
-      summary: 'All commands of the console, in the order of its help.',
-      answers: { 200: { description: 'commands', schema: commandList } },
-      handle: () => commands.list(),
-    }),
-    defineRoute({
-      method: 'GET',
-      path: '/commands/completion',
-      scope: 'ALL',
-      summary: 'Completes a line that is being typed for the console.',
-      query: z.object({ line: z.string().describe('the line up to the cursor') }),
-      answers: { 200: { description: 'candidates', schema: completion } },
-      handle: ({ query }) => {
-        const [candidates, word] = commands.complete(query.line);
-        return { word, candidates };
-      },
-    }),
-    defineRoute({
-      method: 'POST',
-      path: '/commands/execute',
-      scope: 'ALL',
-      summary: 'Runs a command of the console on the serving node.',
-      body: commandBody,
-      answers: {
-        200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer },
-      },
-      handle: async ({ body: { command }, request }, reply) => {
-        const parts: string[] = [];
-        await commands.run(command, sessionOf(request, reply, parts));
-        return { command, output: parts.join('') };
-      },
-    }),
-  ];
-}
+export const commandRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/commands',
+    scope: 'ALL',
+    summary: 'All commands of the console, in the order of its help.',
+    answers: { 200: { description: 'commands', schema: commandList } },
+    handle: (_call, { commands }) => commands.list(),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/commands/completion',
+    scope: 'ALL',
+    summary: 'Completes a line that is being typed for the console.',
+    query: z.object({ line: z.string().describe('the line up to the cursor') }),
+    answers: { 200: { description: 'candidates', schema: completion } },
+    handle: ({ query }, { commands }) => {
+      const [candidates, word] = commands.complete(query.line);
+      return { word, candidates };
+    },
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/commands/execute',
+    scope: 'ALL',
+    summary: 'Runs a command of the console on the serving node.',
+    body: commandBody,
+    answers: {
+      200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer },
+    },
+    handle: async ({ body: { command }, request }, { commands }, reply) => {
+      const parts: string[] = [];
+      await commands.run(command, sessionOf(request, reply, parts));
+      return { command, output: parts.join('') };
+    },
+  }),
+];
 
 /** The session of a command: its output is gathered in `parts`. It ends when the caller goes away. */
 export function sessionOf(request: FastifyRequest, reply: FastifyReply, parts: string[]): CommandSession {
-  const { actor } = request;
+  const access = accessOf(request);
+  if (access === undefined) throw new Error('the gate lets in only callers with a key');
   const leaving = new AbortController();
   reply.raw.once('close', () => leaving.abort());
   return {
-    actor: actor === null ? '' : actorLabel(actor),
+    access,
     address: request.ip,
     signal: leaving.signal,
     write: (text) => parts.push(text),

@@ -8,13 +8,20 @@ import { configurationJsonSchema } from '../../configuration-files/json-schema.j
 import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
 import { listConfigurationFiles, listedFileSchema } from '../../operations/configuration-file-list.js';
 import { configurationReloadSchema, reloadConfigurations } from '../../operations/configuration-reload.js';
-import type { Reads } from '../../operations/reads.js';
-import type { Writes } from '../../operations/writes.js';
 import { seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-export function configurationFileRoutes(dependencies: Reads & Writes): readonly Route[] {
-  const listRoute = defineRoute({
+export const configurationFileRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/schemas/configuration.json',
+    scope: 'READ',
+    reach: 'filtered',
+    summary: 'The JSON Schema of a configuration file, for editors.',
+    answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
+    handle: () => configurationJsonSchema(),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configuration-files',
     scope: 'READ',
@@ -22,35 +29,33 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
     summary:
       'Every configuration file, with its state, its commit, and the number of instances with its content.',
     answers: { 200: { description: 'files, by name', schema: z.array(listedFileSchema) } },
-    handle: async ({ request }) =>
-      (await listConfigurationFiles(dependencies)).filter(({ name }) =>
-        seesConfiguration(request, name ?? ''),
-      ),
-  });
-  const errorsRoute = defineRoute({
+    handle: async ({ request }, needs) =>
+      (await listConfigurationFiles(needs)).filter(({ name }) => seesConfiguration(request, name ?? '')),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configuration-files/errors',
     scope: 'READ',
     reach: 'filtered',
     summary: 'Configuration files whose present content is not in force, with the reasons.',
     answers: { 200: { description: 'faults', schema: z.array(configurationFileErrorSchema) } },
-    handle: ({ request }) =>
-      dependencies.configurationFiles
+    handle: ({ request }, { configurationFiles }) =>
+      configurationFiles
         .errors()
         // The fault of a file that has no name may belong to any configuration.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
-  });
-  const warningsRoute = defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configuration-files/warnings',
     scope: 'READ',
     reach: 'filtered',
     summary: 'Parts of valid configuration files that have no effect, such as unknown fields.',
     answers: { 200: { description: 'warnings', schema: z.array(configurationFileWarningSchema) } },
-    handle: ({ request }) =>
-      dependencies.configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
-  });
-  const reloadRoute = defineRoute({
+    handle: ({ request }, { configurationFiles }) =>
+      configurationFiles.warnings().filter(({ name }) => seesConfiguration(request, name)),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/configuration-files/reload',
     scope: 'ALL',
@@ -63,16 +68,6 @@ export function configurationFileRoutes(dependencies: Reads & Writes): readonly 
         .describe('remove configurations that have lost their file, even if they are most of all'),
     }),
     answers: { 200: { description: 'the changes, which are in force', schema: configurationReloadSchema } },
-    handle: ({ query }) => reloadConfigurations(dependencies, query.confirm === 'true'),
-  });
-  const schemaRoute = defineRoute({
-    method: 'GET',
-    path: '/schemas/configuration.json',
-    scope: 'READ',
-    reach: 'filtered',
-    summary: 'The JSON Schema of a configuration file, for editors.',
-    answers: { 200: { description: 'the schema', schema: z.record(z.string(), z.unknown()) } },
-    handle: () => configurationJsonSchema(),
-  });
-  return [schemaRoute, listRoute, errorsRoute, warningsRoute, reloadRoute];
-}
+    handle: ({ query }, needs) => reloadConfigurations(needs, query.confirm === 'true'),
+  }),
+];

@@ -3,7 +3,6 @@
  */
 
 import { z } from 'zod';
-import type { Reads } from '../../operations/reads.js';
 import {
   configurationHistory,
   contentDiffOf,
@@ -16,7 +15,6 @@ import {
   rollbackSchema,
   writeBack,
 } from '../../operations/rollouts/configuration-rollback.js';
-import type { Writes } from '../../operations/writes.js';
 import { callerOf } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -31,49 +29,40 @@ const ROLLBACK = {
   answers: { 200: { description: 'the content that comes back', schema: rollbackSchema } },
 };
 
-export function configurationHistoryRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [...readRoutes(dependencies), rollbackRoute(dependencies), writeRoute(dependencies)];
-}
-
-function readRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [
-    defineRoute({
-      method: 'GET',
-      path: '/configurations/:name/history',
-      scope: 'READ',
-      reach: 'configuration',
-      summary: 'The last 10 contents of a configuration, the newest first.',
-      errors: ['DRV_CONFIGURATION_UNKNOWN'],
-      params: nameParams,
-      answers: {
-        200: {
-          description: 'the contents, with their times, authors and outcomes',
-          schema: z.array(pastContentSchema),
-        },
+export const configurationHistoryRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'GET',
+    path: '/configurations/:name/history',
+    scope: 'READ',
+    reach: 'configuration',
+    summary: 'The last 10 contents of a configuration, the newest first.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN'],
+    params: nameParams,
+    answers: {
+      200: {
+        description: 'the contents, with their times, authors and outcomes',
+        schema: z.array(pastContentSchema),
       },
-      handle: ({ params }) => configurationHistory(dependencies, params.name),
+    },
+    handle: ({ params }, needs) => configurationHistory(needs, params.name),
+  }),
+  defineRoute({
+    method: 'GET',
+    path: '/configurations/:name/history/diff',
+    scope: 'READ',
+    reach: 'configuration',
+    summary: 'The differences between two contents of the history.',
+    errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
+    params: nameParams,
+    query: valuesQuery.extend({
+      from: number.describe('number of a content'),
+      to: number.optional().describe('default: the newest'),
     }),
-    defineRoute({
-      method: 'GET',
-      path: '/configurations/:name/history/diff',
-      scope: 'READ',
-      reach: 'configuration',
-      summary: 'The differences between two contents of the history.',
-      errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_REVISION_UNKNOWN'],
-      params: nameParams,
-      query: valuesQuery.extend({
-        from: number.describe('number of a content'),
-        to: number.optional().describe('default: the newest'),
-      }),
-      answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
-      handle: ({ params, query, request }) =>
-        contentDiffOf(dependencies, params.name, { ...query, showValues: showsValues(request, query) }),
-    }),
-  ];
-}
-
-function rollbackRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    answers: { 200: { description: 'the differences', schema: contentDiffSchema } },
+    handle: ({ params, query, request }, needs) =>
+      contentDiffOf(needs, params.name, { ...query, showValues: showsValues(request, query) }),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback',
     scope: 'OPERATE',
@@ -86,13 +75,10 @@ function rollbackRoute(dependencies: Reads & Writes): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     ...ROLLBACK,
-    handle: ({ params, body, request }) =>
-      rollBack(dependencies, params.name, { ...body, by: callerOf(request) }),
-  });
-}
-
-function writeRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ params, body, request }, needs) =>
+      rollBack(needs, params.name, { ...body, by: callerOf(request) }),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/configurations/:name/rollback/file',
     scope: 'ALL',
@@ -107,7 +93,7 @@ function writeRoute(dependencies: Reads & Writes): Route {
       'DRV_STORE_WRITE_FAILED',
     ],
     ...ROLLBACK,
-    handle: ({ params, body, request }) =>
-      writeBack(dependencies, params.name, { ...body, by: callerOf(request) }),
-  });
-}
+    handle: ({ params, body, request }, needs) =>
+      writeBack(needs, params.name, { ...body, by: callerOf(request) }),
+  }),
+];

@@ -16,8 +16,6 @@ import {
   planChange,
 } from '../../operations/configuration-content.js';
 import { configurationDiffSchema, diffOf } from '../../operations/configuration-diff.js';
-import type { Reads } from '../../operations/reads.js';
-import type { Writes } from '../../operations/writes.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { sendNoContent } from '../http/json-reply.js';
@@ -36,37 +34,21 @@ const rawConfiguration = z.unknown().refine(isObject, {
   error: 'must be a JSON object: the full configuration',
 });
 
-export function configurationRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [
-    listRoute(dependencies),
-    getRoute(dependencies),
-    putRoute(dependencies),
-    removeRoute(dependencies),
-    diffRoute(dependencies),
-    fileRoute(dependencies),
-    dryRunRoute(dependencies),
-    checkRoute(),
-  ];
-}
-
-function listRoute({ configurations }: Reads & Writes): Route {
-  return defineRoute({
+export const configurationRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/configurations',
     scope: 'READ',
     reach: 'filtered',
     summary: 'All configurations, by name.',
     answers: { 200: { description: 'configurations', schema: z.array(configurationSchema) } },
-    handle: ({ request }): Configuration[] =>
+    handle: ({ request }, { configurations }): Configuration[] =>
       [...configurations.entries()]
         .filter(([name]) => seesConfiguration(request, name))
         .sort(([a], [b]) => (a < b ? -1 : 1))
         .map(([, { value }]) => value.configuration),
-  });
-}
-
-function getRoute({ configurations }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configurations/:name',
     scope: 'READ',
@@ -77,17 +59,14 @@ function getRoute({ configurations }: Reads & Writes): Route {
     answers: {
       200: { description: 'the configuration; `ETag` is its revision', schema: configurationSchema },
     },
-    handle: ({ params }, reply): Configuration => {
+    handle: ({ params }, { configurations }, reply): Configuration => {
       const record = configurations.get(params.name);
       if (record === undefined) throw unknownConfiguration(params.name);
       setTag(reply, record.value.hash);
       return record.value.configuration;
     },
-  });
-}
-
-function putRoute({ configurationFiles }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'PUT',
     path: '/configurations/:name',
     scope: 'ALL',
@@ -104,7 +83,7 @@ function putRoute({ configurationFiles }: Reads & Writes): Route {
     body: rawConfiguration,
     documentedBody: configurationSchema,
     answers: { 204: { description: 'written' } },
-    handle: async ({ params, body, request }, reply) => {
+    handle: async ({ params, body, request }, { configurationFiles }, reply) => {
       const options = { precondition: preconditionOf(request), by: { key: callerOf(request) } };
       const { warnings } = await configurationFiles.put(params.name, body, options);
       addWarnings(
@@ -113,11 +92,8 @@ function putRoute({ configurationFiles }: Reads & Writes): Route {
       );
       sendNoContent(reply);
     },
-  });
-}
-
-function removeRoute({ configurationFiles }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/configurations/:name',
     scope: 'ALL',
@@ -133,16 +109,13 @@ function removeRoute({ configurationFiles }: Reads & Writes): Route {
     headers: preconditionHeaders.pick({ 'If-Match': true }),
     params: nameParams,
     answers: { 204: { description: 'removed' } },
-    handle: async ({ params, request }, reply) => {
+    handle: async ({ params, request }, { configurationFiles }, reply) => {
       if (!nameSchema.safeParse(params.name).success) throw unknownConfiguration(params.name);
       await configurationFiles.remove(params.name, preconditionOf(request));
       sendNoContent(reply);
     },
-  });
-}
-
-function diffRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configurations/:name/diff',
     scope: 'READ',
@@ -152,15 +125,12 @@ function diffRoute(dependencies: Reads & Writes): Route {
     params: nameParams,
     query: valuesQuery,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
-    handle: ({ params, query, request }) =>
-      diffOf(dependencies, params.name, {
+    handle: ({ params, query, request }, needs) =>
+      diffOf(needs, params.name, {
         showValues: showsValues(request, query),
       }),
-  });
-}
-
-function fileRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configurations/:name/file',
     scope: 'READ',
@@ -171,16 +141,13 @@ function fileRoute(dependencies: Reads & Writes): Route {
     answers: {
       200: { description: 'the content; `ETag` is its revision', schema: configurationContentSchema },
     },
-    handle: async ({ params }, reply) => {
-      const content = await contentOf(dependencies, params.name);
+    handle: async ({ params }, needs, reply) => {
+      const content = await contentOf(needs, params.name);
       setTag(reply, content.revision);
       return content;
     },
-  });
-}
-
-function dryRunRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/configurations/:name/diff',
     scope: 'PLAN',
@@ -194,17 +161,14 @@ function dryRunRoute(dependencies: Reads & Writes): Route {
     answers: {
       200: { description: 'the changes that a PUT would make', schema: configurationChangeSchema },
     },
-    handle: ({ params, query, body, request }) => {
+    handle: ({ params, query, body, request }, needs) => {
       // The request writes nothing, so the trail needs no entry.
       request.isRoutine = true;
       const showValues = showsValues(request, query);
-      return planChange(dependencies, { name: params.name, input: body, showValues });
+      return planChange(needs, { name: params.name, input: body, showValues });
     },
-  });
-}
-
-function checkRoute(): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/configurations/:name/check',
     scope: 'PLAN',
@@ -218,8 +182,8 @@ function checkRoute(): Route {
       request.isRoutine = true;
       return judgeText(params.name, body.text);
     },
-  });
-}
+  }),
+];
 
 function isObject(value: unknown): boolean {
   return value !== null && typeof value === 'object' && !Array.isArray(value);

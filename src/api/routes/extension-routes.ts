@@ -4,7 +4,6 @@ import { z } from 'zod';
 import { extensionStatusSchema } from '../../extensions/extension.js';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
-import type { ApiDependencies } from '../dependencies.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { sessionOf } from './command-routes.js';
 
@@ -28,35 +27,25 @@ const commandAnswer = z.object({
   isOk: z.boolean().describe('false: the command failed'),
 });
 
-export function extensionRoutes(needs: ApiDependencies): readonly Route[] {
-  return [listRoute(needs), commandsRoute(needs), runRoute(needs)];
-}
-
-function listRoute({ extensions }: ApiDependencies): Route {
-  return defineRoute({
+export const extensionRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/extensions',
     scope: 'READ',
     summary: 'All extensions of the serving node, with what they add and whether they failed.',
     answers: { 200: { description: 'extensions', schema: z.array(extensionStatusSchema) } },
-    handle: () => extensions.list(),
-  });
-}
-
-function commandsRoute({ extensions }: ApiDependencies): Route {
-  return defineRoute({
+    handle: (_call, { extensions }) => extensions.list(),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/extensions/commands',
     scope: 'READ',
     summary: 'The commands that extensions of the serving node add.',
     answers: { 200: { description: 'commands', schema: z.array(extensionCommand) } },
-    handle: () =>
+    handle: (_call, { extensions }) =>
       extensions.commands().map(({ name, usage = '', description }) => ({ name, usage, description })),
-  });
-}
-
-function runRoute({ extensions, commands }: ApiDependencies): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/extensions/commands/:command',
     scope: 'ALL',
@@ -65,7 +54,7 @@ function runRoute({ extensions, commands }: ApiDependencies): Route {
     params: commandParams,
     body: commandBody,
     answers: { 200: { description: 'the command ran, whether or not it succeeded', schema: commandAnswer } },
-    handle: async ({ params: { command }, body: { words }, request }, reply) => {
+    handle: async ({ params: { command }, body: { words }, request }, { extensions, commands }, reply) => {
       if (!extensions.commands().some(({ name }) => name === command))
         throw new DroverError(
           'DRV_COMMAND_UNKNOWN',
@@ -75,5 +64,5 @@ function runRoute({ extensions, commands }: ApiDependencies): Route {
       const { isOk } = await commands.run([command, ...words], sessionOf(request, reply, parts));
       return { output: parts.join(''), isOk };
     },
-  });
-}
+  }),
+];

@@ -5,18 +5,11 @@
 
 import { z } from 'zod';
 import { instanceRunsSchema } from '../../explain/explanation.js';
-import type { Reads } from '../../operations/reads.js';
-import { SAMPLE_EVERY_MS, type UsageHistory } from '../../operations/usage-history.js';
+import { SAMPLE_EVERY_MS } from '../../operations/usage-history.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { visible } from './instances/instance-routes.js';
 import { instanceParams } from './instances/instance-schemas.js';
-import type { InstanceView } from './instances/instance-view.js';
 import { logSearchRoute } from './log-search-route.js';
-
-export interface HistoryRoutesOptions extends Reads {
-  readonly usage: Pick<UsageHistory, 'of'>;
-  readonly view: InstanceView;
-}
 
 const series = z.array(z.number().nullable());
 
@@ -32,27 +25,6 @@ const usageSeriesSchema = z.object({
 });
 export type InstanceUsageSeries = z.output<typeof usageSeriesSchema>;
 
-export function historyRoutes(options: HistoryRoutesOptions): readonly Route[] {
-  return [logSearchRoute(options), usageRoute(options), runsRoute(options)];
-}
-
-function usageRoute({ usage, view }: HistoryRoutesOptions): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/instances/:id/usage',
-    scope: 'READ',
-    reach: 'instance',
-    summary: 'CPU, memory and players over the last half hour, as far as this master has been up.',
-    errors: ['DRV_INSTANCE_UNKNOWN'],
-    params: instanceParams,
-    answers: { 200: { description: 'samples', schema: usageSeriesSchema } },
-    handle: ({ params }) => {
-      const { id } = visible(view, params.id);
-      return { instanceId: id, everyMs: SAMPLE_EVERY_MS, ...usage.of(id) };
-    },
-  });
-}
-
 const MOST_LINES = 50;
 const runsQuery = z.object({
   lines: z.coerce
@@ -64,8 +36,23 @@ const runsQuery = z.object({
     .describe('how many of the last lines of each run, 0 to 50'),
 });
 
-function runsRoute({ explainer }: HistoryRoutesOptions): Route {
-  return defineRoute({
+export const historyRoutes: readonly Route[] = [
+  logSearchRoute,
+  defineRoute({
+    method: 'GET',
+    path: '/instances/:id/usage',
+    scope: 'READ',
+    reach: 'instance',
+    summary: 'CPU, memory and players over the last half hour, as far as this master has been up.',
+    errors: ['DRV_INSTANCE_UNKNOWN'],
+    params: instanceParams,
+    answers: { 200: { description: 'samples', schema: usageSeriesSchema } },
+    handle: ({ params }, { usage, view }) => {
+      const { id } = visible(view, params.id);
+      return { instanceId: id, everyMs: SAMPLE_EVERY_MS, ...usage.of(id) };
+    },
+  }),
+  defineRoute({
     method: 'GET',
     path: '/instances/:id/runs',
     scope: 'READ',
@@ -75,6 +62,6 @@ function runsRoute({ explainer }: HistoryRoutesOptions): Route {
     params: instanceParams,
     query: runsQuery,
     answers: { 200: { description: 'the runs', schema: instanceRunsSchema } },
-    handle: ({ params, query }) => explainer.runs(params.id, query.lines),
-  });
-}
+    handle: ({ params, query }, { explainer }) => explainer.runs(params.id, query.lines),
+  }),
+];

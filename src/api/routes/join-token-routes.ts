@@ -10,29 +10,20 @@ import {
   revokedJoinTokenSchema,
   revokeJoinToken,
 } from '../../operations/join-tokens.js';
-import type { Reads } from '../../operations/reads.js';
-import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const tokenParams = z.object({ id: z.string().describe('id of the token, which is not secret') });
 
-export function joinTokenRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [listRoute(dependencies), createRoute(dependencies), revokeRoute(dependencies)];
-}
-
-function listRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+export const joinTokenRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/cluster/tokens',
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
     answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
-    handle: () => listJoinTokens(dependencies),
-  });
-}
-
-function createRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: (_call, needs) => listJoinTokens(needs),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/cluster/tokens',
     scope: 'ALL',
@@ -40,17 +31,14 @@ function createRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: newJoinTokenSchema,
     answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },
-    handle: async ({ body, request }, reply) => {
-      const created = await createJoinToken(dependencies, body);
+    handle: async ({ body, request }, needs, reply) => {
+      const created = await createJoinToken(needs, body);
       request.subject = created.id;
       reply.code(201).header('cache-control', 'no-store');
       return created;
     },
-  });
-}
-
-function revokeRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/cluster/tokens/:id',
     scope: 'ALL',
@@ -58,6 +46,6 @@ function revokeRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: tokenParams,
     answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
-    handle: ({ params }) => revokeJoinToken(dependencies, params.id),
-  });
-}
+    handle: ({ params }, needs) => revokeJoinToken(needs, params.id),
+  }),
+];

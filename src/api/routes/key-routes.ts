@@ -10,29 +10,20 @@ import {
   listKeys,
   newKeySchema,
 } from '../../operations/api-keys.js';
-import type { Reads } from '../../operations/reads.js';
-import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const keyParams = z.object({ label: z.string().describe('label of the key') });
 
-export function keyRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [listRoute(dependencies), createRoute(dependencies), removeRoute(dependencies)];
-}
-
-function listRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+export const keyRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/keys',
     scope: 'READ',
     summary: 'All keys of the API by label, tokens masked.',
     answers: { 200: { description: 'keys', schema: z.array(listedKeySchema) } },
-    handle: () => listKeys(dependencies),
-  });
-}
-
-function createRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: (_call, needs) => listKeys(needs),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/keys',
     scope: 'ALL',
@@ -40,17 +31,14 @@ function createRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_KEY_EXISTS', 'DRV_STORE_WRITE_FAILED'],
     body: newKeySchema,
     answers: { 201: { description: 'the new key', schema: createdKeySchema } },
-    handle: async ({ body, request }, reply) => {
+    handle: async ({ body, request }, needs, reply) => {
       request.subject = body.label;
-      const created = await createKey(dependencies, body);
+      const created = await createKey(needs, body);
       reply.code(201).header('cache-control', 'no-store');
       return created;
     },
-  });
-}
-
-function removeRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/keys/:label',
     scope: 'ALL',
@@ -58,6 +46,6 @@ function removeRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_KEY_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: keyParams,
     answers: { 200: { description: 'revoked', schema: keyMessageSchema } },
-    handle: ({ params }) => deleteKey(dependencies, params.label),
-  });
-}
+    handle: ({ params }, needs) => deleteKey(needs, params.label),
+  }),
+];

@@ -2,12 +2,10 @@
 
 import { z } from 'zod';
 import { MOST_FOUND, MOST_PATTERN_CHARS } from '../../channel/services/log-search.js';
-import type { Reads } from '../../operations/reads.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute } from '../http/route.js';
 import { visible } from './instances/instance-routes.js';
 import { flag, instanceParams } from './instances/instance-schemas.js';
-import type { InstanceView } from './instances/instance-view.js';
 
 const searchQuery = z.object({
   q: z
@@ -46,34 +44,32 @@ const foundSchema = z.object({
 });
 export type FoundInLog = z.output<typeof foundSchema>;
 
-export function logSearchRoute({ streams, view }: Reads & { readonly view: InstanceView }): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/instances/:id/logs/search',
-    scope: 'READ',
-    reach: 'instance',
-    summary: 'Searches the log of an instance from its end, a part with each call.',
-    errors: [
-      'DRV_INSTANCE_UNKNOWN',
-      'DRV_LOG_SEARCH_LIMIT',
-      'DRV_NODE_DISCONNECTED',
-      'DRV_CHANNEL_CALL_FAILED',
-      'DRV_NOT_IMPLEMENTED',
-    ],
-    params: instanceParams,
-    query: searchQuery,
-    answers: { 200: { description: 'lines', schema: foundSchema } },
-    handle: async ({ params, query }) => {
-      const { q: pattern, before, limit } = query;
-      const record = visible(view, params.id);
-      const asked = { pattern, ignoreCase: query.ignoreCase === 'true', before, limit };
-      const { lines, next } = await streams.searchLog(record, asked);
-      const textOf = query.ansi === 'true' ? (text: string) => text : toPlainText;
-      return {
-        instanceId: record.id,
-        lines: lines.map(({ line, text }) => ({ line, text: textOf(text) })),
-        next,
-      };
-    },
-  });
-}
+export const logSearchRoute = defineRoute({
+  method: 'GET',
+  path: '/instances/:id/logs/search',
+  scope: 'READ',
+  reach: 'instance',
+  summary: 'Searches the log of an instance from its end, a part with each call.',
+  errors: [
+    'DRV_INSTANCE_UNKNOWN',
+    'DRV_LOG_SEARCH_LIMIT',
+    'DRV_NODE_DISCONNECTED',
+    'DRV_CHANNEL_CALL_FAILED',
+    'DRV_NOT_IMPLEMENTED',
+  ],
+  params: instanceParams,
+  query: searchQuery,
+  answers: { 200: { description: 'lines', schema: foundSchema } },
+  handle: async ({ params, query }, { streams, view }) => {
+    const { q: pattern, before, limit } = query;
+    const record = visible(view, params.id);
+    const asked = { pattern, ignoreCase: query.ignoreCase === 'true', before, limit };
+    const { lines, next } = await streams.searchLog(record, asked);
+    const textOf = query.ansi === 'true' ? (text: string) => text : toPlainText;
+    return {
+      instanceId: record.id,
+      lines: lines.map(({ line, text }) => ({ line, text: textOf(text) })),
+      next,
+    };
+  },
+});

@@ -14,8 +14,6 @@ import {
   nodeMessageSchema,
   uncordonNode,
 } from '../../operations/node-operations.js';
-import type { Reads } from '../../operations/reads.js';
-import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
@@ -25,17 +23,8 @@ const forgetQuery = z.object({
   keepToken: flag.describe('keep the join token of the node valid for other nodes'),
 });
 
-export function nodeOperationRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [
-    cordonRoute(dependencies),
-    uncordonRoute(dependencies),
-    drainRoute(dependencies),
-    forgetRoute(dependencies),
-  ];
-}
-
-function cordonRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+export const nodeOperationRoutes: readonly Route[] = [
+  defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/cordon',
     scope: 'ALL',
@@ -43,12 +32,9 @@ function cordonRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
-    handle: ({ params }) => cordonNode(dependencies, params.id),
-  });
-}
-
-function uncordonRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ params }, needs) => cordonNode(needs, params.id),
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id/cordon',
     scope: 'ALL',
@@ -56,12 +42,9 @@ function uncordonRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
-    handle: ({ params }) => uncordonNode(dependencies, params.id),
-  });
-}
-
-function drainRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ params }, needs) => uncordonNode(needs, params.id),
+  }),
+  defineRoute({
     method: 'PUT',
     path: '/cluster/nodes/:id/drain',
     scope: 'ALL',
@@ -76,12 +59,9 @@ function drainRoute(dependencies: Reads & Writes): Route {
         schema: nodeDrainSchema,
       },
     },
-    handle: ({ params, body }) => drainNode(dependencies, params.id, body.deadlineSeconds),
-  });
-}
-
-function forgetRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ params, body }, needs) => drainNode(needs, params.id, body.deadlineSeconds),
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/cluster/nodes/:id',
     scope: 'ALL',
@@ -90,11 +70,11 @@ function forgetRoute(dependencies: Reads & Writes): Route {
     params: nodeParams,
     query: forgetQuery,
     answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
-    handle: ({ params: { id }, query, request }) => {
+    handle: ({ params: { id }, query, request }, needs) => {
       const force = query.force === 'true';
       const keepToken = query.keepToken === 'true';
       request.subject = [id, ...(force ? ['force'] : []), ...(keepToken ? ['keepToken'] : [])].join(' ');
-      return forgetNode(dependencies, id, { force, keepToken });
+      return forgetNode(needs, id, { force, keepToken });
     },
-  });
-}
+  }),
+];

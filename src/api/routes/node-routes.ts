@@ -28,19 +28,6 @@ const nodeSchema = z.object({
   systemStats: nodeStatsSchema.extend({ eventLoopDelayMs: z.number() }),
 });
 
-/** The routes of the serving node. */
-export function nodeRoutes(dependencies: ApiDependencies): readonly Route[] {
-  const { configuration } = dependencies;
-  return [
-    pingRoute(dependencies),
-    metricsRoute(dependencies),
-    nodeRoute(dependencies),
-    configRoute(configuration),
-    reloadRoute(),
-    stopRoute(dependencies),
-  ];
-}
-
 /** The answer of `/ping`. `leader`: the node whose master leads. */
 export function pingAnswer(
   { nodeId, clusterName, isMasterNode }: NodeConfiguration,
@@ -49,21 +36,7 @@ export function pingAnswer(
   return { status: 'ok', nodeId, clusterName, master: isMasterNode, leader };
 }
 
-function pingRoute({ configuration, leadership }: ApiDependencies): Route {
-  return defineRoute({
-    method: 'GET',
-    path: '/ping',
-    scope: 'open',
-    summary: 'Says that this node serves.',
-    answers: { 200: { description: 'serving', schema: pingSchema } },
-    handle: (_call, reply) => {
-      const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
-      sendEncoded(reply, [Buffer.from(JSON.stringify(answer))]);
-    },
-  });
-}
-
-function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route {
+export function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route {
   const all = keptFor(KEPT_MS, clock, () => metrics.exposition());
   const open = keptFor(KEPT_MS, clock, () => metrics.openExposition());
   return defineRoute({
@@ -74,7 +47,7 @@ function metricsRoute({ configuration, metrics, clock }: ApiDependencies): Route
     summary:
       'Metrics in Prometheus exposition format; a caller without a key gets only metrics without names.',
     answers: { 200: { description: 'metrics', contentType: 'text/plain' } },
-    handle: async ({ request: { actor } }, reply) => {
+    handle: async ({ request: { actor } }, _needs, reply) => {
       const seesAll = actor?.kind === 'key' && actor.configurations === null;
       const pieces = await (seesAll ? all() : open());
       sendEncoded(reply, pieces, metrics.registry.contentType);
@@ -110,64 +83,70 @@ function keptFor<T>(
   };
 }
 
-function nodeRoute({ configuration, version }: ApiDependencies): Route {
-  return defineRoute({
+export const pingRoute = defineRoute({
+  method: 'GET',
+  path: '/ping',
+  scope: 'open',
+  summary: 'Says that this node serves.',
+  answers: { 200: { description: 'serving', schema: pingSchema } },
+  handle: (_call, { configuration, leadership }, reply) => {
+    const answer = pingAnswer(configuration, leadership.leader()?.nodeId ?? null);
+    sendEncoded(reply, [Buffer.from(JSON.stringify(answer))]);
+  },
+});
+
+/** The routes of the serving node, beside `/ping` and `/metrics`. */
+export const nodeRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/node',
     scope: 'READ',
     summary: 'Load and memory of the serving node.',
     answers: { 200: { description: 'the node', schema: nodeSchema } },
-    handle: async () => ({
+    handle: async (_call, { configuration, version }) => ({
       nodeId: configuration.nodeId,
       uptime: durationText(process.uptime() * 1000),
       systemStats: await readSystemStats(version),
     }),
-  });
-}
-
-function configRoute(configuration: NodeConfiguration): Route {
-  const shown = { ...configuration, ...(configuration.joinToken !== undefined && { joinToken: '***' }) };
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/node/config',
     scope: 'READ',
     summary: 'The main configuration of the serving node, without its secrets.',
     answers: { 200: { description: 'config.json with defaults', schema: nodeConfigurationSchema } },
-    handle: () => shown,
-  });
-}
-
-function reloadRoute(): Route {
-  return defineRoute({
+    handle: (_call, { configuration }) => ({
+      ...configuration,
+      ...(configuration.joinToken !== undefined && { joinToken: '***' }),
+    }),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/node/reload',
     scope: 'ALL',
     summary: 'Not implemented.',
     errors: ['DRV_NOT_IMPLEMENTED'],
     answers: {},
-    handle: (_call, reply) =>
+    handle: (_call, _needs, reply) =>
       sendError(
         reply,
-        501,
+        'DRV_NOT_IMPLEMENTED',
         'reloading a node is not implemented: configuration files are watched and need none; restart Drover for config.json',
       ),
-  });
-}
-
-function stopRoute({ stopDaemon }: ApiDependencies): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/node/stop',
     scope: 'ALL',
     summary: 'Ends Drover on the serving node as SIGTERM does, after this answer; instances go on running.',
     answers: { 202: { description: 'Drover stops now', schema: z.object({ message: z.string() }) } },
-    handle: (_call, reply) => {
+    handle: (_call, { stopDaemon }, reply) => {
       reply.raw.once('close', stopDaemon);
       reply.code(202);
       return { message: STOPPING };
     },
-  });
-}
+  }),
+];
 
 async function readSystemStats(version: string): Promise<z.output<typeof nodeSchema>['systemStats']> {
   const before = performance.now();

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import { configurationSchema } from '../../model/configuration.js';
 import { changePlanSchema, planAsBefore, planChanges } from '../../operations/plan/change-plan.js';
-import type { Reads } from '../../operations/reads.js';
 import { accessOf, requireSight, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -31,34 +30,30 @@ const orderSchema = z.object({
   ...orderFields,
 });
 
-export function planRoutes(dependencies: Reads): readonly Route[] {
-  return [
-    defineRoute({
-      method: 'POST',
-      path: '/plan',
-      scope: 'PLAN',
-      reach: 'filtered',
-      summary:
-        'The changes that whole configurations would make, and the effects on instances. Writes nothing.',
-      errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
-      body: orderSchema,
-      documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
-      answers: { 200: { description: 'the plan', schema: changePlanSchema } },
-      handle: ({ body, request }) => {
-        // The request writes nothing, so the trail needs no entry.
-        request.isRoutine = true;
-        const { configurations, prune, fingerprint } = body;
-        for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);
-        const order = {
-          configurations,
-          prune,
-          showValues: body.showValues && accessOf(request)?.may('ALL') === true,
-          sees: (name: string) => seesConfiguration(request, name),
-        };
-        return fingerprint === undefined
-          ? planChanges(dependencies, order)
-          : planAsBefore(dependencies, order, fingerprint);
-      },
-    }),
-  ];
-}
+export const planRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/plan',
+    scope: 'PLAN',
+    reach: 'filtered',
+    summary:
+      'The changes that whole configurations would make, and the effects on instances. Writes nothing.',
+    errors: ['DRV_CONFIGURATION_INVALID', 'DRV_CONFIGURATION_REFUSED', 'DRV_PLAN_CHANGED'],
+    body: orderSchema,
+    documentedBody: z.object({ configurations: z.array(configurationSchema), ...orderFields }),
+    answers: { 200: { description: 'the plan', schema: changePlanSchema } },
+    handle: ({ body, request }, needs) => {
+      // The request writes nothing, so the trail needs no entry.
+      request.isRoutine = true;
+      const { configurations, prune, fingerprint } = body;
+      for (const { name } of configurations) if (typeof name === 'string') requireSight(request, name);
+      const order = {
+        configurations,
+        prune,
+        showValues: body.showValues && accessOf(request)?.may('ALL') === true,
+        sees: (name: string) => seesConfiguration(request, name),
+      };
+      return fingerprint === undefined ? planChanges(needs, order) : planAsBefore(needs, order, fingerprint);
+    },
+  }),
+];

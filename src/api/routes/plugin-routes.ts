@@ -5,22 +5,11 @@
 
 import { changeLifecycle } from '../../operations/instance-lifecycle.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { executeRoute, type InstanceRoutesOptions, visible } from './instances/instance-routes.js';
+import { executeRoute, visible } from './instances/instance-routes.js';
 import { instanceParams, lifecycleMessage } from './instances/instance-schemas.js';
 
-export function pluginRoutes(options: InstanceRoutesOptions): readonly Route[] {
-  return [
-    stopRoute(options),
-    executeRoute({
-      ...options,
-      path: '/instances/:id/command',
-      summary: 'Another name for execute, for existing plugins.',
-    }),
-  ];
-}
-
-function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
-  return defineRoute({
+export const pluginRoutes: readonly Route[] = [
+  defineRoute({
     method: 'POST',
     path: '/instances/:id/stop',
     scope: 'OPERATE',
@@ -29,9 +18,10 @@ function stopRoute({ dependencies, view }: InstanceRoutesOptions): Route {
     errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: instanceParams,
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
-    handle: async ({ params }) => {
-      const { id } = visible(view, params.id);
-      return { message: await changeLifecycle(dependencies, id, 'stop'), instanceId: id, target: 'stop' };
+    handle: async ({ params }, needs) => {
+      const { id } = visible(needs.view, params.id);
+      return { message: await changeLifecycle(needs, id, 'stop'), instanceId: id, target: 'stop' };
     },
-  });
-}
+  }),
+  executeRoute('/instances/:id/command', 'Another name for execute, for existing plugins.'),
+];

@@ -1,7 +1,6 @@
 /** `/rollouts`: the progress of changed contents through the instances, and the actions of operators on it. */
 
 import { z } from 'zod';
-import type { Reads } from '../../operations/reads.js';
 import {
   actOnRollout,
   listRollouts,
@@ -11,7 +10,6 @@ import {
   restartConfiguration,
   shownRolloutSchema,
 } from '../../operations/rollouts/rollouts.js';
-import type { Writes } from '../../operations/writes.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -25,32 +23,18 @@ const SUMMARIES: Readonly<Record<RolloutAction, string>> = {
   retry: 'Tries a content again that is held back.',
 };
 
-export function rolloutRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [
-    listRoute(dependencies),
-    getRoute(dependencies),
-    ...ROLLOUT_ACTIONS.map((action) => actionRoute(dependencies, action)),
-    restartRoute(dependencies),
-  ];
-}
-
-function listRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+export const rolloutRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/rollouts',
     scope: 'READ',
     reach: 'filtered',
     summary: 'The latest rollout of each configuration that has had one, by name.',
     answers: { 200: { description: 'rollouts', schema: z.array(shownRolloutSchema) } },
-    handle: ({ request }) =>
-      listRollouts(dependencies).filter(({ configurationName }) =>
-        seesConfiguration(request, configurationName),
-      ),
-  });
-}
-
-function getRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ request }, needs) =>
+      listRollouts(needs).filter(({ configurationName }) => seesConfiguration(request, configurationName)),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/rollouts/:name',
     scope: 'READ',
@@ -59,32 +43,28 @@ function getRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_UNKNOWN'],
     params: nameParams,
     answers: { 200: theRollout },
-    handle: ({ params }) => requireRollout(dependencies, params.name),
-  });
-}
-
-function actionRoute(dependencies: Reads & Writes, action: RolloutAction): Route {
-  return defineRoute({
-    method: 'POST',
-    path: `/rollouts/:name/${action}`,
-    scope: 'OPERATE',
-    reach: 'configuration',
-    summary: SUMMARIES[action],
-    errors: [
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_ROLLOUT_UNKNOWN',
-      'DRV_ROLLOUT_STATE',
-      'DRV_STORE_WRITE_FAILED',
-    ],
-    params: nameParams,
-    answers: { 200: theRollout },
-    handle: ({ params, request }) =>
-      actOnRollout(dependencies, params.name, { action, by: callerOf(request) }),
-  });
-}
-
-function restartRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ params }, needs) => requireRollout(needs, params.name),
+  }),
+  ...ROLLOUT_ACTIONS.map((action) =>
+    defineRoute({
+      method: 'POST',
+      path: `/rollouts/:name/${action}`,
+      scope: 'OPERATE',
+      reach: 'configuration',
+      summary: SUMMARIES[action],
+      errors: [
+        'DRV_CONFIGURATION_UNKNOWN',
+        'DRV_ROLLOUT_UNKNOWN',
+        'DRV_ROLLOUT_STATE',
+        'DRV_STORE_WRITE_FAILED',
+      ],
+      params: nameParams,
+      answers: { 200: theRollout },
+      handle: ({ params, request }, needs) =>
+        actOnRollout(needs, params.name, { action, by: callerOf(request) }),
+    }),
+  ),
+  defineRoute({
     method: 'POST',
     path: '/configurations/:name/restart',
     scope: 'OPERATE',
@@ -93,6 +73,6 @@ function restartRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_STORE_WRITE_FAILED'],
     params: nameParams,
     answers: { 200: theRollout },
-    handle: ({ params, request }) => restartConfiguration(dependencies, params.name, callerOf(request)),
-  });
-}
+    handle: ({ params, request }, needs) => restartConfiguration(needs, params.name, callerOf(request)),
+  }),
+];

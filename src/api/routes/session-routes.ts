@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import type { Access } from '../../access/access.js';
 import { DroverError } from '../../model/errors.js';
-import type { Reads } from '../../operations/reads.js';
 import {
   createdSessionSchema,
   createSession,
@@ -15,7 +14,6 @@ import {
   whoami,
   whoamiSchema,
 } from '../../operations/sessions.js';
-import type { Writes } from '../../operations/writes.js';
 import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
 
@@ -23,29 +21,17 @@ const sessionParams = z.object({
   id: z.string().describe('id of the session, which is not secret; `current`: the session of this call'),
 });
 
-export function sessionRoutes(dependencies: Reads & Writes & Reads): readonly Route[] {
-  return [
-    whoamiRoute(dependencies),
-    listRoute(dependencies),
-    createRoute(dependencies),
-    removeRoute(dependencies),
-  ];
-}
-
-function whoamiRoute(dependencies: Reads): Route {
-  return defineRoute({
+export const sessionRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/whoami',
     scope: 'READ',
     reach: 'filtered',
     summary: 'The rights of the key or session of this call, and the cluster that answers.',
     answers: { 200: { description: 'the caller', schema: whoamiSchema } },
-    handle: ({ request }) => whoami(dependencies, callerOf(request), request.ip),
-  });
-}
-
-function listRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ request }, needs) => whoami(needs, callerOf(request), request.ip),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/sessions',
     scope: 'READ',
@@ -53,12 +39,9 @@ function listRoute(dependencies: Reads & Writes): Route {
     summary:
       "The sessions of the caller's key, the oldest first. An unrestricted key with scope ALL gets the sessions of all keys.",
     answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
-    handle: ({ request }) => listSessions(dependencies, callerOf(request)),
-  });
-}
-
-function createRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ request }, needs) => listSessions(needs, callerOf(request)),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/sessions',
     scope: 'READ',
@@ -67,17 +50,14 @@ function createRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: newSessionSchema,
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
-    handle: async ({ body, request }, reply) => {
-      const created = await createSession(dependencies, callerOf(request), { ...body, address: request.ip });
+    handle: async ({ body, request }, needs, reply) => {
+      const created = await createSession(needs, callerOf(request), { ...body, address: request.ip });
       request.subject = created.id;
       reply.code(201).header('cache-control', 'no-store');
       return created;
     },
-  });
-}
-
-function removeRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/sessions/:id',
     scope: 'READ',
@@ -86,13 +66,13 @@ function removeRoute(dependencies: Reads & Writes): Route {
     errors: ['DRV_SESSION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: sessionParams,
     answers: { 200: { description: 'ended', schema: sessionMessageSchema } },
-    handle: async ({ params, request }) => {
-      const ended = await endSession(dependencies, callerOf(request), params.id);
+    handle: async ({ params, request }, needs) => {
+      const ended = await endSession(needs, callerOf(request), params.id);
       request.subject = ended.id;
       return ended;
     },
-  });
-}
+  }),
+];
 
 /** The caller's access, on routes where the gate lets in only keys and sessions. */
 export function callerOf(request: { readonly actor: Actor | null }): Access {

@@ -1,37 +1,20 @@
 /** `/sessions/codes` and `/sessions/redeem`: signs a browser in with a link that works once. */
 
-import type { FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { SignInCodes } from '../../access/sign-in-codes.js';
 import { DroverError } from '../../model/errors.js';
-import type { Reads } from '../../operations/reads.js';
 import { createdSessionSchema, createSession } from '../../operations/sessions.js';
-import type { Writes } from '../../operations/writes.js';
-import type { ApiDependencies } from '../dependencies.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { callerOf } from './session-routes.js';
 
 const MAX_CODE_CHARS = 100;
-
-export interface SignInNeeds {
-  readonly codes: Pick<SignInCodes, 'make' | 'take'>;
-  readonly gate: {
-    /** Counts an invalid code. Returns false when it has answered, because there were too many before. */
-    failCode(request: FastifyRequest, reply: FastifyReply): boolean;
-  };
-}
 
 const codeSchema = z.object({
   code: z.string().describe('for the address of the dashboard: `/ui/#code=...`'),
   expiresAt: z.number().describe('the end of the code, in Unix milliseconds'),
 });
 
-export function signInRoutes(dependencies: Reads & Writes & ApiDependencies & SignInNeeds): readonly Route[] {
-  return [codeRoute(dependencies), redeemRoute(dependencies)];
-}
-
-function codeRoute({ codes, dashboard }: SignInNeeds & ApiDependencies): Route {
-  return defineRoute({
+export const signInRoutes: readonly Route[] = [
+  defineRoute({
     method: 'POST',
     path: '/sessions/codes',
     scope: 'READ',
@@ -39,18 +22,14 @@ function codeRoute({ codes, dashboard }: SignInNeeds & ApiDependencies): Route {
     summary: 'Makes a sign-in code of the key of this call. The code makes one session of the key, once.',
     errors: ['DRV_DASHBOARD_OFF'],
     answers: { 201: { description: 'the code', schema: codeSchema } },
-    handle: async ({ request }, reply) => {
+    handle: async ({ request }, { codes, dashboard }, reply) => {
       await dashboard.require();
       const made = codes.make(callerOf(request));
       reply.code(201).header('cache-control', 'no-store');
       return made;
     },
-  });
-}
-
-function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
-  const { codes, gate } = dependencies;
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/sessions/redeem',
     scope: 'open',
@@ -58,22 +37,22 @@ function redeemRoute(dependencies: Reads & Writes & SignInNeeds): Route {
     errors: ['DRV_SIGN_IN_CODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     body: z.object({ code: z.string().max(MAX_CODE_CHARS) }),
     answers: { 201: { description: 'the new session', schema: createdSessionSchema } },
-    handle: async ({ body, request }, reply) => {
-      const taken = await codes.take(body.code, request.ip, (access) => {
+    handle: async ({ body, request }, needs, reply) => {
+      const taken = await needs.codes.take(body.code, request.ip, (access) => {
         // Set so that the audit trail names the key.
         request.actor = access;
-        return createSession(dependencies, access, { scope: null, expires: null, address: request.ip });
+        return createSession(needs, access, { scope: null, expires: null, address: request.ip });
       });
       if (taken === undefined) {
-        if (gate.failCode(request, reply)) throw unknownCode();
+        if (needs.gate.failCode(request, reply)) throw unknownCode();
         return undefined;
       }
       request.subject = taken.made.id;
       reply.code(201).header('cache-control', 'no-store');
       return taken.made;
     },
-  });
-}
+  }),
+];
 
 function unknownCode(): DroverError {
   return new DroverError(

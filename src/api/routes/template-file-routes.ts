@@ -5,8 +5,6 @@ import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { DroverError, type ErrorCode } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
-import type { Reads } from '../../operations/reads.js';
-import type { Writes } from '../../operations/writes.js';
 import type { ExpectedRevision } from '../../templates/library/files.js';
 import { preconditionHeaders, preconditionOf, setTag } from '../http/preconditions.js';
 import { defineRoute, type Route } from '../http/route.js';
@@ -58,18 +56,8 @@ const removedFile = z.object({ message, ...templateName, path });
 
 const ifMatch = preconditionHeaders.pick({ 'If-Match': true });
 
-export function templateFileRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [
-    listRoute(dependencies),
-    readRoute(dependencies),
-    createRoute(dependencies),
-    replaceRoute(dependencies),
-    removeRoute(dependencies),
-  ];
-}
-
-function listRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+export const templateFileRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/files',
     scope: 'READ',
@@ -77,16 +65,13 @@ function listRoute({ templates }: Reads & Writes): Route {
     errors: ['DRV_TEMPLATE_UNKNOWN', 'DRV_TEMPLATE_UNSAFE', 'DRV_PATH_UNSAFE'],
     params: templateParams,
     answers: { 200: { description: 'a flat list, in order', schema: templateFiles } },
-    handle: async ({ params: { group, name } }) => ({
+    handle: async ({ params: { group, name } }, { templates }) => ({
       group,
       name,
       files: await templates.listFiles(group, name),
     }),
-  });
-}
-
-function readRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: FILE_PATH,
     scope: 'READ',
@@ -95,7 +80,7 @@ function readRoute({ templates }: Reads & Writes): Route {
     params: fileParams,
     answers: { 200: { description: 'the content; `ETag` is its revision', contentType: 'text/plain' } },
     answerStream: true,
-    handle: async ({ params: { group, name, '*': path }, request }, reply) => {
+    handle: async ({ params: { group, name, '*': path }, request }, { templates }, reply) => {
       const { bytes, revision, content } = await templates.openFile(group, name, path);
       setTag(reply, revision);
       reply.header('content-length', bytes).header('x-content-type-options', 'nosniff').type(TEXT_TYPE);
@@ -104,11 +89,8 @@ function readRoute({ templates }: Reads & Writes): Route {
       // Of all bodies, only a stream keeps the Content-Length that was set.
       return reply.send(Readable.from([]));
     },
-  });
-}
-
-function createRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: FILE_PATH,
     scope: 'ALL',
@@ -119,17 +101,14 @@ function createRoute({ templates }: Reads & Writes): Route {
     bodyTypes: ['application/octet-stream', 'text/plain'],
     bodyStream: true,
     answers: { 201: { description: 'created, and on disk; `ETag` is its revision', schema: writtenFile } },
-    handle: async ({ params: { group, name, '*': path }, stream }, reply) => {
+    handle: async ({ params: { group, name, '*': path }, stream }, { templates }, reply) => {
       const { bytes, revision, note } = await templates.createFile(group, name, path, stream);
       setTag(reply, revision);
       reply.code(201);
       return { message: withNote(`file created: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
-  });
-}
-
-function replaceRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'PATCH',
     path: FILE_PATH,
     scope: 'ALL',
@@ -141,17 +120,14 @@ function replaceRoute({ templates }: Reads & Writes): Route {
     bodyTypes: ['text/plain', 'application/octet-stream'],
     bodyStream: true,
     answers: { 200: { description: 'replaced, and on disk; `ETag` is its revision', schema: writtenFile } },
-    handle: async ({ params: { group, name, '*': path }, stream, request }, reply) => {
+    handle: async ({ params: { group, name, '*': path }, stream, request }, { templates }, reply) => {
       const expected = expectedOf(request);
       const { bytes, revision, note } = await templates.replaceFile(group, name, path, stream, expected);
       setTag(reply, revision);
       return { message: withNote(`file replaced: ${bytes} bytes`, { note }), group, name, path, bytes };
     },
-  });
-}
-
-function removeRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'DELETE',
     path: FILE_PATH,
     scope: 'ALL',
@@ -166,12 +142,12 @@ function removeRoute({ templates }: Reads & Writes): Route {
     headers: ifMatch,
     params: fileParams,
     answers: { 200: { description: 'deleted', schema: removedFile } },
-    handle: async ({ params: { group, name, '*': path }, request }) => {
+    handle: async ({ params: { group, name, '*': path }, request }, { templates }) => {
       const removed = await templates.removeFile(group, name, path, expectedOf(request));
       return { message: withNote('file deleted', removed), group, name, path };
     },
-  });
-}
+  }),
+];
 
 export function withNote(message: string, { note }: { readonly note?: string | undefined }): string {
   return note === undefined ? message : `${message}; ${note}`;

@@ -13,9 +13,7 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
-import type { Reads } from '../../operations/reads.js';
 import { templateUsers } from '../../operations/template-users.js';
-import type { Writes } from '../../operations/writes.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { templateFileRoutes, templateName, templateParams, withNote } from './template-file-routes.js';
 
@@ -70,39 +68,22 @@ const clusterSyncAnswer = z.object({
 });
 export type BegunSync = z.output<typeof clusterSyncAnswer>;
 
-export function templateRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [
-    listRoute(dependencies),
-    detailsRoute(dependencies),
-    usersRoute(dependencies),
-    ...templateFileRoutes(dependencies),
-    exportRoute(dependencies),
-    importRoute(dependencies),
-    syncRoute(dependencies),
-    clusterSyncRoute(dependencies),
-    latestSyncRoute(dependencies),
-  ];
-}
-
-function listRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+export const templateRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/templates',
     scope: 'READ',
     summary: 'All local templates, by group.',
     answers: { 200: { description: 'groups with their templates, both in order', schema: templateGroups } },
-    handle: async () => {
+    handle: async (_call, { templates }) => {
       await templates.rescan();
       return [...templates.groups()].map(([group, names]) => ({
         group,
         templates: names.map((name) => ({ name, group, storage: LOCAL_STORAGE, priority: 0 })),
       }));
     },
-  });
-}
-
-function detailsRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/templates/:group/:name',
     scope: 'READ',
@@ -110,28 +91,23 @@ function detailsRoute({ templates }: Reads & Writes): Route {
     errors: ['DRV_PATH_UNSAFE'],
     params: templateParams,
     answers: { 200: { description: 'the path; the template need not exist', schema: templateDetails } },
-    handle: async ({ params: { group, name } }) => ({
+    handle: async ({ params: { group, name } }, { templates }) => ({
       group,
       name,
       ...(await templates.details(group, name)),
     }),
-  });
-}
-
-function usersRoute({ configurations }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/templates/:group/:name/users',
     scope: 'READ',
     summary: 'The configurations that may install a template. The template need not exist.',
     params: templateParams,
     answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
-    handle: ({ params }) => templateUsers({ configurations }, params),
-  });
-}
-
-function exportRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ params }, { configurations }) => templateUsers({ configurations }, params),
+  }),
+  ...templateFileRoutes,
+  defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/export',
     scope: 'READ',
@@ -141,17 +117,14 @@ function exportRoute({ templates }: Reads & Writes): Route {
     query: exportQuery,
     answers: { 200: { description: 'the zip, as it is made', contentType: 'application/zip' } },
     answerStream: true,
-    handle: async ({ params: { group, name }, query: { path } }, reply) => {
+    handle: async ({ params: { group, name }, query: { path } }, { templates }, reply) => {
       const zip = await templates.exportArchive(group, name, path);
       // Both names fit the name pattern, so the file name needs no quoting.
       reply.header('content-disposition', `attachment; filename="${group}-${name}.zip"`);
       return reply.type('application/zip').send(zip);
     },
-  });
-}
-
-function importRoute({ templates }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/import',
     scope: 'ALL',
@@ -171,16 +144,13 @@ function importRoute({ templates }: Reads & Writes): Route {
     bodyStream: true,
     isUntimed: true,
     answers: { 200: { description: 'imported', schema: importedTemplate } },
-    handle: async ({ params: { group, name }, stream }) => {
+    handle: async ({ params: { group, name }, stream }, { templates }) => {
       const { files, bytes, note } = await templates.importArchive(group, name, stream);
       const message = withNote(`template ${group}/${name}: ${files} files imported`, { note });
       return { message, group, name, files, bytes };
     },
-  });
-}
-
-function syncRoute({ templateSync }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/templates/:group/:name/sync',
     scope: 'ALL',
@@ -198,16 +168,13 @@ function syncRoute({ templateSync }: Reads & Writes): Route {
     body: syncBody,
     answers: { 200: { description: 'downloaded, and in place', schema: syncedTemplate } },
     isUntimed: true,
-    handle: async ({ params: { group, name }, body: { storage } }) => {
+    handle: async ({ params: { group, name }, body: { storage } }, { templateSync }) => {
       const { files, bytes, digest, note } = await templateSync.fromStorage(group, name, storage);
       const message = withNote(`template ${group}/${name}: ${files} files from storage ${storage}`, { note });
       return { message, group, name, storage, files, bytes, digest };
     },
-  });
-}
-
-function clusterSyncRoute({ templateSync }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'POST',
     path: '/templates/sync',
     scope: 'ALL',
@@ -219,23 +186,20 @@ function clusterSyncRoute({ templateSync }: Reads & Writes): Route {
         schema: clusterSyncAnswer,
       },
     },
-    handle: async ({ body: { pattern } }) => {
+    handle: async ({ body: { pattern } }, { templateSync }) => {
       const { templates, nodes } = await templateSync.toCluster(pattern);
       const message = `${countText(templates.length, 'template')} on the way to ${countText(nodes.length, 'node')}`;
       return { message: templates.length === 0 ? 'no template matches' : message, pattern, templates, nodes };
     },
-  });
-}
-
-function latestSyncRoute({ templateSync }: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/templates/sync',
     scope: 'READ',
     summary: 'The latest sync to the cluster, node by node.',
     errors: ['DRV_TEMPLATE_UNKNOWN'],
     answers: { 200: { description: 'the sync, also while it runs', schema: clusterSyncSchema } },
-    handle: (): ClusterSyncReport => {
+    handle: (_call, { templateSync }): ClusterSyncReport => {
       const latest = templateSync.latestSync();
       if (latest !== undefined) return latest;
       throw new DroverError(
@@ -243,5 +207,5 @@ function latestSyncRoute({ templateSync }: Reads & Writes): Route {
         'no sync was asked for since the master started: POST /api/templates/sync begins one',
       );
     },
-  });
-}
+  }),
+];

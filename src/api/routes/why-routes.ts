@@ -6,7 +6,6 @@ import {
   instanceExplanationSchema,
   nodeExplanationSchema,
 } from '../../explain/explanation.js';
-import type { Reads } from '../../operations/reads.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { instanceParams } from './instances/instance-schemas.js';
 
@@ -16,8 +15,8 @@ const nameParams = z.object({
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 
-export function whyRoutes({ explainer }: Reads): readonly Route[] {
-  const instanceRoute = defineRoute({
+export const whyRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/instances/:id/why',
     scope: 'READ',
@@ -26,9 +25,9 @@ export function whyRoutes({ explainer }: Reads): readonly Route[] {
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
     answers: { 200: { description: 'the explanation', schema: instanceExplanationSchema } },
-    handle: ({ params }) => explainer.instance(params.id),
-  });
-  const configurationRoute = defineRoute({
+    handle: ({ params }, { explainer }) => explainer.instance(params.id),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/configurations/:name/why',
     scope: 'READ',
@@ -37,9 +36,9 @@ export function whyRoutes({ explainer }: Reads): readonly Route[] {
     errors: ['DRV_CONFIGURATION_UNKNOWN'],
     params: nameParams,
     answers: { 200: { description: 'the explanation', schema: configurationExplanationSchema } },
-    handle: ({ params }) => explainer.configuration(params.name),
-  });
-  const nodeRoute = defineRoute({
+    handle: ({ params }, { explainer }) => explainer.configuration(params.name),
+  }),
+  defineRoute({
     method: 'GET',
     path: '/cluster/nodes/:id/why',
     scope: 'READ',
@@ -47,7 +46,6 @@ export function whyRoutes({ explainer }: Reads): readonly Route[] {
     errors: ['DRV_NODE_UNKNOWN'],
     params: nodeParams,
     answers: { 200: { description: 'the explanation', schema: nodeExplanationSchema } },
-    handle: ({ params }) => explainer.node(params.id),
-  });
-  return [instanceRoute, configurationRoute, nodeRoute];
-}
+    handle: ({ params }, { explainer }) => explainer.node(params.id),
+  }),
+];

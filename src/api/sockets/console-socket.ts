@@ -86,7 +86,7 @@ class ConsoleSession {
     const { access, address, signal } = this.#socket;
     let isSilent = true;
     await this.#commands.run(line, {
-      actor: access.name,
+      access,
       address,
       signal,
       write: (text) => {

@@ -70,7 +70,7 @@ async function answerPlain<P, Q>(
 ): Promise<void> {
   if (spec.lines === undefined) {
     reply.header('upgrade', 'websocket');
-    sendError(reply, 426, 'this endpoint is a WebSocket: send an upgrade request');
+    sendError(reply, 'DRV_UPGRADE_REQUIRED', 'this endpoint is a WebSocket: send an upgrade request');
     return;
   }
   const { contentType, open } = spec.lines;

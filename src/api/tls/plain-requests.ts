@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { addressBlockOf } from '../../loop/address-block.js';
+import type { ErrorCode } from '../../model/errors.js';
 import type { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { answerSocketError } from '../http/error-reply.js';
 
@@ -43,7 +44,7 @@ export class PlainRequests {
     response.setHeader('Cache-Control', 'no-store');
     if (target === undefined) {
       const error = hasKey ? `${HTTPS_ONLY}. ${KEY_IN_CLEAR}` : HTTPS_ONLY;
-      endWith(response, 400, 'application/json', JSON.stringify({ error }));
+      endWith(response, 400, 'application/json', JSON.stringify({ error, code: TLS_REQUIRED }));
       return;
     }
     response.setHeader('Location', target);
@@ -58,6 +59,7 @@ export class PlainRequests {
   }
 }
 
+const TLS_REQUIRED: ErrorCode = 'DRV_TLS_REQUIRED';
 const HTTPS_ONLY = 'this port speaks HTTPS: use https:// in the place of http://';
 const KEY_IN_CLEAR =
   'This request carried a key in clear, so others on the network may have read it: replace the key';

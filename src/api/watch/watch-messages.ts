@@ -126,8 +126,8 @@ export function changesText(
 }
 
 /** The message of a refusal. `topic`: the topic of the refused message; undefined: it named none. */
-export function errorText(error: string, topic?: string): string {
-  return JSON.stringify({ type: 'error', topic, error });
+export function errorText({ message: error, code }: DroverError, topic?: string): string {
+  return JSON.stringify({ type: 'error', topic, error, code });
 }
 
 /** Shows that the connection lives while nothing changes. */

@@ -131,8 +131,8 @@ function take(watchers: Watchers, watcher: Watcher, text: string): void {
       watchers.subscribe(watcher, subscribe, subscription);
     }
   } catch (error) {
-    if (!DroverError.is(error, 'DRV_REQUEST_INVALID')) throw error;
-    watcher.sink.send(new MessagePacket([errorText(error.message, topic)]));
+    if (!(error instanceof DroverError)) throw error;
+    watcher.sink.send(new MessagePacket([errorText(error, topic)]));
   }
 }
 

@@ -89,7 +89,7 @@ export class Watchers {
 
   /**
    * Subscribes a client to a topic. Throws DRV_REQUEST_INVALID when there is no such topic, or the topic does not take
-   * a filter.
+   * a filter. Throws DRV_INSTANCE_UNKNOWN for the log of an instance that is not there.
    */
   subscribe(watcher: Watcher, topic: string, { log, ...subscription }: AnySubscription): void {
     const id = instanceOfLog(topic);
@@ -130,7 +130,7 @@ export class Watchers {
       throw invalid('node is for since: the number of a line there');
     const record = this.#view.record(id);
     if (record === undefined || !watcher.sight.sees(record.configurationName))
-      throw invalid(`there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
+      throw new DroverError('DRV_INSTANCE_UNKNOWN', `there is no instance ${cutToBytes(id, MAX_NAME_BYTES)}`);
     const topic = `log:${id}`;
     const start = since === undefined ? { tail: tail ?? DEFAULT_TAIL } : { since, node };
     const sink = logSinkOf(watcher.sink, { topic, isAnsi, isTimed }, watcher.openLog(topic));

@@ -17,6 +17,7 @@ import type { AuditTrail } from '../../model/audit.js';
 import { DroverError } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { MOST_QUESTION_BYTES } from '../protocol/frame-codec.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { Admission } from '../trust/admission.js';
@@ -47,6 +48,9 @@ const REQUEST_MS = 10_000;
 const TUNNEL_KEEP_ALIVE_MS = 10_000;
 const UPGRADES: ReadonlySet<string> = new Set([CHANNEL_PATH, TUNNEL_PATH, DESK_PATH]);
 
+/** Makes the connection of a request into a WebSocket. */
+type Upgrade = (use: (webSocket: WebSocket) => void) => void;
+
 export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
   readonly authority: Authority;
   readonly admission: Admission;
@@ -59,7 +63,7 @@ export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> 
   /** Takes a connection of another master to the API. Absent: there are no other masters. */
   readonly takeTunnel?: (connection: TLSSocket) => void;
   /** Takes a connection of another master to the desk. Absent: there are no other masters. */
-  readonly takeDesk?: (connection: TLSSocket, nodeId: string) => void;
+  readonly takeDesk?: (connection: Transport, nodeId: string) => void;
   /** A connection that brings nothing for this long is closed. */
   readonly silenceMs: number;
   readonly clock: Clock;
@@ -232,9 +236,11 @@ export class ClusterServer implements Part {
           reason: 'no-certificate',
           message: 'a node without a certificate must join first',
         });
-      if (url === TUNNEL_PATH) await this.#openTunnel(socket, certificate);
-      else if (url === DESK_PATH) await this.#openDesk(socket, certificate);
-      else await this.#openChannel(request, socket, { head, certificate });
+      if (url === TUNNEL_PATH) return await this.#openTunnel(socket, certificate);
+      const upgrade = (use: (webSocket: WebSocket) => void): void =>
+        this.#webSockets.handleUpgrade(request, socket, head, use);
+      if (url === DESK_PATH) await this.#openDesk(socket, certificate, upgrade);
+      else await this.#openChannel(socket, certificate, upgrade);
     } catch (error) {
       if (error instanceof DroverError) this.#refuse(error, 'channel', request.socket.remoteAddress);
       else this.#options.logger.error({ err: error }, 'a node could not be let in');
@@ -253,7 +259,7 @@ export class ClusterServer implements Part {
   /** Hands the connection of another master to the API. The certificate shows that the peer is a master. */
   async #openTunnel(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
     const { takeTunnel } = this.#options;
-    const nodeId = await this.#masterOf(certificate);
+    const { nodeId } = await this.#masterOf(certificate);
     if (takeTunnel === undefined) throw noMaster(nodeId);
     this.#port.letIn(socket);
     switchOver(socket);
@@ -261,33 +267,27 @@ export class ClusterServer implements Part {
   }
 
   /** Hands the connection of another master to the desk, which also answers at masters that do not lead. */
-  async #openDesk(socket: TLSSocket, certificate: X509Certificate): Promise<void> {
+  async #openDesk(socket: TLSSocket, certificate: X509Certificate, upgrade: Upgrade): Promise<void> {
     const { takeDesk } = this.#options;
-    const nodeId = await this.#masterOf(certificate);
-    if (takeDesk === undefined) throw noMaster(nodeId);
-    this.#port.letIn(socket);
-    switchOver(socket);
-    takeDesk(socket, nodeId);
+    const peer = await this.#masterOf(certificate);
+    if (takeDesk === undefined) throw noMaster(peer.nodeId);
+    upgrade((webSocket) => takeDesk(this.#open(webSocket, socket, peer, MOST_QUESTION_BYTES), peer.nodeId));
   }
 
   /** The master that shows this certificate. Throws DoorRefusal for any other node. */
-  async #masterOf(certificate: X509Certificate): Promise<string> {
-    const { nodeId, isMaster } = await this.#options.members.identify(certificate);
-    if (isMaster === true) return nodeId;
-    throw noMaster(nodeId);
+  async #masterOf(certificate: X509Certificate): Promise<Peer> {
+    const peer = await this.#options.members.identify(certificate);
+    if (peer.isMaster === true) return peer;
+    throw noMaster(peer.nodeId);
   }
 
-  async #openChannel(
-    request: IncomingMessage,
-    socket: TLSSocket,
-    { head, certificate }: { readonly head: Buffer; readonly certificate: X509Certificate },
-  ): Promise<void> {
+  async #openChannel(socket: TLSSocket, certificate: X509Certificate, upgrade: Upgrade): Promise<void> {
     const { members, accept } = this.#options;
     // A master that does not lead checks the certificate without reading any state. The node may be told who leads all
     // the same.
     const isLeader = this.#leads;
     const peer = await (isLeader ? members.authenticate(certificate) : members.identify(certificate));
-    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+    upgrade((webSocket) => {
       const transport = this.#open(webSocket, socket, peer);
       if (isLeader) accept(transport, peer);
       else pointElsewhere(transport, this.#options.leadership);
@@ -296,11 +296,18 @@ export class ClusterServer implements Part {
     });
   }
 
-  #open(webSocket: WebSocket, socket: TLSSocket, peer: Peer): Transport {
+  #open(webSocket: WebSocket, socket: TLSSocket, peer: Peer, mostCallBytes?: number): Transport {
     const { clock, silenceMs } = this.#options;
     this.#port.letIn(socket);
     socket.setNoDelay(true);
-    return new WebSocketTransport({ webSocket, socket, silenceMs, peer: `node ${peer.nodeId}`, clock });
+    return new WebSocketTransport({
+      webSocket,
+      socket,
+      silenceMs,
+      peer: `node ${peer.nodeId}`,
+      clock,
+      ...(mostCallBytes !== undefined && { mostCallBytes }),
+    });
   }
 
   #endIfForgotten(transport: Transport, { nodeId }: Peer): void {

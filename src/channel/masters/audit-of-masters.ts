@@ -32,7 +32,7 @@ export class AuditOfMasters {
 
   constructor(options: AuditOfMastersOptions) {
     this.#options = options;
-    options.desk.on(AUDIT, (question) => options.audit.last(questionSchema.parse(question).limit));
+    options.desk.on(AUDIT, async (question) => options.audit.last(questionSchema.parse(question).limit));
   }
 
   /**

@@ -51,17 +51,13 @@ export class FilesOfMasters implements OtherFiles {
   constructor(options: FilesOfMastersOptions) {
     this.#options = options;
     const { desk, reload } = options;
-    desk.on(FAULTS, (question, from) => {
+    desk.on(FAULTS, async (question, from) => {
       this.#told.set(
         from,
         faultsSchema.parse(question).map((fault) => ({ ...fault, node: from })),
       );
-      return {};
     });
-    desk.on(RELOAD, async (question) => {
-      await reload(reloadSchema.parse(question));
-      return {};
-    });
+    desk.on(RELOAD, (question) => reload(reloadSchema.parse(question)));
   }
 
   /** Called when the faults here, or the leader, may have changed. */

@@ -210,9 +210,12 @@ export class CallPeer {
     const { id } = message;
     const service = this.#services.get(message.service);
     if (service === undefined || this.#serving.size >= this.#mostServed || this.#serving.has(id)) {
-      const why =
-        service === undefined ? noService(message.service) : `more than ${this.#mostServed} calls at once`;
-      this.#fail(id, new DroverError('DRV_CHANNEL_CALL_FAILED', why));
+      this.#fail(
+        id,
+        service === undefined
+          ? new DroverError('DRV_SERVICE_UNKNOWN', `no service ${message.service}`)
+          : new DroverError('DRV_CHANNEL_CALL_FAILED', `more than ${this.#mostServed} calls at once`),
+      );
       return;
     }
     const serving: Serving = { controller: new AbortController(), credit: WINDOW_BYTES, onCredit: undefined };
@@ -269,11 +272,6 @@ export class CallPeer {
     const message = cutToBytes(publicMessage(error), MOST_FAILURE_BYTES);
     this.#transport.send({ type: 'failure', id, code, message });
   }
-}
-
-/** The answer of a peer of any version that does not have a service. */
-function noService(service: string): string {
-  return `no service ${service}`;
 }
 
 function cancelled(service: string): DroverError {

@@ -38,6 +38,8 @@ export interface WebSocketTransportOptions {
   /** The name of the other end in reasons, such as `the master`. */
   readonly peer: string;
   readonly clock: Clock;
+  /** The limit for the bytes of a call of the other end. Default: half a MiB. */
+  readonly mostCallBytes?: number;
 }
 
 export class WebSocketTransport implements Transport {
@@ -133,7 +135,7 @@ export class WebSocketTransport implements Transport {
 
   #receive(data: Buffer, isBinary: boolean): void {
     if (!this.isOpen) return;
-    const frame = decodeFrame(data, isBinary);
+    const frame = decodeFrame(data, isBinary, this.#options.mostCallBytes);
     if (typeof frame === 'string') this.#fail(frame);
     else if (this.#frameListener === undefined) this.#inbox.push(frame);
     else this.#frameListener(frame);

@@ -8,7 +8,13 @@ import type { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
-import { ELSEWHERE, MAX_JOIN_BYTES, refusalSchema, TUNNEL_PROTOCOL } from '../trust/join-messages.js';
+import {
+  ELSEWHERE,
+  MAX_JOIN_BYTES,
+  refusalSchema,
+  TUNNEL_PATH,
+  TUNNEL_PROTOCOL,
+} from '../trust/join-messages.js';
 
 /** Asks the master one question on a connection of its own. Throws DRV_CHANNEL_CLOSED when the master hangs up. */
 export function ask(
@@ -38,17 +44,14 @@ export function ask(
 }
 
 /**
- * Asks the master to connect this connection with its service at `path`. Status 101: the connection now leads there.
+ * Asks the master to connect this connection with its API. Status 101: the connection now leads there.
  * Throws like `ask`.
  */
-export function askForTunnel(
-  socket: TLSSocket,
-  path: string,
-): Promise<{ readonly status: number; readonly body: string }> {
+export function askForTunnel(socket: TLSSocket): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
       createConnection: () => socket,
-      path,
+      path: TUNNEL_PATH,
       headers: { Host: 'master', Connection: 'Upgrade', Upgrade: TUNNEL_PROTOCOL },
     });
     outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));

@@ -14,6 +14,7 @@ import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
 import {
   CHANNEL_PATH,
+  DESK_PATH,
   JOIN_CHECK_PATH,
   JOIN_MASTER_PATH,
   JOIN_PATH,
@@ -43,14 +44,23 @@ const SWITCHED = 101;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/;
 /** How many masters may redirect a question, one after the other, before it fails. */
 const MOST_HOPS = 3;
-/** The largest message of a master: a snapshot of everything that this node should hold. */
-const MAX_MESSAGE_BYTES = 256 * 1024 * 1024;
+const MB = 1024 * 1024;
+/** The largest message of a master. A channel brings a snapshot of everything that this node should hold. */
+const MOST_BYTES = { [CHANNEL_PATH]: 256 * MB, [DESK_PATH]: 16 * MB } as const;
 
 /**
  * Checks the certificates of the other side. Throws DRV_JOIN_REFUSED or DRV_CHANNEL_CLOSED when they are not the
  * master's.
  */
 export type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
+
+/** Another master of this cluster, and how this master shows itself to it. */
+export interface FellowMaster {
+  readonly nodeId: string;
+  readonly credential: KeyPair;
+  /** The authority of the cluster. */
+  readonly authority: X509Certificate;
+}
 
 interface KnownMaster {
   readonly socket: TLSSocket;
@@ -140,31 +150,30 @@ export class MasterDialer {
       if (!isIssuedBy(leaf, authority, 'server'))
         throw this.#stranger('DRV_CHANNEL_CLOSED', "this node's", 'check masterAddress and masterPort');
     };
-    return this.#on(check, credential, signal, (socket, inner) => this.#upgrade(socket, inner));
+    return this.#on(check, credential, signal, (socket, inner) => this.#upgrade(socket, CHANNEL_PATH, inner));
   }
 
-  /**
-   * Opens a tunnel to the service of the master `nodeId` at `path`, as another master of its cluster. Throws
-   * DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED.
-   */
-  async tunnel(
-    {
-      nodeId,
-      credential,
-      path,
-    }: { readonly nodeId: string; readonly credential: KeyPair; readonly path: string },
-    authority: X509Certificate,
-    signal: AbortSignal,
-  ): Promise<TLSSocket> {
-    const check: TrustCheck = (leaf) => {
-      if (!isIssuedBy(leaf, authority, 'server') || nodeIdOf(leaf) !== nodeId)
-        throw this.#stranger('DRV_CHANNEL_CLOSED', "this master's", `it is not ${nodeId}`);
-    };
-    return this.#on(check, credential, signal, async (socket) => {
-      const { status, body } = await askForTunnel(socket, path);
+  /** Opens a tunnel to the API of another master of this cluster. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
+  async tunnel(fellow: FellowMaster, signal: AbortSignal): Promise<TLSSocket> {
+    return this.#on(this.#checkOf(fellow), fellow.credential, signal, async (socket) => {
+      const { status, body } = await askForTunnel(socket);
       if (status !== SWITCHED) throw refusalOf(status, body, this.address);
       return socket;
     });
+  }
+
+  /** Opens a connection to the desk of another master of this cluster. Throws like `tunnel`. */
+  async openDesk(fellow: FellowMaster, signal: AbortSignal): Promise<Transport> {
+    return this.#on(this.#checkOf(fellow), fellow.credential, signal, (socket, inner) =>
+      this.#upgrade(socket, DESK_PATH, inner),
+    );
+  }
+
+  #checkOf({ nodeId, authority }: FellowMaster): TrustCheck {
+    return (leaf) => {
+      if (!isIssuedBy(leaf, authority, 'server') || nodeIdOf(leaf) !== nodeId)
+        throw this.#stranger('DRV_CHANNEL_CLOSED', "this master's", `it is not ${nodeId}`);
+    };
   }
 
   #on<T>(
@@ -280,13 +289,13 @@ export class MasterDialer {
     });
   }
 
-  #upgrade(socket: TLSSocket, signal: AbortSignal): Promise<Transport> {
+  #upgrade(socket: TLSSocket, path: keyof typeof MOST_BYTES, signal: AbortSignal): Promise<Transport> {
     const { silenceMs, clock } = this.#options;
     return new Promise((resolve, reject) => {
-      const webSocket = new WebSocket(`ws://master${CHANNEL_PATH}`, {
+      const webSocket = new WebSocket(`ws://master${path}`, {
         createConnection: () => socket,
         perMessageDeflate: false,
-        maxPayload: MAX_MESSAGE_BYTES,
+        maxPayload: MOST_BYTES[path],
         followRedirects: false,
       });
       const onAbort = (): void => webSocket.terminate();

@@ -1,6 +1,6 @@
 /** `drover attach`: its words. What it does is in `live/attach.ts`. */
 import type { Command } from 'commander';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import type { ClientHost } from './client-host.js';
 

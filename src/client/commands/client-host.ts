@@ -78,7 +78,7 @@ export class ClientHost {
     await confirm(what, api, await this.surroundings.terminal());
   }
 
-  /** What prints a line for a person on stderr: plain text, whatever it is made from. */
+  /** Returns a function that prints a line for a person on stderr, as plain text. */
   async sayer(): Promise<(line: string) => void> {
     const { say } = await this.surroundings.terminal();
     return (line) => say(toPlainText(line));

@@ -1,7 +1,7 @@
 /** `drover completion`, and the hidden command that its scripts ask. */
 import { Argument, type Command } from 'commander';
 import { plainLines } from '../../command-tree/printed-text.js';
-import { ClientError } from '../client-error.js';
+import { ClientError } from '../../command-tree/runs/client-error.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import { write } from '../print.js';
 import type { ClientHost } from './client-host.js';

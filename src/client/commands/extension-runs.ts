@@ -1,9 +1,10 @@
 /** Asks a master for the commands of its extensions, and runs one there. */
 import { plainLines } from '../../command-tree/printed-text.js';
+import { type CallOptions, pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import type { RequestOptions } from '../connection/connection.js';
+import type { ApiClient } from '../api-client.js';
+
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { write } from '../print.js';
 import { within } from '../within.js';
@@ -62,6 +63,6 @@ interface ExtensionOutput {
   readonly isOk: boolean;
 }
 
-function listCommands(api: ApiClient, options: RequestOptions): Promise<readonly ExtensionCommand[]> {
+function listCommands(api: ApiClient, options: CallOptions): Promise<readonly ExtensionCommand[]> {
   return api.send('GET', '/extensions/commands', undefined, options);
 }

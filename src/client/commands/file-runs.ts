@@ -1,8 +1,8 @@
 /** What `apply`, `diff`, `plan`, `validate` and `delete -f` do. Nothing is written before all that was read is known to be valid. */
 import { describeFileError } from '../../command-tree/file-errors.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ChangePlan } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { applyAll, planAll } from '../configurations/apply.js';
 import { appliedText, comparedText } from '../configurations/change-text.js';
 import { type Compared, compareAll, requireValid, warningText } from '../configurations/compare.js';

@@ -1,8 +1,8 @@
 /** The options that may stand before the command too: `drover --context prod instance list`. */
 import type { Command, Option } from 'commander';
-import { pathOf } from '../../command-tree/usage.js';
+import { pathOf } from '../../command-tree/help/usage.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 /** Adds them to the program. Call it before commands are added. */
 export function addGlobalOptions(program: Command): void {
@@ -17,10 +17,7 @@ export function addGlobalOptions(program: Command): void {
     });
 }
 
-/**
- * Gives the command the options that stand before it, behind the group or the program. What a group has by default gives
- * way to what the command has: the parser would prefer the group. Throws a ClientError.
- */
+/** The defaults of a group give way to those of the command: the parser would prefer the group. */
 function settle(command: Command, group: Command): void {
   for (const option of group.options) {
     const name = option.attributeName();

@@ -1,10 +1,10 @@
 /** `drover logs`: its words. What it does is in `live/logs.ts`. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { declareLogParts } from '../../command-tree/groups/instance-logs.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { logPointsProblem } from '../../operations/log-point.js';
-import { ClientError, EXIT } from '../client-error.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import type { ClientHost } from './client-host.js';
 

@@ -1,8 +1,8 @@
 /** `--watch`, the option of commands that list: its words. */
 import type { Command } from 'commander';
 import type { CommandPath } from '../../command-tree/commands.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 
 /** The commands that have it (`live/watch-list.ts`). */

@@ -1,7 +1,7 @@
 /** What can complete a line for the shell, which is split into words at blanks. */
 import type { Command } from 'commander';
-import { pathOf } from '../../command-tree/usage.js';
-import { type KnownWord, wantedWord } from '../../command-tree/wanted-word.js';
+import { pathOf } from '../../command-tree/help/usage.js';
+import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.js';
 
 /** Stands in the place of candidates: the shell completes paths of files. */
 export const FILES = ':files';

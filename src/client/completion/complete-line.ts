@@ -1,6 +1,6 @@
 /** Completes a line of the shell, for the master that it names. */
 import type { Command } from 'commander';
-import type { KnownWord } from '../../command-tree/wanted-word.js';
+import type { KnownWord } from '../../command-tree/help/wanted-word.js';
 import { candidatesFor, FILES } from './candidates.js';
 import { MasterNames } from './master-names.js';
 

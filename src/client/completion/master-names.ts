@@ -1,7 +1,8 @@
 /** Asks the master for names to complete. What cannot be had in time is no name, without a word of why. */
-import type { KnownWord } from '../../command-tree/wanted-word.js';
+import type { KnownWord } from '../../command-tree/help/wanted-word.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
 import type { InstanceInfo } from '../../model/instance.js';
-import { type ApiClient, pathPart } from '../api-client.js';
+import type { ApiClient } from '../api-client.js';
 import { chooseTarget, type Surroundings, type TargetOptions } from '../contexts/choose-target.js';
 import { ContextFile } from '../contexts/context-file.js';
 import { within } from '../within.js';

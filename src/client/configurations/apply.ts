@@ -1,9 +1,11 @@
 /** Writes contents to the master: only what differs, and only where nobody changed it since it was compared. */
+
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ifMatch } from '../../command-tree/runs/configuration-content.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import { ifMatch } from '../runs/configuration-content.js';
+import type { ApiClient } from '../api-client.js';
 import type { Compared } from './compare.js';
 
 export interface Applied {
@@ -63,7 +65,7 @@ export async function applyAll(
   return { applied, exitCode };
 }
 
-/** What would be done. */
+/** Plans the changes without making them. */
 export function planAll(all: readonly Compared[], removed: readonly Removed[] = []): AppliedAll {
   return { applied: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
 }

@@ -1,10 +1,11 @@
 /** Asks the master what each of some contents would change, before anything is written. */
 import { describeFileError } from '../../command-tree/file-errors.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ConfigurationWarning } from '../../model/configuration.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import type { Document, Documents } from './documents.js';
 
 const AT_ONCE = 8;

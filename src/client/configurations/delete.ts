@@ -1,6 +1,8 @@
 /** Deletes configurations by name. */
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import type { ApiClient } from '../api-client.js';
 
 export interface Deleted {
   readonly name: string;

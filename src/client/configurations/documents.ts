@@ -4,6 +4,7 @@
  */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import {
   DirectoryReader,
   DirectoryUnusable,
@@ -14,7 +15,6 @@ import { JsonTextError, splitJsonTexts } from '../../configuration-files/json-po
 import { type ParsedConfiguration, parseConfigurationFile } from '../../configuration-files/parse.js';
 import type { ConfigurationFileError } from '../../model/configuration.js';
 import { systemReason } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
@@ -23,7 +23,7 @@ const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
 const MOST_NAMED = 5;
 
 export interface Document extends ParsedConfiguration {
-  /** What a person calls the place, such as `configurations/lobby.json`, or `stdin`. */
+  /** The name of the place for a person, such as `configurations/lobby.json`, or `stdin`. */
   readonly file: string;
   readonly name: string;
 }
@@ -60,7 +60,7 @@ export async function readDocuments(
   return { ...apart(sources), passedOver };
 }
 
-/** What a person should hear of `passedOver`; undefined: nothing. */
+/** The sentence about `passedOver` for a person; undefined: there is nothing to say. */
 export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
   if (passedOver.length === 0) return undefined;
   const more = passedOver.length > MOST_NAMED ? ` and ${passedOver.length - MOST_NAMED} more` : '';
@@ -152,7 +152,7 @@ function split(file: string, text: string): Source[] {
   }
 }
 
-/** Parts the valid ones from the others. Of two with one name, the second is a fault. */
+/** When two documents have one name, the second is a fault. */
 function apart(sources: readonly Source[]): Omit<Documents, 'passedOver'> {
   const valid = new Map<string, Document>();
   const faults: ConfigurationFileError[] = [];

@@ -5,13 +5,14 @@
 import { mkdtemp, readdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
+import { ifMatch, readContent } from '../../command-tree/runs/configuration-content.js';
 import { NAME } from '../../model/plain/name.js';
 import { quoteText } from '../../model/words.js';
 import type { ConfigurationContent } from '../../operations/configuration-content.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
-import { ifMatch, readContent } from '../runs/configuration-content.js';
+import type { ApiClient } from '../api-client.js';
 import { warningText } from './compare.js';
 import { type Document, judgeText } from './documents.js';
 import type { Editor } from './editor.js';

@@ -1,8 +1,8 @@
 /** The editor of a person: which one it is, and running it on a file. */
 import { spawn } from 'node:child_process';
 import { parseArgsStringToArgv } from 'string-argv';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { endText, systemReason } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 const DEFAULT = 'vi';
 

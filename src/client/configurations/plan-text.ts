@@ -9,7 +9,7 @@ const MARKER = '<!-- drover-plan -->';
 /** GitHub takes 65,536 characters in a comment, and what a workflow adds has room beside it. */
 const MOST_CHARS = 60_000;
 const MOST_VALUE_CHARS = 120;
-/** Invisible. What follows is no name of a person for GitHub and GitLab. */
+/** GitHub and GitLab read no name of a person in an @ before this character. */
 const WORD_JOINER = '\u2060';
 
 const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {

@@ -21,7 +21,7 @@ export function askPlan(
   return api.send<ChangePlan>('POST', '/plan', { configurations, ...options });
 }
 
-/** What would be written. */
+/** The contents that would be written. */
 export function changedIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
   return configurations.filter(({ action }) => action !== 'unchanged');
 }

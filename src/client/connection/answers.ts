@@ -1,9 +1,10 @@
 /** Reads answers of the API, and tells those apart that something between made. */
 import type { IncomingMessage } from 'node:http';
+import { apiFailureOf, ClientError, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
+import type { ErrorCode } from '../../model/errors.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { cutText } from '../../model/words.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { ClientError, EXIT } from '../client-error.js';
 import type { Answer } from './connection.js';
 import { placeOf, unreachable } from './failures.js';
 import type { Target } from './target.js';
@@ -12,20 +13,8 @@ import type { Target } from './target.js';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MOST_CHARS = 1000;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
-/** What a master with TLS says to a request without it (`src/api/tls/plain-requests.ts`). */
-const TLS_ONLY = 'this port speaks HTTPS';
-const KNOWN: Readonly<Record<number, number>> = {
-  401: EXIT.denied,
-  403: EXIT.denied,
-  404: EXIT.notFound,
-  408: EXIT.timedOut,
-  409: EXIT.conflict,
-  412: EXIT.conflict,
-  502: EXIT.unreachable,
-  503: EXIT.unreachable,
-  504: EXIT.timedOut,
-};
-
+/** The code with which a master with TLS answers a request without it. */
+const TLS_REQUIRED: ErrorCode = 'DRV_TLS_REQUIRED';
 const LONGEST_WAIT_S = 10;
 
 type Place = Pick<Target, 'name' | 'url'>;
@@ -89,21 +78,21 @@ export async function readAnswer(target: Place, response: IncomingMessage): Prom
   } catch (cause) {
     throw unreachable(target, `its answer says that it is JSON and is not (status ${status})`, cause);
   }
-  const said = status === 400 ? errorText(body) : undefined;
-  if (said?.startsWith(TLS_ONLY) === true && target.url.startsWith('http:')) throw unreachable(target, said);
+  const { code, error = '' } = apiFailureOf(body) ?? {};
+  if (code === TLS_REQUIRED && target.url.startsWith('http:')) throw unreachable(target, plain(error));
   return { status, headers, body };
 }
 
 /**
- * What to throw for an answer that is no success: the server's own sentence, and the exit code of its status. Undefined
- * for a status below 400.
+ * Returns the error to throw for an answer that is no success: the server's own sentence, and the exit code of its
+ * status. Undefined for a status below 400.
  */
 export function refusalOf(
   target: Place,
   { status, body }: Pick<Answer, 'status' | 'body'>,
 ): ClientError | undefined {
   if (status < 400) return undefined;
-  const exitCode = KNOWN[status] ?? EXIT.failed;
+  const exitCode = exitCodeOf(status);
   const said = errorText(body);
   if (status === 401)
     return new ClientError(exitCode, `${placeOf(target)} refuses the key: ${said ?? 'it is not valid'}`);
@@ -112,8 +101,8 @@ export function refusalOf(
 
 /** The sentence of `{error}`, on one line and without what could steer a terminal. */
 function errorText(body: unknown): string | undefined {
-  const isError = typeof body === 'object' && body !== null && 'error' in body;
-  return isError && typeof body.error === 'string' && body.error !== '' ? plain(body.error) : undefined;
+  const failure = apiFailureOf(body);
+  return failure && plain(failure.error);
 }
 
 function plain(text: string): string {

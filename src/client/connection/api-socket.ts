@@ -2,7 +2,7 @@
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
-import type { ClientError } from '../client-error.js';
+import type { ClientError } from '../../command-tree/runs/client-error.js';
 import { NotTakenError, readAnswer, refusalOf, refuseForeign, retryAfterOf } from './answers.js';
 import { boundConnect } from './connect-limit.js';
 import { lateAnswer, unreachable } from './failures.js';

@@ -2,6 +2,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
+import type { CallOptions } from '../../command-tree/runs/api-calls.js';
 
 export interface Answer {
   readonly status: number;
@@ -17,36 +18,28 @@ export interface StreamedAnswer {
   readonly body: Readable;
 }
 
-export interface RequestOptions {
-  /** For the whole answer. Default: 60 s. */
-  readonly timeoutMs?: number;
-  /** Its reason is thrown. */
-  readonly signal?: AbortSignal;
-  /** Beside those that every request has. */
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 export interface StreamOptions {
   /** Its own failure is thrown as it is. */
   readonly body?: Readable;
-  /** Of `body`. Default: `application/octet-stream`. */
+  /** The content type of `body`. Default: `application/octet-stream`. */
   readonly contentType?: string;
   readonly signal?: AbortSignal;
 }
 
 /**
- * All calls may overlap. Each throws a ClientError with one line: 7 for a master that cannot be reached, 6 for one that
- * does not answer in time, others for a key that cannot be had. No call follows a redirect: the key would go with it.
+ * All calls may overlap. Each throws a ClientError with one line. Its exit code is 7 for a master that cannot be
+ * reached, 6 for a late answer, others for a key that cannot be had. No call follows a redirect: the key would go with
+ * it.
  */
 export interface ApiConnection {
-  /** What a person calls it: a context, a root, or an address. */
+  /** The name that a person gives it: a context, a root, or an address. */
   readonly name: string;
-  /** Without `/api`. */
+  /** The address of the master, without `/api`. */
   readonly url: string;
   /** The first call may ask a person for a password: the key comes from a command. */
   readonly mayAskPerson: boolean;
   /** `path` is below `/api`, with its query. Any status of the API is an answer: see `refusalOf`. */
-  request(method: string, path: string, body?: unknown, options?: RequestOptions): Promise<Answer>;
+  request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
   /** Resolves when the head of the answer is here. */
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
   /**

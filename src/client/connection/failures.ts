@@ -1,8 +1,8 @@
 /** Says in one line why a master could not be asked, and what to do. */
 import { isIP } from 'node:net';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { instantText } from '../../model/words.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { hostOf } from './master-url.js';
 import { reasonOf } from './private-text.js';
 import { lookAtServer, type ShownCertificates } from './server-certificate.js';
@@ -33,7 +33,7 @@ const UNTRUSTED = new Set([
 ]);
 const OUT_OF_TIME = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
-/** What TLS makes of the answer of a server without TLS. */
+/** The error that TLS makes of the answer of a server without TLS. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request|unknown.protocol/i;
 
 /** True when no authority that is trusted has signed a certificate. `code`: that of the failed check. */
@@ -60,10 +60,7 @@ export function placeOf({ name, url }: Pick<Asked, 'name' | 'url'>): string {
   return url.endsWith(`//${name}`) ? url : `${name} (${url})`;
 }
 
-/**
- * What is thrown for an error of a connection to the target. With TLS it looks at the server's certificate once more, to
- * say what is wrong with it. `isAsked`: the request may have arrived.
- */
+/** Returns the ClientError to throw for an error of a connection to the target. */
 export async function failureOf(error: unknown, target: Asked, isAsked = false): Promise<ClientError> {
   if (error instanceof ClientError) return error;
   const code = codeOf(error);

@@ -7,11 +7,12 @@ import type { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
+import type { CallOptions } from '../../command-tree/runs/api-calls.js';
 import { hasFileCode } from '../../files/system-error.js';
 import { NotTakenError, readAnswer, refuseForeign, retryAfterOf } from './answers.js';
 import { openApiSocket } from './api-socket.js';
 import { boundConnect } from './connect-limit.js';
-import type { Answer, ApiConnection, RequestOptions, StreamedAnswer, StreamOptions } from './connection.js';
+import type { Answer, ApiConnection, StreamedAnswer, StreamOptions } from './connection.js';
 import { ElectionPatience } from './election-patience.js';
 import { cutFailure, failureOf, lateAnswer } from './failures.js';
 import { readKey } from './key-source.js';
@@ -22,7 +23,7 @@ const CONNECT_MS = 10_000;
 const ANSWER_MS = 60_000;
 
 export interface HttpConnectionOptions {
-  /** Of this program, for the master's log. */
+  /** The version of this program, for the master's log. */
   readonly version: string;
   /** For a connection with its handshake. Default: 10 s. */
   readonly connectMs?: number;
@@ -75,7 +76,7 @@ export class HttpConnection implements ApiConnection {
     method: string,
     path: string,
     body?: unknown,
-    { timeoutMs = ANSWER_MS, signal, headers: more }: RequestOptions = {},
+    { timeoutMs = ANSWER_MS, signal, headers: more }: CallOptions = {},
   ): Promise<Answer> {
     // A person may be asked for a password meanwhile: that time is not the master's.
     await this.#readKey();

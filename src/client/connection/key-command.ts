@@ -1,16 +1,13 @@
 /** Runs the key command of a context, such as one of a password store. There is no shell between. */
 import { spawn } from 'node:child_process';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { reasonOf } from './private-text.js';
 
 /** A person may have to unlock a store first. */
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024;
 
-/**
- * What the command prints. It may ask at the terminal: its standard input and its errors are those of this process.
- * Throws a ClientError that holds nothing of the output.
- */
+/** Returns what the command prints. */
 export function runKeyCommand(words: readonly string[]): Promise<string> {
   const [program = '', ...parameters] = words;
   return new Promise((resolve, reject) => {

@@ -1,5 +1,5 @@
 /** Where the key of a connection comes from. A key never stands in arguments, messages or logs. */
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { readPrivateText } from './private-text.js';
 
 export type KeySource =

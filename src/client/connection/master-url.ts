@@ -1,6 +1,6 @@
 /** The address of a master, as people type it. */
 import { isIP } from 'node:net';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 
 /**
  * The URL without a slash at its end, and without `/api`. It may have a path: that of a proxy. `from` begins messages,
@@ -34,7 +34,7 @@ export function isInClear(url: string): boolean {
   return new URL(url).protocol === 'http:' && !isLoopback(hostOf(url));
 }
 
-/** What is said when a key is about to go to such a URL. */
+/** The sentence about a key that is about to go to such a URL. */
 export function clearText(url: string): string {
   return `warning: the key travels in clear to ${url}, and others on the way can read it; set apiTls on the master and use https://`;
 }

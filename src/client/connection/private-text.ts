@@ -1,9 +1,9 @@
 /** Reads small files that hold keys: refused when another user could read them, or has written them. */
 import { open } from 'node:fs/promises';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord, systemReason } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 /** More than any key, or any file of contexts. */
 const MAX_BYTES = 1024 * 1024;

@@ -3,10 +3,10 @@ import type { KeySource } from './key-source.js';
 import type { Trust } from './trust.js';
 
 export interface Target {
-  /** What a person calls it: a context, a root, or an address. */
+  /** The name that a person gives it: a context, a root, or an address. */
   readonly name: string;
   readonly kind: 'context' | 'root' | 'environment';
-  /** Without `/api`. */
+  /** The address of the master, without `/api`. */
   readonly url: string;
   readonly key: KeySource;
   readonly trust: Trust;

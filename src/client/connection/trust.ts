@@ -2,7 +2,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import type { ConnectionOptions } from 'node:tls';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { reasonOf } from './private-text.js';
 
 export type Trust =

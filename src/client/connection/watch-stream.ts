@@ -5,6 +5,7 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RawData, WebSocket } from 'ws';
+import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
 import { durationText } from '../../model/words.js';
 import { parseFrame, type WatchMessage } from '../../watch-client/messages.js';
 import {
@@ -14,7 +15,6 @@ import {
   TopicReader,
   type Wanted,
 } from '../../watch-client/subscriptions.js';
-import { ClientError, EXIT, isTransient } from '../client-error.js';
 import type { ApiConnection } from './connection.js';
 
 const RANDOM_STEPS = 2 ** 32;

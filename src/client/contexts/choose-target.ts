@@ -11,7 +11,7 @@
  * current context inside a root.
  */
 import { resolve } from 'node:path';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { KeySource } from '../connection/key-source.js';
 import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
 import type { Target } from '../connection/target.js';

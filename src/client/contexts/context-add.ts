@@ -1,7 +1,7 @@
 /** `drover context add`: checks what is given, asks for what is not, and keeps it. */
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { checkKey, type KeySource, readKey } from '../connection/key-source.js';
 import { clearText, isInClear, parseMasterUrl } from '../connection/master-url.js';
 import { readCertificates, type Trust } from '../connection/trust.js';

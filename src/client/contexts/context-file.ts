@@ -6,11 +6,11 @@
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { lockOpenFile } from '../../files/lock-open-file.js';
 import { ownUser } from '../../files/own-user.js';
 import { replaceFile } from '../../files/replace-file.js';
 import { isMissing } from '../../files/system-error.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { readPrivateText, reasonOf } from '../connection/private-text.js';
 
 export type Fields = Readonly<Record<string, unknown>>;
@@ -111,7 +111,7 @@ async function refuseOthers(path: string): Promise<void> {
     );
 }
 
-/** What is thrown where a place for contexts is needed and there is none. */
+/** The error to throw where a place for contexts is needed and there is none. */
 export function homeless(): ClientError {
   return new ClientError(
     EXIT.usage,

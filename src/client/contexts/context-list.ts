@@ -1,5 +1,5 @@
 /** `drover context list`, `use` and `remove`. */
-import { EXIT } from '../client-error.js';
+import { EXIT } from '../../command-tree/runs/client-error.js';
 import { fingerprintOf, type Trust } from '../connection/trust.js';
 import { unknownContext } from './choose-target.js';
 import { targetOfContext } from './context.js';

@@ -1,5 +1,5 @@
 /** `drover context test`: asks the master who it is, and what the key may do. */
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { refusalOf } from '../connection/answers.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { unreachable } from '../connection/failures.js';
@@ -11,7 +11,7 @@ export interface ContextReport {
   readonly url: string;
   readonly nodeId: string;
   readonly clusterName: string;
-  /** Of Drover on the master; null: it is too old to say. So are the fields below. */
+  /** The version of Drover on the master; null: it is too old to say. */
   readonly version: string | null;
   readonly key: string | null;
   readonly scope: string | null;
@@ -19,7 +19,7 @@ export interface ContextReport {
   readonly configurations: readonly string[] | null;
   /** Unix milliseconds; null: never. */
   readonly expiresAt: number | null;
-  /** What to know about the versions; null: nothing. */
+  /** The advice about the versions; null: there is none. */
   readonly skew: string | null;
 }
 

@@ -1,7 +1,7 @@
 /** One context: what its entry in the file means, and the entry of a new one. */
 import { isAbsolute } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 import type { KeySource } from '../connection/key-source.js';
 import { parseMasterUrl } from '../connection/master-url.js';
 import type { Target } from '../connection/target.js';
@@ -20,7 +20,7 @@ export function checkContextName(name: string): void {
   );
 }
 
-/** What the entry means. Throws a ClientError that names the context and the field. */
+/** Returns the context that the entry describes. */
 export function targetOfContext(name: string, entry: unknown): Target {
   const fail = (problem: string): ClientError =>
     new ClientError(

@@ -2,10 +2,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord } from '../../model/words.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { reasonOf } from '../connection/private-text.js';
 import type { Target } from '../connection/target.js';
 import type { Trust } from '../connection/trust.js';

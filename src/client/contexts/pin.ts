@@ -1,6 +1,7 @@
 /** Decides what a new context trusts. A certificate of an own authority is pinned after somebody has confirmed it. */
+
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { certificateFailure, failureOf, isUntrusted } from '../connection/failures.js';
 import { lookAtServer, type ShownCertificate } from '../connection/server-certificate.js';
 import { parseFingerprint, type Trust } from '../connection/trust.js';

@@ -1,7 +1,8 @@
 /** Reads what stands in `drover cp FROM TO`: which side is in a template, and what the other one is. */
+
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { NAME } from '../../model/plain/name.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
-import { ClientError, EXIT } from '../client-error.js';
 
 /** `-` is standard input or output. */
 export type LocalPlace = { readonly kind: 'stream' } | { readonly kind: 'path'; readonly path: string };

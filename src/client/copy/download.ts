@@ -7,12 +7,12 @@ import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { Readable, type Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
 import { removeTree } from '../../templates/tree/remove-tree.js';
 import { MAX_TREE_ENTRIES, walkFile, walkTree } from '../../templates/tree/tree.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { reasonOf } from '../connection/private-text.js';
 import { isGone } from '../print.js';
 import { placeText, type TemplatePlace } from './copy-places.js';
@@ -25,7 +25,7 @@ export interface DownloadOptions {
   readonly signal: AbortSignal;
 }
 
-/** What a template may hold. The master is trusted with its size. */
+/** The kinds of entries that a template may hold. */
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
   maxBytes: Number.MAX_SAFE_INTEGER,

@@ -1,5 +1,5 @@
 /** Lets a copy clean up before Ctrl-C or SIGTERM ends the program. */
-import { ClientError, EXIT } from '../client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -8,7 +8,7 @@ const CLEAR = '\r\x1b[K';
 
 export interface ProgressOptions {
   readonly stderr: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
-  /** What is copied. */
+  /** The name of the thing that is copied. */
   readonly label: string;
   /** Milliseconds. Default: the monotonic clock. */
   readonly now?: () => number;

@@ -1,17 +1,17 @@
 /**
- * Moves what was copied to its place: a file, or a new directory, in one step; into a directory that is there file by
- * file, each in one step, after everything that stands in the way was looked for.
+ * Moves a copy to its place. A file or a new directory moves in one step. Into a directory that is there the files move
+ * one by one, each in one step, once nothing stands in the way.
  */
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { reasonOf } from '../connection/private-text.js';
 
 export type TargetKind = 'absent' | 'file' | 'directory' | 'other';
 
-/** What is at a path, a link being what it leads to. Throws a ClientError. */
+/** Tells the kind of what is at a path; a link counts as what it leads to. */
 export async function kindOfTarget(path: string): Promise<TargetKind> {
   const status = await stat(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined;

@@ -5,6 +5,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { isMissing } from '../../files/system-error.js';
 import { packContent, packZip } from '../../templates/library/pack-zip.js';
 import { bytesOf } from '../../templates/tree/byte-stream.js';
@@ -15,8 +17,7 @@ import {
   walkFile,
   walkTree,
 } from '../../templates/tree/tree.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import { reasonOf } from '../connection/private-text.js';
 import { checkPath, type LocalPlace, placeText, type TemplatePlace } from './copy-places.js';
 import { withProgress } from './progress.js';

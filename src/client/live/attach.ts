@@ -1,8 +1,8 @@
 /** `drover attach`: the terminal of an instance in this terminal, over one WebSocket. */
 import type { RawData, WebSocket } from 'ws';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
-import { pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { unreachable } from '../connection/failures.js';
 import { DetachKeys } from './detach-keys.js';

@@ -7,7 +7,7 @@ export class DetachKeys {
   /** A Ctrl-P whose next key has not come yet. */
   #isHeld = false;
 
-  /** What of the typed bytes goes on, and whether the keys were in them. What is typed behind them is dropped. */
+  /** Returns the typed bytes that go on, and whether the keys were among them. Bytes behind the keys are dropped. */
   take(typed: Buffer): { readonly bytes: Buffer; readonly isDetached: boolean } {
     const passed: number[] = [];
     for (const byte of typed) {

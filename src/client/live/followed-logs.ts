@@ -3,12 +3,12 @@
  * and moves to other nodes. Each log goes on with the number of its next line.
  */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import type { EntryMessage, LogMessage, WatchMessage } from '../../watch-client/messages.js';
 import { KEY_OF } from '../../watch-client/topics.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT, isTransient } from '../client-error.js';
 import { type StreamMessage, WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
 import { type LogPart, readLogPart } from './log-part.js';
@@ -32,7 +32,7 @@ export interface FollowedLogsOptions {
   /** Only this one; undefined: all instances of the configuration, also those to come. */
   readonly instance: string | undefined;
   readonly timestamps: boolean;
-  /** Of the instances that are there at first. Those to come begin with their first line. */
+  /** Where the logs of the instances begin that are there at first. A later instance begins with its first line. */
   readonly starts: ReadonlyMap<string, LogStart>;
 }
 
@@ -192,10 +192,10 @@ export class FollowedLogs {
   }
 
   /** A log that is refused is that of an instance that has gone meanwhile. */
-  #takeError({ topic, error }: Extract<WatchMessage, { type: 'error' }>): void {
+  #takeError({ topic, error, code }: Extract<WatchMessage, { type: 'error' }>): void {
     const id = topic?.startsWith(LOG) === true ? topic.slice(LOG.length) : undefined;
     const followed = id === undefined ? undefined : this.#followed.get(id);
-    if (id === undefined || followed === undefined || !error.startsWith('there is no instance'))
+    if (id === undefined || followed === undefined || code !== 'DRV_INSTANCE_UNKNOWN')
       throw new ClientError(EXIT.failed, error);
     this.#end(
       followed,

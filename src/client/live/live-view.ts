@@ -1,8 +1,8 @@
 /** Shows something again when the change stream says that it has changed, at most so often. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { type EntryMessage, isEntryMessage } from '../../watch-client/messages.js';
 import type { ApiClient } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
 import { WatchStream } from '../connection/watch-stream.js';
 
 /** The longest that a timer can wait: 24 days. */

@@ -1,10 +1,11 @@
 /** `drover logs`: the log of one instance, or of all instances of a configuration; once, or as it grows. */
 
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { quoteText } from '../../model/words.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import { FollowedLogs, type LogStart } from './followed-logs.js';
 import type { LiveOutput } from './live-output.js';
 import { firstLineOf, type LogPart, readLogPart } from './log-part.js';
@@ -17,7 +18,7 @@ interface LogsOf {
   readonly configuration: string;
   /** Undefined: all of the configuration. */
   readonly instance: string | undefined;
-  /** Those that are there, the oldest first. */
+  /** The instances that are there, the oldest first. */
   readonly ids: readonly string[];
 }
 

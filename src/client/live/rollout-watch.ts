@@ -1,12 +1,13 @@
 /** `drover rollout watch`: prints each change of a rollout until it ends. */
 import { rolloutSentence } from '../../command-tree/groups/rollouts.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { isEntryMessage } from '../../watch-client/messages.js';
 import { KEY_OF } from '../../watch-client/topics.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import { WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
 

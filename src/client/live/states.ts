@@ -27,7 +27,7 @@ export type Goal = (typeof GOALS)[number];
 
 type Condition = (world: WaitedWorld, name: string) => boolean;
 
-/** Without an entry there is no such condition. Only `gone` holds of what is not there. */
+/** A kind without an entry has no such condition. Only `gone` holds of what is not there. */
 export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Condition>>>>> = {
   instance: {
     online: (world, id) => instanceOf(world, id)?.state === 'ONLINE',

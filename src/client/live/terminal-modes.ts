@@ -27,7 +27,7 @@ export class TerminalModes {
     this.#tail = text.slice(-LONGEST);
   }
 
-  /** What to write to have a terminal at rest again. */
+  /** Returns the bytes that bring a terminal to rest again. */
   restoring(): string {
     const isAlternate = ALTERNATE_SCREENS.some((mode) => this.#changed.has(mode));
     return [

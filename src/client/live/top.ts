@@ -1,11 +1,12 @@
 /** `drover top`: what instances use, as their nodes measure it. */
+
+import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import { renderTable } from '../../command-tree/table.js';
 import type { InstanceUsage } from '../../model/run/instance-usage.js';
 import { countText, durationText } from '../../model/words.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
 import { type Format, textOf } from '../print.js';
-import { clientRuns } from '../runs/client-runs.js';
 import type { LiveOutput } from './live-output.js';
 import { LiveScreen, type TerminalStream } from './live-screen.js';
 import { runView } from './live-view.js';
@@ -36,7 +37,7 @@ export async function top(api: ApiClient, options: TopOptions, output: LiveOutpu
   // Refuses what the list of instances refuses: a configuration that is not known.
   if (configuration !== undefined) {
     const { signal } = output;
-    await clientRuns(api)['instance list'](
+    await commandRuns(api)['instance list'](
       { configuration },
       { signal, say: () => undefined, confirm: async () => undefined },
     );

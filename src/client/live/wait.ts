@@ -1,4 +1,7 @@
 /** `drover wait`: waits over the change stream until something is as it is wanted, also for what is not there yet. */
+
+import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type {
   ConfigurationExplanation,
   InstanceExplanation,
@@ -13,8 +16,7 @@ import { durationText } from '../../model/words.js';
 import { isEntryMessage } from '../../watch-client/messages.js';
 import { KEY_OF } from '../../watch-client/topics.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
-import { type ApiClient, pathPart } from '../api-client.js';
-import { ClientError, EXIT } from '../client-error.js';
+import type { ApiClient } from '../api-client.js';
 import { WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
 import { CONDITIONS, type Goal, type Kind } from './states.js';

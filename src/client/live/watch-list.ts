@@ -5,13 +5,13 @@
 import { type CommandPath, type DataOf, descriptionOf, type InputOf } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import { jsonLine, plainLines } from '../../command-tree/printed-text.js';
+import { isTransient } from '../../command-tree/runs/client-error.js';
+import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { KEY_OF } from '../../watch-client/topics.js';
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
-import { isTransient } from '../client-error.js';
 import type { Format } from '../print.js';
-import { clientRuns } from '../runs/client-runs.js';
 import type { LiveOutput } from './live-output.js';
 import { LiveScreen, type TerminalStream } from './live-screen.js';
 import { runView } from './live-view.js';
@@ -155,7 +155,7 @@ class ListWatch<P extends CommandPath, Item> {
 
   async #ask(): Promise<DataOf<P>> {
     const { signal } = this.#output;
-    return clientRuns(this.#api)[this.#path](this.#input, {
+    return commandRuns(this.#api)[this.#path](this.#input, {
       signal,
       say: () => undefined,
       confirm: async () => undefined,

@@ -1,5 +1,5 @@
 /**
- * Opens a link in the user's browser. Other users see the words that a program was started with, so the browser gets
+ * Opens a link in the user's browser. Other users see the words that a program was started with. So the browser gets
  * the name of a file that only this user can read, and that file leads on to the link.
  */
 import { spawn } from 'node:child_process';

@@ -16,7 +16,7 @@ export async function makeLink(connection: ApiConnection): Promise<SignInLink> {
   return { page, link: `${page}#code=${code}` };
 }
 
-/** What such a link ends with. Throws as `makeLink`. */
+/** Asks the master for the sign-in code that ends such a link. */
 export async function makeCode(connection: ApiConnection): Promise<string> {
   const path = '/sessions/codes';
   const { code } = await new ApiClient(connection).send<{ readonly code: string }>('POST', path, {});

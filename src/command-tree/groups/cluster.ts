@@ -9,7 +9,7 @@ import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
 
-/** The most unreadable records that one status names. */
+/** The most unreadable records that a status names. */
 const MOST_UNREADABLE = 20;
 
 const NODE_HEAD = [

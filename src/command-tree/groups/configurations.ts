@@ -23,7 +23,7 @@ import { rolloutSentence } from './rollouts.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
-/** What `config list` says of a file that is not in force. */
+/** The words of `config list` for a file that is not in force. */
 const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
   pending: 'file pending',
   broken: 'file broken',
@@ -161,7 +161,7 @@ export const CONFIGURATION_COMMANDS = {
 /** Each instance goes by the content that it has. */
 const LEFT_BEHIND = 'its instances stay, unless their onDelete is "stop"';
 
-/** What is said of a configuration that was deleted. */
+/** The message about a configuration that was deleted. */
 export function deletedText(name: string): string {
   return `configuration ${name} is deleted; ${LEFT_BEHIND}`;
 }

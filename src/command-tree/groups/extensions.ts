@@ -17,7 +17,7 @@ export const EXTENSION_COMMANDS = {
   }),
 };
 
-/** What an extension adds and is, or what is wrong with it. */
+/** Describes what an extension adds and is, or what is wrong with it. */
 function aboutOf({ state, error, adds, description, name }: ExtensionStatus): string {
   if (error !== null) return state === 'active' ? `${adds.join(', ')}; last error: ${error}` : error;
   const parts = [adds.join(', '), description ?? name].filter((part) => part !== '');

@@ -162,7 +162,7 @@ function lifecycle(about: string) {
   return describe({ ...forMany<InstanceMessage & { readonly target: string }>(), about });
 }
 
-/** What the actions on selected instances have in common. */
+/** The parts that all actions on selected instances have in common. */
 function forMany<Done extends InstanceMessage>() {
   return {
     usage: SELECTION_USAGE,

@@ -6,7 +6,7 @@ import { tableOf, type View } from '../command.js';
 const HEAD = ['DIRECTORY', 'NODE', 'CONFIGURATION', 'LEFT', 'SIZE'];
 const MB = 1024 * 1024;
 
-/** Those of one configuration; undefined: all. */
+/** The left directories of one configuration; `configuration` undefined: all. */
 export function leftOf(found: LeftDirectories, configuration: string | undefined): LeftDirectories {
   if (configuration === undefined) return found;
   const directories = found.directories.filter((one) => one.configurationName === configuration);

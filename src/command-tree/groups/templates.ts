@@ -4,7 +4,7 @@ import { countText } from '../../model/words.js';
 import { describeNodeSync } from '../../templates/sync/node-sync-text.js';
 import { describe, noInput, tableOf } from '../command.js';
 
-/** The most templates that one line names. */
+/** The most templates that a line names. */
 const MAX_NAMES = 20;
 
 export interface ListedTemplate {
@@ -74,7 +74,7 @@ export const TEMPLATE_COMMANDS = {
   }),
 };
 
-/** What is on its way to which nodes: said as soon as it is known. */
+/** Says which templates are on their way to which nodes, as soon as that is known. */
 export function describeDispatch({ downloaded, storage, templates, nodes }: TemplateSync): string {
   const shown = templates.slice(0, MAX_NAMES).join(', ') + (templates.length > MAX_NAMES ? ', ...' : '');
   const count = countText(templates.length, 'template');

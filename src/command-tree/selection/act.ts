@@ -69,7 +69,7 @@ export interface ActionCall {
 }
 
 /**
- * Acts on the one instance that was named. Of any other selection it asks first, then acts on those that the question
+ * Acts on the one instance that was named. For any other selection it asks first, then acts on those that the question
  * named, and goes on after one that is refused. Throws what `chooseInstances` and the question throw.
  */
 export async function actOnInstances<Done extends InstanceMessage>(

@@ -19,7 +19,7 @@ export function actedText(acted: Acted<InstanceMessage>): string {
     .join('\n');
 }
 
-/** One answer as it is; of many a list, each with its `error` or null. */
+/** A single answer is printed as it is; many answers are a list, each with its `error` or null. */
 export function actedJson(acted: Acted<InstanceMessage>): unknown {
   if (!isBatch(acted)) return acted;
   return acted.outcomes.map((outcome) => ({

@@ -73,7 +73,7 @@ function ofFilter({ configuration, group, node }: InstanceFilter): string {
   return parts.length === 0 ? '' : ` ${parts.join(', ')}`;
 }
 
-/** What is about to happen, such as `3 instances are restarted; 1 of them has players (4)`. */
+/** Describes what is about to happen, such as `3 instances are restarted; 1 of them has players (4)`. */
 export function consequenceText(
   action: InstanceAction,
   { instances, left }: Chosen,

@@ -5,7 +5,7 @@ import { DroverError } from '../../model/errors.js';
 /** What an instance must be of; without any field every instance is meant. */
 export interface InstanceFilter {
   readonly configuration?: string;
-  /** One of the `instanceGroups` of its configuration. */
+  /** A name in the `instanceGroups` of its configuration. */
   readonly group?: string;
   readonly node?: string;
 }

@@ -1,56 +1,21 @@
-/**
- * The list of screens: where each screen is, what a key needs to see it, and how its code is loaded when it is first
- * shown.
- */
+/** The screens: where each is, which keys may see it, and how its code is loaded when it is first shown. */
 import type { ComponentType } from 'preact';
-import type { Place } from '../router/place.js';
+import { hrefOf, type Place } from '../router/place.js';
 import type { ScreenProps } from '../screens/screen.js';
-import type { Scope } from '../session/scopes.js';
+import type { Session } from '../session/session.js';
 import { NAVIGATION, type ScreenName } from './screen-names.js';
+import { text } from './text.js';
 
-interface ScreenRoute {
-  readonly needs: Scope;
-  /** True when a key that is restricted to some configurations does not see the screen. */
-  readonly isUnrestrictedOnly: boolean;
-  readonly load: () => Promise<{ readonly Screen: ComponentType<ScreenProps> }>;
-}
-
-export const SCREENS: Readonly<Record<ScreenName, ScreenRoute>> = {
-  overview: {
-    needs: 'READ',
-    isUnrestrictedOnly: false,
-    load: () => import('../screens/overview/overview-screen.js'),
-  },
-  instances: {
-    needs: 'READ',
-    isUnrestrictedOnly: false,
-    load: () => import('../screens/instances/instances-screen.js'),
-  },
-  instance: {
-    needs: 'READ',
-    isUnrestrictedOnly: false,
-    load: () => import('../screens/instance/instance-screen.js'),
-  },
-  configurations: {
-    needs: 'READ',
-    isUnrestrictedOnly: false,
-    load: () => import('../screens/configurations/configurations-screen.js'),
-  },
-  nodes: {
-    needs: 'READ',
-    isUnrestrictedOnly: false,
-    load: () => import('../screens/nodes/nodes-screen.js'),
-  },
-  templates: {
-    needs: 'READ',
-    isUnrestrictedOnly: true,
-    load: () => import('../screens/templates/templates-screen.js'),
-  },
-  access: {
-    needs: 'READ',
-    isUnrestrictedOnly: false,
-    load: () => import('../screens/access/access-screen.js'),
-  },
+export const SCREENS: Readonly<
+  Record<ScreenName, () => Promise<{ readonly Screen: ComponentType<ScreenProps> }>>
+> = {
+  overview: () => import('../screens/overview/overview-screen.js'),
+  instances: () => import('../screens/instances/instances-screen.js'),
+  instance: () => import('../screens/instance/instance-screen.js'),
+  configurations: () => import('../screens/configurations/configurations-screen.js'),
+  nodes: () => import('../screens/nodes/nodes-screen.js'),
+  templates: () => import('../screens/templates/templates-screen.js'),
+  access: () => import('../screens/access/access-screen.js'),
 };
 
 export interface Found extends ScreenProps {
@@ -62,4 +27,22 @@ export function screenAt({ path: [first = 'overview', ...path] }: Place): Found 
   if (first === 'instances' && path.length > 0) return { name: 'instance', path };
   const name = NAVIGATION.find((one) => one === first);
   return name === undefined ? undefined : { name, path };
+}
+
+/**
+ * The scope or right that the key lacks for the screen, in the operator's words; null: the key may see it. The server
+ * decides each call; the page only hides what the server would refuse.
+ */
+export function mayShow(session: Session, name: ScreenName): string | null {
+  if (!session.can('READ')) return text.needsScope('READ');
+  return name === 'templates' && !session.isUnrestricted ? text.needsAll : null;
+}
+
+/** The screens of the navigation that a key may see. */
+export function screensFor(session: Session) {
+  return NAVIGATION.filter((name) => mayShow(session, name) === null).map((name) => ({
+    name,
+    label: text.screens[name],
+    href: hrefOf(name === 'overview' ? [] : [name]),
+  }));
 }

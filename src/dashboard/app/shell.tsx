@@ -6,45 +6,30 @@ import { Dialog } from '../parts/dialog.js';
 import { Empty } from '../parts/empty.js';
 import { Lazy } from '../parts/lazy.js';
 import { Page } from '../parts/page.js';
+import { text as parts } from '../parts/text.js';
 import { hrefOf } from '../router/place.js';
 import { useServices } from '../services/services.js';
-import { ConnectionBanner } from './connection-banner.js';
-import { KeyHelp } from './key-help.js';
-import { mayShow, screensFor } from './may-show.js';
-import { NewerNotice } from './newer-notice.js';
-import { type Found, SCREENS, screenAt } from './screens.js';
+import { ConnectionBanner, NewerBanner } from './banners.js';
+import { type Found, mayShow, SCREENS, screenAt, screensFor } from './screens.js';
 import { Side } from './side.js';
 import { text } from './text.js';
-import { ToastList } from './toast-list.js';
 import { useKeys } from './use-keys.js';
 
 export function Shell() {
   const { session, router } = useServices();
-  const isMenuOpen = useSignal(false);
-  const isPaletteOpen = useSignal(false);
-  const isHelpOpen = useSignal(false);
+  const open = useSignal<'menu' | 'palette' | 'help' | null>(null);
   const content = useRef<HTMLElement>(null);
   const found = screenAt(router.place.value);
-  const openPalette = (): void => {
-    isPaletteOpen.value = true;
+  const show = (what: typeof open.value) => (): void => {
+    open.value = what;
   };
-  const openHelp = (): void => {
-    isHelpOpen.value = true;
-  };
-  useKeys({ onCommands: openPalette, onHelp: openHelp });
+  useKeys({ onCommands: show('palette'), onHelp: show('help') });
   const title = found === undefined ? text.notFound : text.screens[found.name];
   useEffect(() => {
     document.title = `${[title, ...(found?.path ?? [])].join(' · ')} · ${text.product}`;
   });
   const side = (
-    <Side
-      current={found?.name}
-      onCommands={openPalette}
-      onHelp={openHelp}
-      onDone={() => {
-        isMenuOpen.value = false;
-      }}
-    />
+    <Side current={found?.name} onCommands={show('palette')} onHelp={show('help')} onDone={show(null)} />
   );
   return (
     <div class="shell">
@@ -58,50 +43,28 @@ export function Shell() {
             <span class="quiet">{session.caller.value?.clusterName}</span>
           </a>
           <div class="side-menu">
-            <Button
-              onPress={() => {
-                isMenuOpen.value = true;
-              }}
-            >
-              {text.menu}
-            </Button>
+            <Button onPress={show('menu')}>{text.menu}</Button>
           </div>
         </div>
         <div class="side-body">{side}</div>
       </header>
       <main class="content" id="content" ref={content} tabIndex={-1}>
         <ConnectionBanner />
-        <NewerNotice />
+        <NewerBanner />
         <Content found={found} />
       </main>
-      {isMenuOpen.value && (
-        <Dialog
-          title={text.menu}
-          onClose={() => {
-            isMenuOpen.value = false;
-          }}
-        >
+      {open.value === 'menu' && (
+        <Dialog title={text.menu} onClose={show(null)}>
           <div class="side-sheet">{side}</div>
         </Dialog>
       )}
-      {isPaletteOpen.value && (
+      {open.value === 'palette' && (
         <Lazy
           load={async () => (await import('../screens/palette/palette.js')).Palette}
-          props={{
-            screens: screensFor(session),
-            onClose: () => {
-              isPaletteOpen.value = false;
-            },
-          }}
+          props={{ screens: screensFor(session), onClose: show(null) }}
         />
       )}
-      {isHelpOpen.value && (
-        <KeyHelp
-          onClose={() => {
-            isHelpOpen.value = false;
-          }}
-        />
-      )}
+      {open.value === 'help' && <KeyHelp onClose={show(null)} />}
       <ToastList />
     </div>
   );
@@ -126,8 +89,48 @@ function Content({ found }: { readonly found: Found | undefined }) {
   return (
     <Lazy
       key={found.name}
-      load={async () => (await SCREENS[found.name].load()).Screen}
+      load={async () => (await SCREENS[found.name]()).Screen}
       props={{ path: found.path }}
     />
+  );
+}
+
+/** The list of toasts. Screen readers read each new toast aloud. */
+function ToastList() {
+  const { toasts } = useServices();
+  return (
+    <div class="toasts" role="status" aria-live="polite">
+      {toasts.shown.value.map(({ id, kind, text: message }) => (
+        <div key={id} class={`toast toast-${kind}`}>
+          <span>{message}</span>
+          <Button kind="quiet" onPress={() => toasts.close(id)}>
+            {parts.close}
+          </Button>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+/** A dialog that lists the keyboard shortcuts. */
+function KeyHelp({ onClose }: { readonly onClose: () => void }) {
+  return (
+    <Dialog title={text.keys} onClose={onClose}>
+      <dl class="keys">
+        {text.keyHelp.map(({ keys, what }) => (
+          <div key={what}>
+            <dt>
+              {keys.map((key) => (
+                <kbd key={key}>{key}</kbd>
+              ))}
+            </dt>
+            <dd>{what}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="foot">
+        <Button onPress={onClose}>{parts.close}</Button>
+      </div>
+    </Dialog>
   );
 }

@@ -3,8 +3,8 @@ import { Button } from '../parts/button.js';
 import { Menu } from '../parts/menu.js';
 import { useServices } from '../services/services.js';
 import { THEMES } from '../services/theme.js';
-import { screensFor } from './may-show.js';
 import type { ScreenName } from './screen-names.js';
+import { screensFor } from './screens.js';
 import { text } from './text.js';
 
 interface SideProps {
@@ -37,22 +37,11 @@ export function Side({ current, onCommands, onHelp, onDone }: SideProps) {
         </ul>
       </nav>
       <div class="side-foot">
-        <Button
-          onPress={() => {
-            onDone();
-            onCommands();
-          }}
-        >
+        <Button onPress={onCommands}>
           {session.can('ALL') && session.isUnrestricted ? text.commands : text.goTo}{' '}
           <kbd>{text.commandsKey}</kbd>
         </Button>
-        <Button
-          kind="quiet"
-          onPress={() => {
-            onDone();
-            onHelp();
-          }}
-        >
+        <Button kind="quiet" onPress={onHelp}>
           {text.keys} <kbd>{text.keysKey}</kbd>
         </Button>
         <Account />

@@ -56,7 +56,10 @@ export class LiveConnection {
   readonly #subscriptions = new Subscriptions();
   readonly #backoff: Backoff;
   readonly #state = signal<ConnectionState>({ phase: 'idle' });
+  readonly state: ReadonlySignal<ConnectionState> = this.#state;
   readonly #problem = signal<string | null>(null);
+  /** The last refusal of the server, such as that of a topic that it does not have. */
+  readonly problem: ReadonlySignal<string | null> = this.#problem;
   #socket: WatchSocket | null = null;
   #isStopped = true;
   #isResting = false;
@@ -69,15 +72,6 @@ export class LiveConnection {
   constructor(platform: WatchPlatform) {
     this.#platform = platform;
     this.#backoff = connectBackoff(platform.random);
-  }
-
-  get state(): ReadonlySignal<ConnectionState> {
-    return this.#state;
-  }
-
-  /** The last refusal of the server, such as that of a topic that it does not have. */
-  get problem(): ReadonlySignal<string | null> {
-    return this.#problem;
   }
 
   start(): void {

@@ -39,6 +39,8 @@ interface RecentEventsOptions {
 
 export class RecentEvents {
   readonly #list = signal<readonly ClusterEvent[]>([]);
+  /** The newest first. */
+  readonly list: ReadonlySignal<readonly ClusterEvent[]> = this.#list;
   readonly #now: () => number;
   #last = 0;
 
@@ -47,11 +49,6 @@ export class RecentEvents {
     this.#now = now;
     instances.listen((batch) => this.#take(batch, instances.entries, eventOf, beginningOf));
     nodes.listen((batch) => this.#take(batch, nodes.entries, conditionChangeOf, conditionOf));
-  }
-
-  /** The newest first. */
-  get list(): ReadonlySignal<readonly ClusterEvent[]> {
-    return this.#list;
   }
 
   /** Forgets all events, because the session is over. */

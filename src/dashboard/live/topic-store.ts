@@ -41,7 +41,11 @@ export class TopicStore<T> implements Subscriber {
   readonly #queue: EntryMessage[] = [];
   readonly #listeners = new Set<(batch: Batch<T>) => void>();
   readonly #version = signal(0);
+  /** A counter that rises with each batch. A component that reads it renders again after the next batch. */
+  readonly version: ReadonlySignal<number> = this.#version;
   readonly #isLoaded = signal(false);
+  /** True after the first whole snapshot. Before that an empty store does not mean that there are no entries. */
+  readonly isLoaded: ReadonlySignal<boolean> = this.#isLoaded;
   #isScheduled = false;
 
   constructor({ topic, keyOf, schedule }: TopicStoreOptions<T>) {
@@ -49,16 +53,6 @@ export class TopicStore<T> implements Subscriber {
     this.#schedule = schedule;
     this.#reader = new TopicReader(topic);
     this.#entries = new WatchedEntries(keyOf);
-  }
-
-  /** A counter that rises with each batch. A component that reads it renders again after the next batch. */
-  get version(): ReadonlySignal<number> {
-    return this.#version;
-  }
-
-  /** True after the first whole snapshot. Before that an empty store does not mean that there are no entries. */
-  get isLoaded(): ReadonlySignal<boolean> {
-    return this.#isLoaded;
   }
 
   get entries(): ReadonlyMap<string, T> {

@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 
 export type ButtonKind = 'normal' | 'main' | 'danger' | 'quiet';
 
-interface ButtonProps {
+export interface ButtonProps {
   readonly children: ComponentChildren;
   readonly onPress: () => void;
   readonly kind?: ButtonKind;
@@ -33,15 +33,13 @@ export function Button({ children, onPress, kind = 'normal', isBusy = false, ...
   );
 }
 
-interface SubmitProps {
-  readonly children: ComponentChildren;
-  readonly kind?: ButtonKind;
-  readonly isBusy?: boolean;
-  readonly isDisabled?: boolean;
-}
-
 /** The button that sends the form around it. */
-export function Submit({ children, kind = 'main', isBusy = false, isDisabled = false }: SubmitProps) {
+export function Submit({
+  children,
+  kind = 'main',
+  isBusy = false,
+  isDisabled = false,
+}: Omit<ButtonProps, 'onPress'>) {
   return (
     <button type="submit" class={`button button-${kind}`} disabled={isBusy || isDisabled} aria-busy={isBusy}>
       {children}
@@ -49,15 +47,9 @@ export function Submit({ children, kind = 'main', isBusy = false, isDisabled = f
   );
 }
 
-interface ButtonLinkProps {
-  readonly children: ComponentChildren;
-  readonly href: string;
-  readonly kind?: ButtonKind;
-}
-
-export function ButtonLink({ children, href, kind = 'normal' }: ButtonLinkProps) {
+export function ButtonLink({ children, href }: { readonly children: string; readonly href: string }) {
   return (
-    <a class={`button button-${kind}`} href={href}>
+    <a class="button" href={href}>
       {children}
     </a>
   );

@@ -1,10 +1,5 @@
 /** Asks before an action on named things. It shows all of the names. */
-import { useSignal } from '@preact/signals';
-import { sentenceFor } from '../services/toasts.js';
-import { Button } from './button.js';
-import { Dialog } from './dialog.js';
-import { Failure } from './failure.js';
-import { text } from './text.js';
+import { FormDialog } from './dialog.js';
 
 interface ConfirmProps {
   readonly title: string;
@@ -19,43 +14,19 @@ interface ConfirmProps {
   readonly onClose: () => void;
 }
 
-export function Confirm({
-  title,
-  explanation,
-  names,
-  action,
-  isDanger = false,
-  onConfirm,
-  onClose,
-}: ConfirmProps) {
-  const isBusy = useSignal(false);
-  const problem = useSignal<string | null>(null);
-  const confirm = async (): Promise<void> => {
-    isBusy.value = true;
-    try {
-      await onConfirm();
-      onClose();
-    } catch (error) {
-      problem.value = sentenceFor(error);
-    } finally {
-      isBusy.value = false;
-    }
+export function Confirm({ explanation, names, onConfirm, ...dialog }: ConfirmProps) {
+  const act = async (): Promise<void> => {
+    await onConfirm();
+    dialog.onClose();
   };
   return (
-    <Dialog title={title} onClose={onClose}>
+    <FormDialog {...dialog} onSubmit={act}>
       <p>{explanation}</p>
       <ul class="names mono">
         {names.map((name) => (
           <li key={name}>{name}</li>
         ))}
       </ul>
-      {problem.value !== null && <Failure error={problem.value} />}
-      <div class="foot">
-        <Button onPress={onClose}>{text.cancel}</Button>
-        <Button kind={isDanger ? 'danger' : 'main'} isBusy={isBusy.value} onPress={() => void confirm()}>
-          {action}
-        </Button>
-      </div>
-    </Dialog>
+    </FormDialog>
   );
 }

@@ -1,6 +1,9 @@
 /** A dialog of the browser: it holds the focus, Escape closes it, and then the focus returns to where it was. */
+import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, type ButtonProps } from './button.js';
+import { Form, type FormProps } from './form.js';
 
 interface DialogProps {
   readonly title: string;
@@ -40,5 +43,34 @@ export function Dialog({ title, children, onClose, size = 'normal' }: DialogProp
         {children}
       </div>
     </dialog>
+  );
+}
+
+/** A dialog that asks and then acts. `onSubmit` closes it. */
+export function FormDialog({
+  title,
+  ...form
+}: FormProps & { readonly title: string; readonly onClose: () => void }) {
+  return (
+    <Dialog title={title} onClose={form.onClose}>
+      <Form {...form} />
+    </Dialog>
+  );
+}
+
+/** A button that opens a dialog. */
+export function DialogButton({
+  dialog,
+  ...button
+}: Omit<ButtonProps, 'onPress'> & { readonly dialog: (onClose: () => void) => ComponentChildren }) {
+  const isOpen = useSignal(false);
+  const show = (value: boolean) => (): void => {
+    isOpen.value = value;
+  };
+  return (
+    <>
+      <Button {...button} onPress={show(true)} />
+      {isOpen.value && dialog(show(false))}
+    </>
   );
 }

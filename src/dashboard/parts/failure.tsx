@@ -3,12 +3,7 @@ import { sentenceFor } from '../services/toasts.js';
 import { Button } from './button.js';
 import { text } from './text.js';
 
-interface FailureProps {
-  readonly error: unknown;
-  readonly onRetry?: () => void;
-}
-
-export function Failure({ error, onRetry }: FailureProps) {
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
   return (
     <div class="failure" role="alert">
       <p>{sentenceFor(error)}</p>

@@ -1,18 +1,61 @@
 /** A form with labelled fields and a foot. A field shows its error below itself. */
+import { type Signal, useSignal } from '@preact/signals';
 import type { ComponentChildren, TargetedInputEvent } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
+import { Button, Submit } from './button.js';
 import { Failure } from './failure.js';
+import { text } from './text.js';
 
-interface FormProps {
+export interface FormProps {
+  readonly children: ComponentChildren;
+  /** The word on the button that sends. */
+  readonly action: string;
+  readonly isDanger?: boolean;
+  readonly isDisabled?: boolean;
+  /** Sends the form. When it rejects, the form stays and shows why. */
+  readonly onSubmit: () => Promise<void>;
+  /** Makes a button that cancels. */
+  readonly onClose?: () => void;
+}
+
+export function Form({
+  children,
+  action,
+  isDanger = false,
+  isDisabled = false,
+  onSubmit,
+  onClose,
+}: FormProps) {
+  const { isBusy, problem, submit } = useSubmit(onSubmit);
+  return (
+    <PlainForm
+      problem={problem}
+      onSubmit={submit}
+      foot={
+        <>
+          {onClose !== undefined && <Button onPress={onClose}>{text.cancel}</Button>}
+          <Submit kind={isDanger ? 'danger' : 'main'} isBusy={isBusy} isDisabled={isDisabled}>
+            {action}
+          </Submit>
+        </>
+      }
+    >
+      {children}
+    </PlainForm>
+  );
+}
+
+interface PlainFormProps {
   readonly children: ComponentChildren;
   /** The buttons; the one that sends comes last. */
   readonly foot: ComponentChildren;
   readonly onSubmit: () => void;
   /** Why the last try failed; null: it did not. */
-  readonly problem?: unknown;
+  readonly problem: unknown;
 }
 
-export function Form({ children, foot, onSubmit, problem = null }: FormProps) {
+/** A form whose user has its own buttons, and runs the action itself. */
+export function PlainForm({ children, foot, onSubmit, problem }: PlainFormProps) {
   return (
     <form
       class="form"
@@ -29,10 +72,34 @@ export function Form({ children, foot, onSubmit, problem = null }: FormProps) {
   );
 }
 
+/** Runs one call of `action` at a time. `problem` is why the last call failed; null: it did not. */
+export function useSubmit(action: () => Promise<void>) {
+  const isBusy = useSignal(false);
+  const problem = useSignal<unknown>(null);
+  const run = async (): Promise<void> => {
+    isBusy.value = true;
+    problem.value = null;
+    try {
+      await action();
+    } catch (error) {
+      problem.value = error;
+    } finally {
+      isBusy.value = false;
+    }
+  };
+  return {
+    isBusy: isBusy.value,
+    problem: problem.value,
+    submit: (): void => {
+      if (!isBusy.peek()) void run();
+    },
+  };
+}
+
 interface FieldProps {
   readonly label: string;
   /** A text that always stands below the field: form, unit, default. */
-  readonly hint?: string;
+  readonly hint?: string | undefined;
   readonly error?: string | null;
   /** Renders the input with these ids, so that label, hint and error belong to it. */
   readonly children: (ids: { readonly id: string; readonly 'aria-describedby': string }) => ComponentChildren;
@@ -54,20 +121,20 @@ export function Field({ label, hint, error = null, children }: FieldProps) {
 
 interface TextInputProps {
   readonly label: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
+  /** The text; the input writes it with each letter. */
+  readonly value: Signal<string>;
   readonly hint?: string;
   readonly error?: string | null;
   /** True when the input shows dots instead of the text. */
   readonly isSecret?: boolean;
   /** The keyboard that a phone shows. */
-  readonly inputMode?: 'text' | 'numeric' | 'decimal' | 'search';
+  readonly inputMode?: 'text' | 'numeric';
   readonly isMono?: boolean;
   readonly hasFocus?: boolean;
 }
 
-export function TextInput({ label, hint, error, ...input }: TextInputProps) {
-  const { value, onInput, isSecret = false, inputMode = 'text', isMono = false, hasFocus = false } = input;
+export function TextInput({ label, hint, error = null, value, ...input }: TextInputProps) {
+  const { isSecret = false, inputMode = 'text', isMono = false, hasFocus = false } = input;
   const element = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (hasFocus) element.current?.focus();
@@ -75,16 +142,18 @@ export function TextInput({ label, hint, error, ...input }: TextInputProps) {
   const common = {
     ref: element,
     class: isMono ? 'input mono' : 'input',
-    value,
+    value: value.value,
     inputMode,
-    'aria-invalid': error != null,
+    'aria-invalid': error !== null,
     autocomplete: 'off',
     autocapitalize: 'off',
     spellcheck: false,
-    onInput: (event: TargetedInputEvent<HTMLInputElement>) => onInput(event.currentTarget.value),
+    onInput: (event: TargetedInputEvent<HTMLInputElement>) => {
+      value.value = event.currentTarget.value;
+    },
   } as const;
   return (
-    <Field label={label} {...(hint !== undefined && { hint })} {...(error !== undefined && { error })}>
+    <Field label={label} hint={hint} error={error}>
       {(ids) =>
         isSecret ? <input type="password" {...ids} {...common} /> : <input type="text" {...ids} {...common} />
       }
@@ -105,12 +174,45 @@ export function Select({ label, value, options, onChange }: SelectProps) {
     <label class="select">
       <span class="quiet">{label}</span>
       <select class="input" value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map((option) => (
-          <option key={option.value} value={option.value}>
-            {option.label}
-          </option>
-        ))}
+        <Options options={options} />
       </select>
     </label>
   );
+}
+
+interface ChoiceProps<T extends string> {
+  readonly label: string;
+  readonly hint?: string;
+  /** The chosen value; the choice writes it. */
+  readonly value: Signal<T>;
+  readonly options: readonly { readonly value: T; readonly label: string }[];
+}
+
+/** A labelled choice of a form. */
+export function Choice<T extends string>({ label, hint, value, options }: ChoiceProps<T>) {
+  const choose = (chosen: string): void => {
+    value.value = options.find((option) => option.value === chosen)?.value ?? value.value;
+  };
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select
+          {...ids}
+          class="input"
+          value={value.value}
+          onChange={(event) => choose(event.currentTarget.value)}
+        >
+          <Options options={options} />
+        </select>
+      )}
+    </Field>
+  );
+}
+
+function Options({ options }: Pick<SelectProps, 'options'>) {
+  return options.map(({ value, label }) => (
+    <option key={value} value={value}>
+      {label}
+    </option>
+  ));
 }

@@ -17,7 +17,7 @@ export function Page({ title, about, actions, children, fill = false }: PageProp
       <header class="screen-head">
         <h1>{title}</h1>
         {about !== undefined && <div class="screen-about">{about}</div>}
-        {actions !== undefined && <div class="screen-actions">{actions}</div>}
+        {actions !== undefined && <div class="bar-end">{actions}</div>}
       </header>
       {children}
     </div>

@@ -1,12 +1,10 @@
-/**
- * Sends actions on instances, and marks the instances whose state does not show the action yet, so that every click is
- * answered.
- */
+/** Marks of things whose state does not show yet what was asked of them, so that every click is answered. */
 import { signal } from '@preact/signals';
 import type { InstanceInfo } from '../../model/instance.js';
 import { type Api, apiPath } from '../api/api-client.js';
 
-export type InstanceAction = 'start' | 'stop' | 'restart' | 'delete';
+export const INSTANCE_ACTIONS = ['start', 'stop', 'restart', 'delete'] as const;
+export type InstanceAction = (typeof INSTANCE_ACTIONS)[number];
 
 /** Sends an action. Resolves when the API has accepted it. Throws ApiFailure. */
 export function performAction(api: Api, action: InstanceAction, id: string): Promise<unknown> {
@@ -14,54 +12,70 @@ export function performAction(api: Api, action: InstanceAction, id: string): Pro
   return api.patch(apiPath('instances', id, 'lifecycle'), { query: { target: action } });
 }
 
-interface Asked {
-  readonly action: InstanceAction;
-  /** The instance before the action. */
-  readonly before: InstanceInfo;
+interface Rules<T, Action> {
+  readonly keyOf: (thing: T) => string;
+  /** False when no change of the state would confirm the action. */
+  readonly hasEffect: (action: Action, before: T) => boolean;
+  /** True when the state shows that the action was taken up. */
+  readonly isConfirmed: (before: T, now: T) => boolean;
+}
+
+interface Asked<T, Action> {
+  readonly action: Action;
+  /** The thing before the action. */
+  readonly before: T;
   readonly at: number;
+}
+
+/** How long a mark stays at most. A stop may wait longer for its program, and then the state says so. */
+const LONGEST_MS = 15_000;
+
+export class PendingMarks<T, Action> {
+  readonly #rules: Rules<T, Action>;
+  readonly #asked = signal<ReadonlyMap<string, Asked<T, Action>>>(new Map());
+
+  constructor(rules: Rules<T, Action>) {
+    this.#rules = rules;
+  }
+
+  ask(action: Action, things: readonly T[]): void {
+    const { keyOf, hasEffect } = this.#rules;
+    const at = Date.now();
+    const next = new Map(this.#asked.value);
+    for (const before of things)
+      if (hasEffect(action, before)) next.set(keyOf(before), { action, before, at });
+    this.#asked.value = next;
+    setTimeout(() => this.#keep((asked) => asked.at !== at), LONGEST_MS);
+  }
+
+  /** Removes the mark, because the call failed. */
+  forget(key: string): void {
+    this.#keep(({ before }) => this.#rules.keyOf(before) !== key);
+  }
+
+  /** The action that this thing does not show yet; undefined: none. */
+  of(thing: T): Action | undefined {
+    const { keyOf, isConfirmed } = this.#rules;
+    const asked = this.#asked.value.get(keyOf(thing));
+    return asked === undefined || isConfirmed(asked.before, thing) ? undefined : asked.action;
+  }
+
+  #keep(isKept: (asked: Asked<T, Action>) => boolean): void {
+    this.#asked.value = new Map([...this.#asked.value].filter(([, asked]) => isKept(asked)));
+  }
 }
 
 /** The fields in which an action shows. A report of the app, such as its players, confirms nothing. */
 const CONFIRMING = ['state', 'reason', 'message', 'restarts', 'processPid'] as const;
 
-/** How long a mark stays at most. A stop may wait longer for its program, and then the state says so. */
-const LONGEST_MS = 15_000;
-
-export class PendingActions {
-  readonly #asked = signal<ReadonlyMap<string, Asked>>(new Map());
-
-  ask(action: InstanceAction, instances: readonly InstanceInfo[]): void {
-    const at = Date.now();
-    const next = new Map(this.#asked.value);
-    for (const before of instances)
-      if (hasEffect(action, before)) next.set(before.id, { action, before, at });
-    this.#asked.value = next;
-    setTimeout(() => this.#endThose(at), LONGEST_MS);
+/** The marks of instances. */
+export class PendingActions extends PendingMarks<InstanceInfo, InstanceAction> {
+  constructor() {
+    super({
+      keyOf: ({ id }) => id,
+      hasEffect: (action, { state }) =>
+        action === 'start' ? state !== 'ONLINE' : action !== 'stop' || state !== 'STOPPED',
+      isConfirmed: (before, now) => CONFIRMING.some((field) => before[field] !== now[field]),
+    });
   }
-
-  /** Removes the mark, because the call failed. */
-  forget(id: string): void {
-    const next = new Map(this.#asked.value);
-    next.delete(id);
-    this.#asked.value = next;
-  }
-
-  /** The action that this instance does not show yet; undefined: none. */
-  of(instance: InstanceInfo): InstanceAction | undefined {
-    const asked = this.#asked.value.get(instance.id);
-    if (asked === undefined || CONFIRMING.some((field) => asked.before[field] !== instance[field]))
-      return undefined;
-    return asked.action;
-  }
-
-  /** Ends the marks that were made at this time. */
-  #endThose(at: number): void {
-    this.#asked.value = new Map([...this.#asked.value].filter(([, asked]) => asked.at !== at));
-  }
-}
-
-/** False for the start of an instance that runs: no change of its state would confirm it. */
-function hasEffect(action: InstanceAction, { state }: InstanceInfo): boolean {
-  if (action === 'start') return state !== 'ONLINE';
-  return action !== 'stop' || state !== 'STOPPED';
 }

@@ -1,8 +1,11 @@
 /** A state by colour, shape and word: a full circle is good, a ring is busy, a square is at rest, a triangle is bad. */
-import { text } from './text.js';
-import type { Tone } from './tone.js';
 
-export type { Tone };
+import type { InstanceInfo } from '../../model/instance.js';
+import type { PendingActions } from './pending-actions.js';
+import { text } from './text.js';
+
+/** The tone of a state, which chooses the colour and shape of a badge. */
+export type Tone = 'good' | 'busy' | 'bad' | 'still';
 
 const TONES: Readonly<Record<keyof typeof text.states, Tone>> = {
   CREATING: 'busy',
@@ -40,6 +43,13 @@ export function toneOf(state: keyof typeof text.states): Tone {
 /** The badge of an instance's state or a node's condition. */
 export function StateBadge({ state }: { readonly state: keyof typeof text.states }) {
   return <Badge tone={TONES[state]} label={text.states[state]} />;
+}
+
+/** The badge of an instance's state, or of the action that the state does not show yet. */
+export function InstanceBadge(props: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
+  const action = props.pending.of(props.instance);
+  if (action === undefined) return <StateBadge state={props.instance.state} />;
+  return <Badge tone="busy" label={text.pending[action]} isPending />;
 }
 
 function Shape({ tone }: { readonly tone: Tone }) {

@@ -26,8 +26,22 @@ export const text = {
   selectAll: 'Select all rows',
   selectRow: (name: string) => `Select ${name}`,
   sortBy: (column: string) => `Sort by ${column}`,
+  why: {
+    title: 'Why this state',
+    next: 'What happens next',
+    nothing: 'Nothing by itself.',
+    advice: 'What you can do',
+    noAdvice: 'Nothing needs doing.',
+  },
   never: 'never',
   justNow: 'just now',
+  action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
+  pending: {
+    start: 'Start requested',
+    stop: 'Stop requested',
+    restart: 'Restart requested',
+    delete: 'Delete requested',
+  },
   states: {
     CREATING: 'Starting',
     ONLINE: 'Online',

@@ -13,6 +13,7 @@ interface PageBuildOptions {
 
 export class PageBuild {
   readonly #isOld = signal(false);
+  readonly isOld: ReadonlySignal<boolean> = this.#isOld;
   readonly #options: PageBuildOptions;
 
   constructor(options: PageBuildOptions) {
@@ -20,10 +21,6 @@ export class PageBuild {
     effect(() => {
       if (options.connection.value.phase === 'live') void this.#check();
     });
-  }
-
-  get isOld(): ReadonlySignal<boolean> {
-    return this.#isOld;
   }
 
   async #check(): Promise<void> {

@@ -14,11 +14,8 @@ const MOST = 4;
 
 export class Toasts {
   readonly #shown = signal<readonly Toast[]>([]);
+  readonly shown: ReadonlySignal<readonly Toast[]> = this.#shown;
   #last = 0;
-
-  get shown(): ReadonlySignal<readonly Toast[]> {
-    return this.#shown;
-  }
 
   done(text: string): void {
     const { id } = this.#add('done', text);

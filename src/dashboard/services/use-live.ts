@@ -50,11 +50,14 @@ export interface Asked<T> {
   readonly isAsking: boolean;
 }
 
+/** The answer to a question, and `again`, which asks once more. */
+export type Asking<T> = ReadonlySignal<Asked<T>> & { readonly again: () => void };
+
 /** Asks the API when the component is first shown, whenever one of `keys` changes, and at each call of `again()`. */
 export function useAsked<T>(
   ask: (api: Api, signal: AbortSignal) => Promise<T>,
   keys: readonly unknown[],
-): ReadonlySignal<Asked<T>> & { readonly again: () => void } {
+): Asking<T> {
   const { api } = useServices();
   const round = useSignal(0);
   const state = useSignal<Asked<T>>({ value: undefined, error: null, isAsking: true });

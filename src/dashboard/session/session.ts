@@ -5,9 +5,7 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Caller, CreatedSession } from '../../operations/sessions.js';
 import { Api, ApiFailure } from '../api/api-client.js';
-import { includesScope, type Scope } from './scopes.js';
 import { TabChannel } from './tab-channel.js';
-import { text } from './text.js';
 
 type SessionState =
   | { readonly phase: 'starting' }
@@ -17,12 +15,18 @@ type SessionState =
   | { readonly phase: 'unreachable'; readonly problem: string }
   | { readonly phase: 'in'; readonly token: string; readonly caller: Caller };
 
+type Scope = Caller['scope'];
+
+/** The scopes. Each includes those before it. */
+const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'];
+const SIGNED_OUT = 'You are signed out.';
 const STORED_AS = 'drover-session';
 const SESSION_TOKEN = /^drvs_/;
 
 export class Session {
   readonly api: Api;
   readonly #state = signal<SessionState>({ phase: 'starting' });
+  readonly state: ReadonlySignal<SessionState> = this.#state;
   readonly #storage: Storage;
   readonly #tabs: TabChannel;
   #token: string | null;
@@ -37,18 +41,17 @@ export class Session {
     });
   }
 
-  get state(): ReadonlySignal<SessionState> {
-    return this.#state;
-  }
-
   readonly caller: ReadonlySignal<Caller | null> = computed(() =>
     this.#state.value.phase === 'in' ? this.#state.value.caller : null,
   );
 
-  /** Whether the scope of the key includes this scope. Reads a signal, so call it in a render or an effect. */
+  /**
+   * Whether the scope of the key includes this scope. The server decides; the page hides what it would refuse. Reads a
+   * signal, so call it in a render or an effect.
+   */
   can(scope: Scope): boolean {
     const caller = this.caller.value;
-    return caller !== null && includesScope(caller.scope, scope);
+    return caller !== null && SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(scope);
   }
 
   /** Whether the key sees all configurations. A restricted key gets no keys, templates, audit and cluster. */
@@ -83,8 +86,8 @@ export class Session {
   async signOut(): Promise<void> {
     try {
       await this.api.delete('/sessions/current');
-      this.#tabs.tellEnded(text.signedOut);
-      this.#end(text.signedOut);
+      this.#tabs.tellEnded(SIGNED_OUT);
+      this.#end(SIGNED_OUT);
     } catch (error) {
       // If no answer comes, the server may still have the session: the operator must know.
       if (error instanceof ApiFailure && error.status === 401) return;

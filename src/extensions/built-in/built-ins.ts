@@ -23,6 +23,6 @@ export const BUILT_INS: readonly BuiltIn[] = [
     id: 's3',
     name: 'S3 storage',
     description: 'Templates from a bucket of any service that speaks S3',
-    load: async () => (await import('./s3-extension.js')).s3Extension,
+    load: async () => (await import('./s3-storage.js')).s3Extension,
   },
 ];

@@ -8,13 +8,14 @@ import { chmod, mkdir, open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { S3Client } from '@aws-sdk/client-s3';
+import { z } from 'zod';
 import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
 import { MAX_TREE_ENTRIES } from '../../templates/tree/tree.js';
-import type { StorageProvider } from '../extension.js';
-import type { BucketSettings } from './s3-settings.js';
+import type { Extension, StorageProvider } from '../extension.js';
+import { parseSettings, storagesSchema, storageUrlSchema } from './settings.js';
 
 const CONNECT_LIMIT_MS = 5000;
 /** The longest wait for an answer, and between two bytes of an answer. */
@@ -41,7 +42,7 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials: give accessKeyId and secretAccessKey',
 };
 
-export interface S3StorageOptions {
+interface S3StorageOptions {
   /** How many objects a page of a listing holds. Default: 1000, the most that S3 gives. */
   readonly pageKeys?: number;
 }
@@ -232,3 +233,38 @@ function explain(error: unknown): never {
   const code = error instanceof Error && 'code' in error ? error.code : name;
   throw new Error(message === '' || message === 'UnknownError' ? `the service answered ${code}` : message);
 }
+
+const PREFIX = /^[^/\\\0]+(\/[^/\\\0]+)*$/;
+
+const bucketSchema = z
+  .strictObject({
+    endpoint: storageUrlSchema.optional(),
+    region: z.string().min(1),
+    bucket: z.string().min(1),
+    /** The path of the objects, which lie under `<prefix>/<group>/<name>/`. */
+    prefix: z.string().regex(PREFIX, 'must be a path without a slash at either end').optional(),
+    accessKeyId: z.string().min(1).optional(),
+    secretAccessKey: z.string().min(1).optional(),
+    forcePathStyle: z.boolean().optional(),
+  })
+  .refine(
+    ({ accessKeyId, secretAccessKey }) => (accessKeyId === undefined) === (secretAccessKey === undefined),
+    {
+      error: 'accessKeyId and secretAccessKey must be given together, or neither',
+    },
+  );
+
+type BucketSettings = z.output<typeof bucketSchema>;
+
+const settingsSchema = storagesSchema(bucketSchema);
+
+export const s3Extension: Extension = {
+  activate(context) {
+    const { storages } = parseSettings(settingsSchema, context.settings);
+    for (const [key, settings] of Object.entries(storages)) {
+      const storage = new S3Storage(settings);
+      context.registerStorage(key, storage);
+      context.signal.addEventListener('abort', () => storage.close(), { once: true });
+    }
+  },
+};

@@ -4,7 +4,7 @@ import type { FieldNotes } from '../report.js';
 import { membersOf, noteVariables, variableMapOf } from '../values.js';
 import type { Pm2App } from './app.js';
 
-export interface Pm2Environment {
+interface Pm2Environment {
   readonly variables: Readonly<Record<string, string>>;
   /** The variable `PORT`. Drover sets it by itself where a configuration has ports. */
   readonly port: number | undefined;
@@ -27,7 +27,7 @@ export function environmentOf(app: Pm2App, name: string | undefined, notes: Fiel
   const map = variableMapOf({ ...all, ...shortcut, ...chosen(fields, name, notes) });
   const { values } = map;
   const port = portOf(values.PORT);
-  // The port has its note with the ports of all processes of that name (merge.ts).
+  // The port has its note with the ports of all processes of that name (list.ts).
   const converted = map.converted.filter((key) => key !== 'PORT' || port === undefined);
   const isChanged = converted.length + map.dropped.length > 0;
   if (own !== undefined && (isChanged || app.kind === 'app'))

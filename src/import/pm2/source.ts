@@ -3,7 +3,7 @@ import { closeSync, openSync, readSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
 import { dirname, extname } from 'node:path';
-import { ClientError, EXIT } from '../../client/client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
 import { isMissing } from '../../files/system-error.js';

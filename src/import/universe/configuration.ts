@@ -2,7 +2,7 @@
 import { isBuiltInVariable, placeholderNames } from '../../model/names.js';
 import type { Content } from '../draft.js';
 import { FieldNotes } from '../report.js';
-import { listOf, membersOf, noteVariables, toName, toNames, variableMapOf } from '../values.js';
+import { listOf, membersOf, notedName, noteVariables, toNames, variableMapOf } from '../values.js';
 import type { NodeFacts } from './node.js';
 import { mapTemplates } from './templates.js';
 
@@ -14,7 +14,7 @@ export interface UniverseFacts {
   readonly staticDirectories: ReadonlySet<string>;
 }
 
-export interface MappedConfiguration {
+interface MappedConfiguration {
   readonly name: string;
   readonly content: Content;
   readonly fields: FieldNotes['reports'];
@@ -48,7 +48,7 @@ interface Work {
 type Rule = (value: unknown, work: Work) => Content;
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ['name', mapName],
+  ['name', (value, { notes }) => ({ name: notedName('name', value, notes) })],
   ['command', mapCommand],
   ['static', mapStatic],
   ['nodes', mapNodes],
@@ -95,13 +95,6 @@ export function mapConfiguration(members: Content, facts: UniverseFacts): Mapped
 
 function contentOf(fields: readonly string[], work: Work): Content {
   return Object.assign({}, ...fields.map((field) => RULES.get(field)?.(work.input[field], work)));
-}
-
-function mapName(value: unknown, { notes }: Work): Content {
-  const name = typeof value === 'string' ? (toName(value) ?? value) : value;
-  if (name === value) notes.taken('name');
-  else notes.changed('name', `${JSON.stringify(value)} is ${String(name)}: names have no other characters`);
-  return { name };
 }
 
 function mapCommand(value: unknown, { notes, input }: Work): Content {

@@ -1,7 +1,7 @@
 /** Maps the main configuration of a Universe node (its `config.json`) to Drover's. Pure. */
 import type { Content } from '../draft.js';
 import { FieldNotes } from '../report.js';
-import { listOf, membersOf, toName } from '../values.js';
+import { listOf, membersOf, notedName } from '../values.js';
 
 /** What other files of this node add to its own `config.json`. */
 export interface NodeFacts {
@@ -10,7 +10,7 @@ export interface NodeFacts {
   readonly variables: Readonly<Record<string, unknown>>;
 }
 
-export interface MappedNode {
+interface MappedNode {
   readonly content: Content;
   readonly fields: FieldNotes['reports'];
   readonly facts: NodeFacts;
@@ -25,7 +25,7 @@ const DEFAULTS = {
 } as const;
 
 /** Fields with the same name and meaning. */
-const SAME = [
+const SAME: ReadonlySet<string> = new Set([
   'address',
   'port',
   'apiPort',
@@ -35,71 +35,14 @@ const SAME = [
   'debug',
   'maxRamMB',
   'maxCpu',
-] as const;
-
-const NAMES = ['nodeId', 'clusterName'] as const;
-
-type Rule = (value: unknown, notes: FieldNotes, members: Content) => Content;
-
-const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ...SAME.map((field): [string, Rule] => [field, (value, notes) => take(field, value, notes)]),
-  ...NAMES.map((field): [string, Rule] => [field, (value, notes) => takeName(field, value, notes)]),
-  [
-    'isMasterNode',
-    (value, notes) => {
-      if (value !== false) return take('isMasterNode', value, notes);
-      const note =
-        'a wrapper joins with a token: make one on the master (drover token), then type drover join TOKEN --master HOST:PORT here. It reads no configurations and templates of its own: import them on the master';
-      notes.changed('isMasterNode', note);
-      return { isMasterNode: false };
-    },
-  ],
-  [
-    'bindAddress',
-    (value, notes) => {
-      notes.changed('bindAddress', 'in Drover the REST API listens there too, not only the cluster port');
-      return { bindAddress: value };
-    },
-  ],
-  [
-    'publicAddress',
-    (value, notes, { address }) => {
-      const note =
-        'others reach a node of Drover at `address`, and the master at `masterAddress` of the node';
-      if (value === address) notes.taken('publicAddress');
-      else notes.left('publicAddress', note);
-      return {};
-    },
-  ],
-  [
-    'nodeSpecificVariables',
-    (_value, notes) => {
-      const note = 'become `properties` of the configurations that this node alone may run';
-      notes.changed('nodeSpecificVariables', note);
-      return {};
-    },
-  ],
-  [
-    'updateSources',
-    (value, notes) => {
-      const note =
-        'Drover downloads no files of its own: let git or cron change them, it takes them up at once; for templates there are storages';
-      if (listOf(value)?.length === 0) notes.taken('updateSources');
-      else notes.left('updateSources', note);
-      return {};
-    },
-  ],
 ]);
 
 /** Maps the members of the file. `input` is empty when there is no file: Universe takes its defaults then. */
 export function mapNode(input: Content): MappedNode {
   const notes = new FieldNotes();
   let content: Content = {};
-  for (const [field, value] of Object.entries(input)) {
-    const rule = RULES.get(field);
-    if (rule === undefined) notes.left(field, 'neither Universe nor Drover has such a field');
-    else content = { ...content, ...rule(value, notes, input) };
-  }
+  for (const [field, value] of Object.entries(input))
+    content = { ...content, ...mapField(field, value, input, notes) };
   for (const [field, value] of Object.entries(DEFAULTS)) {
     if (field in input) continue;
     notes.added(field, `${value}, as Universe takes it where the field is missing`);
@@ -110,14 +53,44 @@ export function mapNode(input: Content): MappedNode {
   return { content, fields: notes.reports, facts: { nodeId, variables } };
 }
 
-function take(field: string, value: unknown, notes: FieldNotes): Content {
-  notes.taken(field);
-  return { [field]: value };
-}
-
-function takeName(field: string, value: unknown, notes: FieldNotes): Content {
-  const name = typeof value === 'string' ? (toName(value) ?? value) : value;
-  if (name === value) notes.taken(field);
-  else notes.changed(field, `${JSON.stringify(value)} is ${String(name)}: names have no other characters`);
-  return { [field]: name };
+function mapField(field: string, value: unknown, { address }: Content, notes: FieldNotes): Content {
+  switch (field) {
+    case 'nodeId':
+    case 'clusterName':
+      return { [field]: notedName(field, value, notes) };
+    case 'isMasterNode':
+      if (value === false)
+        notes.changed(
+          field,
+          'a wrapper joins with a token: make one on the master (drover token), then type drover join TOKEN --master HOST:PORT here. It reads no configurations and templates of its own: import them on the master',
+        );
+      else notes.taken(field);
+      return { isMasterNode: value };
+    case 'bindAddress':
+      notes.changed(field, 'in Drover the REST API listens there too, not only the cluster port');
+      return { bindAddress: value };
+    case 'publicAddress':
+      if (value === address) notes.taken(field);
+      else
+        notes.left(
+          field,
+          'others reach a node of Drover at `address`, and the master at `masterAddress` of the node',
+        );
+      return {};
+    case 'nodeSpecificVariables':
+      notes.changed(field, 'become `properties` of the configurations that this node alone may run');
+      return {};
+    case 'updateSources':
+      if (listOf(value)?.length === 0) notes.taken(field);
+      else
+        notes.left(
+          field,
+          'Drover downloads no files of its own: let git or cron change them, it takes them up at once; for templates there are storages',
+        );
+      return {};
+    default:
+      if (SAME.has(field)) notes.taken(field);
+      else notes.left(field, 'neither Universe nor Drover has such a field');
+      return SAME.has(field) ? { [field]: value } : {};
+  }
 }

@@ -1,7 +1,7 @@
 /** Reads a directory of the Universe reference and maps its contents. Changes nothing there. */
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { ClientError, EXIT } from '../../client/client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import { JsonTextError, readJsonText } from '../../configuration-files/json-position.js';
 import { MAX_FILE_BYTES } from '../../configuration-files/parse.js';

@@ -4,7 +4,7 @@
 import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { ClientError, EXIT } from '../../client/client-error.js';
+import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import type { Draft } from '../draft.js';
 import { toName } from '../values.js';

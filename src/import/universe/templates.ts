@@ -2,7 +2,7 @@
 import { LOCAL_STORAGE } from '../../model/template.js';
 import type { Content } from '../draft.js';
 import type { FieldNotes } from '../report.js';
-import { listOf, membersOf, toName, toNames } from '../values.js';
+import { listOf, membersOf, nameOr, toNames } from '../values.js';
 
 const FIELD = 'templateInstallationConfig';
 
@@ -60,8 +60,8 @@ function mapReferences(
 
 function mapReference(reference: Content | undefined): { content?: Content; remark?: string } {
   if (reference === undefined) return {};
-  const group = nameIn(reference.group);
-  const name = nameIn(reference.name);
+  const group = nameOr(reference.group);
+  const name = nameOr(reference.name);
   const content = { storage: LOCAL_STORAGE, priority: 0, ...reference, group, name };
   const isRenamed = group !== reference.group || name !== reference.name;
   return isRenamed
@@ -70,10 +70,6 @@ function mapReference(reference: Content | undefined): { content?: Content; rema
         remark: `${String(reference.group)}/${String(reference.name)} is ${String(group)}/${String(name)}`,
       }
     : { content };
-}
-
-function nameIn(value: unknown): unknown {
-  return typeof value === 'string' ? (toName(value) ?? value) : value;
 }
 
 function remarksOn(content: Content | undefined, present: ReadonlySet<string>): string[] {

@@ -4,8 +4,7 @@
  */
 import { listSegments, openSegment } from '../segment-reader.js';
 import { linePattern } from './line-pattern.js';
-import { linesBackwards } from './lines-backwards.js';
-import { segmentEnd } from './segment-end.js';
+import { linesBackwards, segmentEnd } from './lines-backwards.js';
 
 /** The most bytes of the log read in one call, which takes less than half a second. */
 const MOST_BYTES = 16 * 1024 * 1024;

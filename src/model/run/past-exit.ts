@@ -12,6 +12,22 @@ export type LogPlace = z.output<typeof logPlaceSchema>;
 export const outputSpanSchema = z.object({ from: logPlaceSchema, to: logPlaceSchema });
 export type OutputSpan = z.output<typeof outputSpanSchema>;
 
+export const exitSchema = z.object({
+  /** Exit status; null when a signal ended the process. */
+  code: z.int().nullable(),
+  /** Signal name such as `SIGKILL`, or null. */
+  signal: z.string().nullable(),
+  /** Unix milliseconds. */
+  at: z.number(),
+  /** Where the run's output lies in the instance's log; absent: unknown. */
+  output: outputSpanSchema.optional(),
+  /** True when the runtime knows that the memory limit ended the run (docker). Else the node's limits know it. */
+  isOutOfMemory: z.boolean().optional(),
+  /** The cause in words, when neither code nor signal tells it: `its container was removed`. */
+  cause: z.string().optional(),
+});
+export type Exit = Readonly<z.output<typeof exitSchema>>;
+
 export const pastRunSchema = z.object({
   run: z.int(),
   /** When the start was requested, in Unix milliseconds by the node's clock; absent: not known, as in older handles. */

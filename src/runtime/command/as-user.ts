@@ -15,7 +15,7 @@ const IDENTIFIER = /^[A-Za-z_][A-Za-z0-9_]*$/;
 const READ_ONLY = new Set(['UID', 'EUID', 'PPID', 'BASH_VERSINFO', 'BASHOPTS', 'SHELLOPTS']);
 const TOOLS = '/usr/bin:/bin';
 
-export interface Call {
+interface Call {
   /** The command line for `/bin/sh -c`. */
   readonly command: string;
   readonly environment: Readonly<Record<string, string>>;

@@ -7,7 +7,7 @@ import { DroverError } from '../../model/errors.js';
 import { type ShellPlace, ShellScanner } from './shell-scanner.js';
 import { findPlaceholders, type Variables } from './variables.js';
 
-export interface SubstitutedCommand {
+interface SubstitutedCommand {
   readonly command: string;
   /** The values by `DROVER_VAR_<n>`, for the environment of the child. */
   readonly environment: Readonly<Record<string, string>>;

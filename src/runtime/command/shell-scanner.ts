@@ -5,7 +5,7 @@
  * word, but never runs a value, because only references are inserted.
  */
 
-export type ShellContext = 'unquoted' | 'double' | 'single' | 'arithmetic' | 'comment' | 'here-document';
+type ShellContext = 'unquoted' | 'double' | 'single' | 'arithmetic' | 'comment' | 'here-document';
 
 export interface ShellPlace {
   readonly context: ShellContext;

@@ -4,18 +4,18 @@
  * runs. A checkpoint says which message of the engine stands before which place of the log. Everything after both
  * was written byte for byte, so the log's size tells the rest.
  */
-import { readdirSync, statSync } from 'node:fs';
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../../files/system-error.js';
-import { SegmentWriter } from '../../logs/segment-writer.js';
-import { type SegmentLimits, segmentsOf } from '../../logs/segments.js';
+import { bytesAfter, SegmentWriter } from '../../logs/segment-writer.js';
+import type { SegmentLimits } from '../../logs/segments.js';
 import { messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { unavailable } from '../failures.js';
 import type { Engine } from './engine/engine.js';
 import { CursorAlignment, CursorTracker, type EngineCursor } from './engine/engine-cursor.js';
-import { isUnknown, unavailable } from './engine/engine-error.js';
+import { isUnknown } from './engine/engine-error.js';
 import { LogFrames } from './engine/log-frames.js';
 import type { RetryDelay } from './engine/retry-delay.js';
 import type { RunState } from './run-files.js';
@@ -26,7 +26,7 @@ const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine
 
 export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
 
-export interface ContainerLogOptions {
+interface ContainerLogOptions {
   readonly engine: Pick<Engine, 'logs' | 'logsSoFar' | 'inspect' | 'version'>;
   readonly containerId: string;
   /** The instance's log directory. */
@@ -78,7 +78,7 @@ export class ContainerLog {
     this.#from = from ?? this.#writer.position ?? null;
     if (checkpoint === null) return;
     this.#cursor = checkpoint.cursor ?? undefined;
-    this.#skip = bytesSince(this.#options.directory, checkpoint.place) ?? 0;
+    this.#skip = Math.max(0, bytesAfter(this.#options.directory, checkpoint.place) ?? 0);
   }
 
   /** Copies until the container has ended and all of its output is in the log, or until `signal` aborts. */
@@ -189,14 +189,4 @@ export class ContainerLog {
     this.#sinceCheckpoint = 0;
     this.#options.onCheckpoint({ place, cursor: this.#cursor ?? null });
   }
-}
-
-/** The output after `place`; undefined when that part of the log is gone. */
-function bytesSince(directory: string, place: LogPlace): number | undefined {
-  const segments = segmentsOf(directory, readdirSync(directory)).filter(
-    ({ firstLine }) => firstLine >= place.segment,
-  );
-  if (segments[0]?.firstLine !== place.segment) return undefined;
-  const size = segments.reduce((sum, { path }) => sum + statSync(path).size, 0);
-  return Math.max(0, size - place.offset);
 }

@@ -1,17 +1,20 @@
 /** One run in a container: its log, its standard input, and, once it has ended, its exit until that is acknowledged. */
+
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import type { SegmentLimits } from '../../logs/segments.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Attachment } from '../../model/run/attachment.js';
+import type { Exit } from '../../model/run/past-exit.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import { endText } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { unavailable } from '../failures.js';
 import { recentBytes } from '../recent-bytes.js';
-import type { Exit, Held, RunId } from '../runtime.js';
+import type { Held, RunId } from '../runtime.js';
 import { ContainerLog } from './container-log.js';
-import { ContainerStdin } from './container-stdin.js';
 import { ContainerTerminal } from './container-terminal.js';
 import { REMOVED_CAUSE } from './engine/container-exit.js';
 import type { Engine } from './engine/engine.js';
@@ -141,11 +144,11 @@ export class ContainerRun {
         `${MOST_TERMINALS} terminals are attached to instance ${this.id.instanceId}: leave one first`,
       );
     const directory = join(this.#services.logsDirectory, this.id.instanceId);
-    const terminal: ContainerTerminal = new ContainerTerminal({
-      first: recentBytes(directory, FIRST_SCREEN_BYTES),
-      write: (bytes) => this.write(bytes),
-      onClosed: () => this.#terminals.delete(terminal),
-    });
+    const terminal: ContainerTerminal = new ContainerTerminal(
+      recentBytes(directory, FIRST_SCREEN_BYTES),
+      (bytes) => this.write(bytes),
+      () => this.#terminals.delete(terminal),
+    );
     this.#terminals.add(terminal);
     return terminal;
   }
@@ -210,5 +213,61 @@ export class ContainerRun {
   #keep(fields: Partial<RunState>): void {
     this.#state = { ...this.#state, ...fields };
     this.#services.files.write(this.#state);
+  }
+}
+
+/** Beyond what kernel and engine buffer: a program that does not read must not fill our memory. */
+const MOST_WAITING_BYTES = 64 * 1024;
+
+/** Standard input of one container: a connection to its engine, opened at the first write and kept while it runs. */
+class ContainerStdin {
+  readonly #engine: Pick<Engine, 'attach'>;
+  readonly #containerId: string;
+  readonly #signal: AbortSignal;
+  #connection: Promise<Duplex> | undefined;
+
+  /** `signal` closes the connection. */
+  constructor(engine: Pick<Engine, 'attach'>, containerId: string, signal: AbortSignal) {
+    this.#engine = engine;
+    this.#containerId = containerId;
+    this.#signal = signal;
+  }
+
+  /**
+   * Writes in the order of the calls. Resolves when the bytes are on their way. Throws DRV_STDIN_FULL, or the error
+   * of attaching.
+   */
+  async write(bytes: Buffer): Promise<void> {
+    const connection = await this.#connect();
+    if (connection.destroyed || !connection.writable)
+      throw unavailable('the container engine closed the way to standard input; try again');
+    if (connection.writableLength > MOST_WAITING_BYTES)
+      throw new DroverError(
+        'DRV_STDIN_FULL',
+        'the process does not read its standard input, and no more of it is kept',
+      );
+    connection.write(bytes);
+  }
+
+  #connect(): Promise<Duplex> {
+    this.#connection ??= this.#open();
+    return this.#connection;
+  }
+
+  async #open(): Promise<Duplex> {
+    const forget = (): void => {
+      this.#connection = undefined;
+    };
+    try {
+      const connection = await this.#engine.attach(this.#containerId, this.#signal);
+      connection.on('error', forget).on('close', forget);
+      // The engine sends the output here too; it is in the log already.
+      connection.resume();
+      this.#signal.addEventListener('abort', () => connection.destroy(), { once: true });
+      return connection;
+    } catch (error) {
+      forget();
+      throw error;
+    }
   }
 }

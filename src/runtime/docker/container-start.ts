@@ -5,9 +5,10 @@
 import { statSync } from 'node:fs';
 import { ownUser } from '../../files/own-user.js';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
-import { isInstanceId } from '../../model/names.js';
+import { messageOf } from '../../model/errors.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
+import { startFailed } from '../failures.js';
+import { checkSpec } from '../owner/start-spec.js';
 import type { StartSpec } from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
 import { containerOptions } from './engine/container-options.js';
@@ -21,7 +22,7 @@ import { provideImage } from './image-pull.js';
 const DEFAULT_NETWORKS = ['bridge', 'podman'];
 const OWN_NETWORKS = new Set(['host', 'none']);
 
-export interface ContainerStart {
+interface ContainerStart {
   readonly spec: StartSpec;
   readonly session: EngineSession;
   readonly rootId: string;
@@ -34,6 +35,7 @@ export interface ContainerStart {
 export async function startContainer(start: ContainerStart): Promise<ContainerIdentity> {
   const { spec, session, signal, clock } = start;
   checkSpec(spec);
+  checkDirectory(spec);
   await refuseSecond(start);
   const settings = readDockerSettings(spec);
   try {
@@ -45,7 +47,8 @@ export async function startContainer(start: ContainerStart): Promise<ContainerId
     return await launchWithInit(start, settings);
   } catch (error) {
     if (signal.aborted) throw signal.reason;
-    if (error instanceof EngineRefusal) throw failed(`the container engine refuses: ${error.message}`, error);
+    if (error instanceof EngineRefusal)
+      throw startFailed(`the container engine refuses: ${error.message}`, error);
     throw error;
   }
 }
@@ -105,7 +108,7 @@ function openRun({ spec, session }: ContainerStart, containerId: string): Contai
   try {
     return session.open({ instanceId: spec.instanceId, run: spec.run }, containerId);
   } catch (error) {
-    throw failed(messageOf(error), error);
+    throw startFailed(messageOf(error), error);
   }
 }
 
@@ -115,7 +118,7 @@ async function networkOf(engine: Engine, { dockerNetwork }: DockerSettings): Pro
   const hasDefault = DEFAULT_NETWORKS.some((name) => names.has(name));
   if (dockerNetwork === undefined) return hasDefault ? 'bridge' : 'host';
   if (dockerNetwork === 'bridge' ? hasDefault : names.has(dockerNetwork)) return dockerNetwork;
-  throw failed(
+  throw startFailed(
     `property dockerNetwork: the container engine has no network ${dockerNetwork}; make it, or use host`,
   );
 }
@@ -136,21 +139,14 @@ async function refuseSecond({ spec, session }: ContainerStart): Promise<void> {
   if (last?.isAcknowledged === true) await session.remove(last);
   const live = session.book.liveOf(spec.instanceId);
   if (live !== undefined)
-    throw failed(`instance ${spec.instanceId} runs already, in container ${live.containerId.slice(0, 12)}`);
+    throw startFailed(
+      `instance ${spec.instanceId} runs already, in container ${live.containerId.slice(0, 12)}`,
+    );
 }
 
-function checkSpec({ instanceId, command, environment, workingDirectory }: StartSpec): void {
-  if (!isInstanceId(instanceId)) throw failed(`"${instanceId}" is not an instance id`);
-  if (command.includes('\0')) throw failed('command holds a NUL byte, which no process can be given');
-  for (const [name, value] of Object.entries(environment)) {
-    if (name === '' || /[=\0]/.test(name))
-      throw failed(`environment variable "${name}": the name is not valid`);
-    if (value.includes('\0')) throw failed(`environment variable ${name} holds a NUL byte`);
-  }
+function checkDirectory({ workingDirectory }: StartSpec): void {
   if (statSync(workingDirectory, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw failed(`the working directory ${workingDirectory.split('/').slice(-2).join('/')} does not exist`);
-}
-
-function failed(message: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_RUNTIME_START_FAILED', message, { cause });
+    throw startFailed(
+      `the working directory ${workingDirectory.split('/').slice(-2).join('/')} does not exist`,
+    );
 }

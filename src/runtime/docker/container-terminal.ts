@@ -9,26 +9,23 @@ import type { AttachEndReason, AttachEvent, Attachment } from '../../model/run/a
 const MOST_WAITING_BYTES = 1024 * 1024;
 const PIECE_BYTES = 32 * 1024;
 
-export interface ContainerTerminalOptions {
-  /** The end of the log. */
-  readonly first: Buffer;
-  /** Throws what standard input refuses. */
-  readonly write: (bytes: Buffer) => Promise<void>;
-  /** Called once, when it has ended or was closed. */
-  readonly onClosed: () => void;
-}
-
 export class ContainerTerminal implements Attachment {
   readonly isTransparent = true;
-  readonly #options: ContainerTerminalOptions;
+  readonly #write: (bytes: Buffer) => Promise<void>;
+  readonly #onClosed: () => void;
   readonly #waiting: AttachEvent[] = [];
   #waitingBytes = 0;
   #hasEnded = false;
   #wake: (() => void) | undefined;
 
-  constructor(options: ContainerTerminalOptions) {
-    this.#options = options;
-    if (options.first.length > 0) this.show(options.first);
+  /**
+   * `first`: the end of the log. `write`: throws what standard input refuses. `onClosed`: called once, when the terminal
+   * has ended or was closed.
+   */
+  constructor(first: Buffer, write: (bytes: Buffer) => Promise<void>, onClosed: () => void) {
+    this.#write = write;
+    this.#onClosed = onClosed;
+    if (first.length > 0) this.show(first);
   }
 
   /** New output, in pieces that every part of the way takes. */
@@ -54,7 +51,7 @@ export class ContainerTerminal implements Attachment {
 
   async write(bytes: Buffer): Promise<void> {
     try {
-      await this.#options.write(bytes);
+      await this.#write(bytes);
     } catch (error) {
       this.#push({ kind: 'refused', message: publicMessage(error) });
     }
@@ -71,7 +68,7 @@ export class ContainerTerminal implements Attachment {
     if (this.#hasEnded) return;
     this.#push({ kind: 'ended', reason, message });
     this.#hasEnded = true;
-    this.#options.onClosed();
+    this.#onClosed();
   }
 
   #push(event: AttachEvent): void {

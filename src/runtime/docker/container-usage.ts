@@ -1,11 +1,12 @@
 /**
- * Measures containers: by the control groups that their engine made, where they can be seen, which costs the engine
- * nothing; otherwise by asking the engine, which takes a second for each.
+ * Measures containers by the control groups that their engine made, which costs the engine nothing. Where the groups
+ * cannot be seen it asks the engine, which takes a second for each container.
  */
 import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
+import { GroupFigures, VERSION_1, VERSION_2 } from '../limits/group-figures.js';
 import { GroupFiles } from '../limits/group-files.js';
 import { findOwnGroups } from '../limits/own-groups.js';
 import type { Usage } from '../runtime.js';
@@ -13,8 +14,6 @@ import type { Engine } from './engine/engine.js';
 
 /** Requests at once. Engines measure once a second, so most of the time is waiting. */
 const ASKED_AT_ONCE = 32;
-const NS_PER_S = 1e9;
-const US_PER_S = 1e6;
 
 /** Directories of a container's control group. In version 2 they are the same. */
 interface ContainerGroup {
@@ -35,7 +34,7 @@ export class ContainerUsage {
     this.#logger = logger;
   }
 
-  /** What the containers use now, by id. Containers that could not be measured are left out. */
+  /** The present usage of the containers, by id. Containers that could not be measured are left out. */
   async measure(containerIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Usage>> {
     const known = this.#groups;
     const groups = new Map<string, ContainerGroup | null>();
@@ -67,16 +66,8 @@ export class ContainerUsage {
   }
 
   #read({ memory, accounting, isVersion2 }: ContainerGroup): Usage | undefined {
-    const files = this.#files;
-    const pids = files.pids(accounting);
-    if (pids === undefined) return undefined;
-    const used = files.number(memory, isVersion2 ? 'memory.current' : 'memory.usage_in_bytes') ?? 0;
-    const cache =
-      files.field(memory, 'memory.stat', isVersion2 ? 'inactive_file' : 'total_inactive_file') ?? 0;
-    const cpuSeconds = isVersion2
-      ? (files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / US_PER_S
-      : (files.number(accounting, 'cpuacct.usage') ?? 0) / NS_PER_S;
-    return { cpuSeconds, memoryBytes: Math.max(0, used - cache), processes: pids.length };
+    const figures = new GroupFigures(this.#files, isVersion2 ? VERSION_2 : VERSION_1);
+    return figures.usage({ memory, accounting, cpu: undefined });
   }
 }
 

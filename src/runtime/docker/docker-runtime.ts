@@ -1,41 +1,39 @@
 /**
  * The `docker` runtime: containers of a Docker Engine, or of Podman by the same interface. The engine outlives the
- * daemon, so no owner process is needed: containers carry labels, the engine keeps their output, and a small file
- * for each run says how much of it was copied. Only containers with this root's label are ever touched.
+ * daemon, so no owner process is needed. Containers carry labels, and the engine keeps their output; a small file for
+ * each run says how much of it was copied. Only containers with this root's label are ever touched.
  */
-import type { SegmentLimits } from '../../logs/segments.js';
-import type { Clock } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { Attachment } from '../../model/run/attachment.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
-import type { Logger } from '../../telemetry/logger.js';
+import { notRunning, unavailable } from '../failures.js';
 import { checkInput } from '../owner/stdin-limits.js';
 import { RunEvents } from '../run-events.js';
-import type { ExitListener, Held, RunId, Runtime, StartSpec, Usage } from '../runtime.js';
-import { keyOf } from './container-book.js';
-import type { ContainerRun } from './container-run.js';
+import {
+  type ExitListener,
+  type Held,
+  keyOf,
+  type RunId,
+  type Runtime,
+  type StartSpec,
+  type Usage,
+} from '../runtime.js';
+import type { ContainerRun, ContainerRunServices } from './container-run.js';
 import { startContainer } from './container-start.js';
 import { Engine } from './engine/engine.js';
-import { isNotNow, isUnknown, unavailable } from './engine/engine-error.js';
+import { isNotNow, isUnknown } from './engine/engine-error.js';
 import { findEngineSocket } from './engine/engine-socket.js';
 import { EngineSession } from './engine-session.js';
 import { RunFiles } from './run-files.js';
 
-export interface DockerRuntimeOptions {
+export interface DockerRuntimeOptions extends Omit<ContainerRunServices, 'engine' | 'files'> {
   /** Identity of the node's root, a label of every container. */
   readonly rootId: string;
   /** Where the state of runs is kept, made with mode 0700 when needed. */
   readonly stateDirectory: string;
-  /** Holds a log directory for each instance id. */
-  readonly logsDirectory: string;
-  readonly limits: SegmentLimits;
   /** The daemon's environment, for `DOCKER_HOST`. */
   readonly environment: Readonly<Record<string, string | undefined>>;
-  readonly random: () => number;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class DockerRuntime implements Runtime {
@@ -232,10 +230,6 @@ export class DockerRuntime implements Runtime {
     this.#isOwed = false;
     this.#events.tellLost();
   }
-}
-
-function notRunning({ instanceId }: RunId): DroverError {
-  return new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
 }
 
 /** The container ended, or went, while it was asked. */

@@ -3,12 +3,11 @@
  * whose end was recorded. While the engine is away no container counts as ended; when it is back, all are looked
  * up.
  */
+
 import type { SegmentLimits } from '../../logs/segments.js';
-import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
-import type { Logger } from '../../telemetry/logger.js';
-import type { Exit, RunId } from '../runtime.js';
-import { ContainerBook } from './container-book.js';
+import type { Exit } from '../../model/run/past-exit.js';
+import { type Held, keyOf, type RunId } from '../runtime.js';
 import { ContainerRun, type ContainerRunServices } from './container-run.js';
 import { ContainerUsage } from './container-usage.js';
 import { exitOfRemoved, exitOfState } from './engine/container-exit.js';
@@ -17,23 +16,16 @@ import type { Engine, ListedContainer } from './engine/engine.js';
 import { isNotNow, isUnknown } from './engine/engine-error.js';
 import { type EngineEvent, EngineWatch } from './engine/engine-watch.js';
 import { RetryDelay } from './engine/retry-delay.js';
-import type { RunFiles, RunState } from './run-files.js';
+import type { RunState } from './run-files.js';
 
-export interface EngineSessionOptions {
-  readonly engine: Engine;
-  readonly files: RunFiles;
+interface EngineSessionOptions extends ContainerRunServices {
   readonly rootId: string;
-  readonly logsDirectory: string;
-  readonly limits: SegmentLimits;
-  /** Whether the start of this run is under way: then its container is no remainder of a failed one. */
+  /** True while the start of this run is under way: then its container is no remainder of a failed start. */
   readonly isStarting: (run: RunId) => boolean;
   /** Called when a run has ended and its output is in the log. */
   readonly onExit: (run: RunId, exit: Exit) => void;
   /** Called when all containers are known. */
   readonly onSynced: () => void;
-  readonly random: () => number;
-  readonly clock: Clock;
-  readonly logger: Logger;
 }
 
 export class EngineSession {
@@ -42,7 +34,6 @@ export class EngineSession {
   readonly usage: ContainerUsage;
   readonly #options: EngineSessionOptions;
   readonly #watch: EngineWatch;
-  readonly #services: ContainerRunServices;
   readonly #ending = new Set<Promise<void>>();
   #isSynced = false;
   #hasInit = true;
@@ -52,7 +43,6 @@ export class EngineSession {
     this.engine = engine;
     this.usage = new ContainerUsage(engine, logger);
     this.#options = options;
-    this.#services = options;
     this.#watch = new EngineWatch({
       engine,
       rootId,
@@ -96,7 +86,7 @@ export class EngineSession {
 
   /** Prepares a new run, before its container is started. Throws an Error for the operator. */
   open(run: RunId, containerId: string): ContainerRun {
-    const opened = new ContainerRun(this.#newState(run, containerId), this.#services);
+    const opened = new ContainerRun(this.#newState(run, containerId), this.#options);
     opened.begin();
     this.book.add(opened);
     return opened;
@@ -139,7 +129,7 @@ export class EngineSession {
 
   #takeUp(state: RunState): void {
     if (this.book.get(state) !== undefined) return;
-    const run = new ContainerRun(state, this.#services);
+    const run = new ContainerRun(state, this.#options);
     run.resume();
     this.book.add(run);
   }
@@ -233,5 +223,40 @@ export class EngineSession {
       exit: null,
       isAcknowledged: false,
     };
+  }
+}
+
+/** The container runs of this root that the daemon knows, by run and by container. */
+class ContainerBook {
+  readonly #runs = new Map<string, ContainerRun>();
+
+  add(run: ContainerRun): void {
+    this.#runs.set(keyOf(run.id), run);
+  }
+
+  delete(run: RunId): void {
+    this.#runs.delete(keyOf(run));
+  }
+
+  get(run: RunId): ContainerRun | undefined {
+    return this.#runs.get(keyOf(run));
+  }
+
+  /** The run of a container. */
+  of(containerId: string): ContainerRun | undefined {
+    return this.all().find((run) => run.containerId === containerId);
+  }
+
+  /** The run of an instance that has not ended. */
+  liveOf(instanceId: string): ContainerRun | undefined {
+    return this.all().find((run) => run.id.instanceId === instanceId && run.exit === null);
+  }
+
+  all(): ContainerRun[] {
+    return [...this.#runs.values()];
+  }
+
+  held(): Held[] {
+    return this.all().flatMap((run) => (run.isAcknowledged ? [] : [run.held]));
   }
 }

@@ -3,11 +3,11 @@ import type { Readable } from 'node:stream';
 import { z } from 'zod';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
+import { startFailed } from '../failures.js';
 import type { DockerSettings } from './engine/docker-settings.js';
 import type { Engine } from './engine/engine.js';
 import { EngineRefusal, isUnknown } from './engine/engine-error.js';
 import { jsonLines } from './engine/json-lines.js';
-import { PullProgress } from './pull-progress.js';
 
 /** The interval of progress messages: each one is an event for everybody who watches the instance. */
 const TELL_EVERY_MS = 2000;
@@ -21,7 +21,7 @@ const newsSchema = z.object({
   error: z.string().optional(),
 });
 
-export interface ImageRequest {
+interface ImageRequest {
   readonly engine: Pick<Engine, 'requireImage' | 'pull'>;
   readonly settings: Pick<DockerSettings, 'image' | 'dockerPull'>;
   readonly onProgress: (what: string) => void;
@@ -34,7 +34,7 @@ export async function provideImage(request: ImageRequest): Promise<void> {
   const { image, dockerPull } = request.settings;
   if (dockerPull === 'always' || !(await isThere(request))) {
     if (dockerPull === 'never')
-      throw failed(
+      throw startFailed(
         `image ${image} is not on this node and dockerPull is never: pull it there by hand, or set dockerPull to missing`,
       );
     await pull(request);
@@ -65,7 +65,7 @@ async function pull({ engine, settings, onProgress, signal, clock }: ImageReques
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw silence.signal.aborted ? failed(silenceText(image)) : pullError(image, error);
+    throw silence.signal.aborted ? startFailed(silenceText(image)) : pullError(image, error);
   } finally {
     teller.stop();
   }
@@ -131,12 +131,66 @@ function silenceText(image: string): string {
 /** The engine's words about the registry, and what to do. An engine that is away passes as it is. */
 function pullError(image: string, error: unknown): Error {
   if (DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')) return error;
-  return failed(
+  return startFailed(
     `image ${image} cannot be pulled: ${messageOf(error)}; check its name, or pull it by hand where the registry needs a login`,
     error,
   );
 }
 
-function failed(message: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_RUNTIME_START_FAILED', message, { cause });
+const MB = 1_000_000;
+/** The most layers that are added up: an image has a hundred or two at most. */
+const MOST_LAYERS = 1000;
+
+interface LayerNews {
+  readonly id: string;
+  readonly status: string;
+  readonly progressDetail?:
+    | { readonly current?: number | undefined; readonly total?: number | undefined }
+    | null
+    | undefined;
+}
+
+interface Layer {
+  loaded: number;
+  total: number;
+}
+
+export class PullProgress {
+  readonly #image: string;
+  readonly #layers = new Map<string, Layer>();
+
+  constructor(image: string) {
+    this.#image = image;
+  }
+
+  note({ id, status, progressDetail }: LayerNews): void {
+    if (id === '') return;
+    const layer = this.#layers.get(id);
+    const total = progressDetail?.total ?? 0;
+    if (status === 'Downloading' && total > 0) {
+      if (layer !== undefined || this.#layers.size < MOST_LAYERS)
+        this.#layers.set(id, { loaded: progressDetail?.current ?? 0, total });
+    } else if (layer !== undefined) {
+      // Verified, unpacked or complete: all of the layer was loaded.
+      layer.loaded = layer.total;
+    }
+  }
+
+  /** `pulling image alpine:3: 42 %, 12 of 30 MB`; without the numbers while no size is known. */
+  text(): string {
+    let loaded = 0;
+    let total = 0;
+    for (const layer of this.#layers.values()) {
+      loaded += Math.min(layer.loaded, layer.total);
+      total += layer.total;
+    }
+    const what = `pulling image ${this.#image}`;
+    if (total === 0) return what;
+    return `${what}: ${Math.floor((100 * loaded) / total)} %, ${inMB(loaded)} of ${inMB(total)} MB`;
+  }
+}
+
+function inMB(bytes: number): string {
+  const size = bytes / MB;
+  return size < 10 ? size.toFixed(1) : String(Math.round(size));
 }

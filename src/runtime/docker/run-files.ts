@@ -8,21 +8,12 @@ import { z } from 'zod';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { messageOf } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
-import { logPlaceSchema, outputSpanSchema } from '../../model/run/past-exit.js';
+import { exitSchema, logPlaceSchema } from '../../model/run/past-exit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { RunId } from '../runtime.js';
 import { engineCursorSchema } from './engine/engine-cursor.js';
 
 const NAME = /^[a-z0-9]{6}\.\d+\.json$/;
-
-const exitSchema = z.object({
-  code: z.int().nullable(),
-  signal: z.string().nullable(),
-  at: z.number(),
-  output: outputSpanSchema.optional(),
-  isOutOfMemory: z.boolean().optional(),
-  cause: z.string().optional(),
-});
 
 const runStateSchema = z.object({
   instanceId: instanceIdSchema,

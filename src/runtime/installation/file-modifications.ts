@@ -9,7 +9,7 @@ import type { WorkspaceItem } from './workspace-layers.js';
 const MAX_FILE_BYTES = 16 * 1024 * 1024;
 const EDIT = constants.O_RDWR | constants.O_NOFOLLOW;
 
-export interface ModificationRequest {
+interface ModificationRequest {
   /** The tree to change. */
   readonly directory: string;
   /** The entries of the tree, by path. */

@@ -10,8 +10,14 @@ import { requestBundle, requestParts } from '../../channel/services/template-rel
 import { LogFollower } from '../../logs/follow.js';
 import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
-import { type LogRange, type LogRangeQuery, readLineTimes, readLogRange } from '../../logs/log-range.js';
-import { lineAt, nextLine } from '../../logs/next-line.js';
+import {
+  type LogRange,
+  type LogRangeQuery,
+  lineAt,
+  nextLine,
+  readLineTimes,
+  readLogRange,
+} from '../../logs/log-range.js';
 import { type FoundLines, type LogSearchQuery, searchLog } from '../../logs/search/log-search.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
 import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
@@ -32,15 +38,14 @@ import { checkPort, type PortCheck } from '../ports.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
 import { ApiAuthorityFile } from './api-authority.js';
 import { directorySizes, instanceDirectories } from './directory-sizes.js';
-import { enterProblem } from './enter-problem.js';
-import type { Installation } from './installation.js';
 import { MasterIp } from './master-ip.js';
+import { enterProblem } from './tree-owner.js';
 import type { Workspaces } from './workspace.js';
 
 /** The runtime whose programs live in an image, with an environment of its own. */
 const DOCKER = 'docker';
 
-export interface LocalInstallationOptions {
+interface LocalInstallationOptions {
   readonly nodeId: string;
   /** The node's own address. */
   readonly address: string;
@@ -62,12 +67,15 @@ export interface LocalInstallationOptions {
   }) => Variables;
 }
 
-export class LocalInstallation implements Installation {
+/** The installation as the wrapper sees it; simulations have fakes. */
+export type Installation = Pick<LocalInstallation, keyof LocalInstallation>;
+
+export class LocalInstallation {
   readonly #options: LocalInstallationOptions;
   readonly #masterIp: MasterIp;
   readonly #apiAuthority: ApiAuthorityFile;
   readonly #counts = new SegmentCounts();
-  readonly #follower = new LogFollower({ counts: this.#counts });
+  readonly #follower = new LogFollower(this.#counts);
 
   constructor(options: LocalInstallationOptions) {
     this.#options = options;
@@ -79,7 +87,12 @@ export class LocalInstallation implements Installation {
     return this.#options.cache.has(digest);
   }
 
-  async fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost> {
+  /** Brings a tree into the cache; asks the master through `calls`. */
+  async fetch(
+    digest: string,
+    calls: CallPeer | undefined,
+    signal: AbortSignal,
+  ): Promise<FetchCost | undefined> {
     const offer = {
       whole: () => requestBundle(calls, digest, signal),
       parts: requestParts(calls, digest, signal),
@@ -87,6 +100,7 @@ export class LocalInstallation implements Installation {
     return this.#options.cache.fetch(digest, offer, signal);
   }
 
+  /** Makes the working directory completely or not at all. Resolves with warnings. */
   async install(
     desired: Desired,
     master: MasterAddress | undefined,
@@ -176,10 +190,12 @@ export class LocalInstallation implements Installation {
     return this.#options.workspaces.remove(id);
   }
 
+  /** The ids of the instances that have a working directory. */
   directories(): Promise<readonly string[]> {
     return instanceDirectories(this.#options.runningDirectory);
   }
 
+  /** The bytes of the files in working directories. Directories that cannot be counted are left out. */
   directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>> {
     return directorySizes(this.#options.runningDirectory, ids);
   }
@@ -192,31 +208,38 @@ export class LocalInstallation implements Installation {
     return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts);
   }
 
+  /** The log from `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
     return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
   }
 
+  /** A part of the log, by time or line number. */
   readLogRange(id: string, query: Omit<LogRangeQuery, 'now'>): Promise<LogRange> {
     const now = this.#options.clock.now();
     return readLogRange(join(this.#options.logsDirectory, id), { ...query, now }, this.#counts);
   }
 
+  /** The times at which the lines from `from` to `to` were written. */
   readLogTimes(id: string, from: number, to: number): Promise<LineTimes> {
     return readLineTimes(join(this.#options.logsDirectory, id), from, to);
   }
 
+  /** The lines of the log that match a pattern, the newest first. */
   searchLog(id: string, query: LogSearchQuery, signal: AbortSignal): Promise<FoundLines> {
     return searchLog(join(this.#options.logsDirectory, id), query, signal);
   }
 
+  /** The number of the first line that a run started now would write. */
   nextLogLine(id: string): Promise<number> {
     return nextLine(join(this.#options.logsDirectory, id), this.#counts);
   }
 
+  /** The number of the line that begins at `place`. */
   logLineAt(id: string, place: LogPlace): Promise<number> {
     return lineAt(join(this.#options.logsDirectory, id), place);
   }
 
+  /** The last lines of a single run. */
   readOutput(id: string, span: OutputSpan, lines: number): Promise<SpanLines> {
     return readSpanLines(join(this.#options.logsDirectory, id), span, lines);
   }

@@ -6,7 +6,7 @@ import type { MaybePromise } from '../../loop/maybe-promise.js';
 
 const LIMIT_MS = 1000;
 
-export interface MasterIpOptions {
+interface MasterIpOptions {
   readonly clock: Clock;
   /** The name lookup; default: the system's. */
   readonly lookup?: (name: string) => Promise<string>;

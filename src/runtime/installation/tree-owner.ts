@@ -3,9 +3,10 @@
  * attackers of the directory. So a file is held open before it is changed, and links are never followed. A file with a
  * second name (a hard link) stays as it is.
  */
+
 import { constants } from 'node:fs';
-import { chmod, lchown, lstat, open } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, lchown, lstat, open, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { systemCodeOf } from '../../files/system-error.js';
 import type { UserIds } from '../../model/names.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
@@ -127,5 +128,19 @@ async function ignoringSwaps(work: () => Promise<void>): Promise<void> {
     await work();
   } catch (error) {
     if (!['ENOENT', 'ELOOP', 'ENOTDIR', 'ENXIO'].includes(systemCodeOf(error) ?? '')) throw error;
+  }
+}
+
+/**
+ * A warning for the operator; null: the user may pass. A blocked program starts all the same and can use relative
+ * paths; only absolute paths of its directory fail.
+ */
+export async function enterProblem(directory: string, { uid, gid }: UserIds): Promise<string | null> {
+  for (let path = directory; ; path = dirname(path)) {
+    const status = await stat(path);
+    const bit = status.uid === uid ? 0o100 : status.gid === gid ? 0o010 : 0o001;
+    if ((status.mode & bit) === 0)
+      return `user ${uid}:${gid} of the instance may not enter the directory ${basename(path)} above its working directory; run chmod o+x on it`;
+    if (path === dirname(path)) return null;
   }
 }

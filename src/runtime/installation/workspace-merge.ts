@@ -9,7 +9,7 @@ import { DroverError } from '../../model/errors.js';
 import { type EntryKind, OpenDirectory } from '../../templates/tree/open-directory.js';
 import type { WorkspaceItem } from './workspace-layers.js';
 
-export interface MergeRequest {
+interface MergeRequest {
   /** The working directory. */
   readonly directory: string;
   /** The directory's name in messages: `running/<id>`. */

@@ -26,7 +26,7 @@ import { WorkspaceMerge } from './workspace-merge.js';
 const STAGING = '.staging-';
 const REMOVED = '.removed-';
 
-export interface WorkspacesOptions {
+interface WorkspacesOptions {
   /** `running/` of the node; made when missing. */
   readonly runningDirectory: string;
   readonly cache: Pick<TemplateCache, 'pin' | 'tree' | 'discard'>;

@@ -18,12 +18,6 @@ import { parseRunKey, type ResourceLimits, type RunLimits, runKeyOf } from './re
 /** How many times `kill` looks again, because processes may fork while they are ended. */
 const MOST_KILL_PASSES = 5;
 
-export interface ControlGroupsOptions {
-  readonly hierarchy: Hierarchy;
-  readonly files: GroupFiles;
-  readonly logger: Logger;
-}
-
 interface OpenGroup {
   readonly instanceId: string;
   readonly group: RunGroup;
@@ -46,20 +40,23 @@ type Noted = Pick<OpenGroup, 'group'> & {
 
 export class ControlGroups implements ResourceLimits {
   readonly advisory: string | null;
-  readonly #options: ControlGroupsOptions;
+  readonly #hierarchy: Hierarchy;
+  readonly #files: GroupFiles;
+  readonly #logger: Logger;
   readonly #open = new Map<string, OpenGroup>();
   /** The key of the run that holds a directory, by directory. */
   readonly #holders = new Map<string, string>();
   /** Directories of closed groups that still had processes and could not be removed. */
   readonly #left = new Set<string>();
 
-  constructor(options: ControlGroupsOptions) {
-    this.#options = options;
-    this.advisory = options.hierarchy.advisory;
+  constructor(hierarchy: Hierarchy, files: GroupFiles, logger: Logger) {
+    this.#hierarchy = hierarchy;
+    this.#files = files;
+    this.#logger = logger;
+    this.advisory = hierarchy.advisory;
   }
 
   async open(run: RunId, limits: RunLimits): Promise<readonly string[]> {
-    const { hierarchy, files, logger } = this.#options;
     const taken = this.#takeOver(run, limits);
     if (taken !== undefined) return directoriesOf(taken);
     const group = this.#groupOf(run);
@@ -68,10 +65,10 @@ export class ControlGroups implements ResourceLimits {
     this.#note(run, { group, limits });
     try {
       await this.#make(run, group);
-      for (const setting of hierarchy.settings(group, limits)) files.set(setting);
+      for (const setting of this.#hierarchy.settings(group, limits)) this.#files.set(setting);
       return directoriesOf(group);
     } catch (error) {
-      logger.warn(
+      this.#logger.warn(
         { instance: run.instanceId, run: run.run, reason: messageOf(error) },
         `the limits of ${run.instanceId} do not hold for this start: its control group could not be made`,
       );
@@ -81,16 +78,15 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async adopt(run: RunId, pid: number, limits: RunLimits): Promise<boolean> {
-    const { hierarchy, files, logger } = this.#options;
     const group = this.#groupOfProcess(run, pid);
     if (group === undefined) return false;
-    this.#note(run, { group, kills: hierarchy.memoryKills(group) });
+    this.#note(run, { group, kills: this.#hierarchy.memoryKills(group) });
     try {
       // Set the limits again: a service manager may have removed them while no daemon ran.
-      for (const { directory, name, value } of hierarchy.settings(group, limits))
-        await files.write(directory, name, value);
+      for (const { directory, name, value } of this.#hierarchy.settings(group, limits))
+        await this.#files.write(directory, name, value);
     } catch (error) {
-      logger.warn(
+      this.#logger.warn(
         { instance: run.instanceId, run: run.run, reason: messageOf(error) },
         `the limits of ${run.instanceId} could not be set again`,
       );
@@ -99,8 +95,9 @@ export class ControlGroups implements ResourceLimits {
   }
 
   wasOutOfMemory(run: RunId): boolean {
-    const { hierarchy } = this.#options;
-    return hierarchy.memoryKills(this.#knownGroup(run)) > (this.#open.get(runKeyOf(run))?.killsTold ?? 0);
+    return (
+      this.#hierarchy.memoryKills(this.#knownGroup(run)) > (this.#open.get(runKeyOf(run))?.killsTold ?? 0)
+    );
   }
 
   noteKills(run: RunId): number {
@@ -108,27 +105,26 @@ export class ControlGroups implements ResourceLimits {
     if (known === undefined) return 0;
     const fresh = known.killsSeen - known.killsTold;
     known.killsTold = known.killsSeen;
-    known.killsSeen = this.#options.hierarchy.memoryKills(known.group);
+    known.killsSeen = this.#hierarchy.memoryKills(known.group);
     return fresh;
   }
 
   usage(run: RunId): Usage | undefined {
     const known = this.#open.get(runKeyOf(run));
-    const usage = known && this.#options.hierarchy.usage(known.group);
+    const usage = known && this.#hierarchy.usage(known.group);
     return usage && { ...usage, cpuSeconds: Math.max(0, usage.cpuSeconds - known.cpuSecondsBefore) };
   }
 
   pids(run: RunId): readonly number[] {
-    const { files } = this.#options;
     return [
-      ...new Set(directoriesOf(this.#knownGroup(run)).flatMap((directory) => files.allPids(directory))),
+      ...new Set(directoriesOf(this.#knownGroup(run)).flatMap((directory) => this.#files.allPids(directory))),
     ];
   }
 
   async kill(run: RunId): Promise<void> {
     // Only version 2 has `cgroup.kill`; failures of this write are ignored.
     for (const directory of directoriesOf(this.#knownGroup(run)))
-      await this.#options.files.write(directory, 'cgroup.kill', 1).catch(() => undefined);
+      await this.#files.write(directory, 'cgroup.kill', 1).catch(() => undefined);
     for (let pass = 0; pass < MOST_KILL_PASSES; pass++) {
       const pids = this.pids(run);
       if (pids.length === 0) return;
@@ -143,9 +139,8 @@ export class ControlGroups implements ResourceLimits {
   }
 
   async removeUnused(isOver: (run: RunId) => boolean): Promise<void> {
-    const { hierarchy, files } = this.#options;
-    const roots = directoriesOf(hierarchy.root);
-    const names = new Set((await Promise.all(roots.map((root) => files.groupsIn(root)))).flat());
+    const roots = directoriesOf(this.#hierarchy.root);
+    const names = new Set((await Promise.all(roots.map((root) => this.#files.groupsIn(root)))).flat());
     for (const name of names) {
       const run = parseRunKey(name);
       if (run === undefined || roots.some((root) => this.#holders.has(join(root, name)))) continue;
@@ -158,7 +153,7 @@ export class ControlGroups implements ResourceLimits {
   async #end(run: RunId): Promise<void> {
     const pids = this.pids(run);
     if (pids.length === 0) return;
-    this.#options.logger.warn(
+    this.#logger.warn(
       { instance: run.instanceId, run: run.run, pids },
       `ending ${countText(pids.length, 'process', 'processes')} that a past run of ${run.instanceId} left behind`,
     );
@@ -167,7 +162,7 @@ export class ControlGroups implements ResourceLimits {
 
   async stop(): Promise<void> {
     await this.#removeLeft();
-    for (const root of directoriesOf(this.#options.hierarchy.root)) await this.#options.files.remove(root);
+    for (const root of directoriesOf(this.#hierarchy.root)) await this.#files.remove(root);
   }
 
   /** Records that this run, and no other, holds the group. */
@@ -191,13 +186,15 @@ export class ControlGroups implements ResourceLimits {
 
   /** Takes over the group of an earlier run of the instance, when nothing is in it and its limits are the same. */
   #takeOver(run: RunId, limits: RunLimits): RunGroup | undefined {
-    const { hierarchy, files } = this.#options;
     for (const { instanceId, group, limits: set } of this.#open.values()) {
       if (instanceId !== run.instanceId || set?.ramMB !== limits.ramMB || set.cpu !== limits.cpu) continue;
-      if (!directoriesOf(group).every((directory) => files.isEmpty(directory))) continue;
+      if (!directoriesOf(group).every((directory) => this.#files.isEmpty(directory))) continue;
       // Files in memory count against the limit: each run might leave more, until no run can start.
-      if (hierarchy.fileBytesInMemory(group) > 0) continue;
-      const [kills, cpuSecondsBefore] = [hierarchy.memoryKills(group), hierarchy.cpuSeconds(group)];
+      if (this.#hierarchy.fileBytesInMemory(group) > 0) continue;
+      const [kills, cpuSecondsBefore] = [
+        this.#hierarchy.memoryKills(group),
+        this.#hierarchy.cpuSeconds(group),
+      ];
       this.#note(run, { group, limits, kills, cpuSecondsBefore });
       return group;
     }
@@ -216,25 +213,23 @@ export class ControlGroups implements ResourceLimits {
   }
 
   #groupOf(run: RunId): RunGroup {
-    return mapGroup(this.#options.hierarchy.root, (root) => join(root, runKeyOf(run)));
+    return mapGroup(this.#hierarchy.root, (root) => join(root, runKeyOf(run)));
   }
 
   async #make(run: RunId, group: RunGroup): Promise<void> {
-    const { files } = this.#options;
-    const isNew = await Promise.all(directoriesOf(group).map((directory) => files.make(directory)));
+    const isNew = await Promise.all(directoriesOf(group).map((directory) => this.#files.make(directory)));
     if (isNew.every(Boolean)) return;
     // Runs of an instance that was dropped and came back count from 1 again. So this group belongs to the earlier life,
     // with its processes and old counts.
     await this.#end(run);
     for (const directory of directoriesOf(group)) {
-      await files.removeTree(directory);
-      await files.make(directory);
+      await this.#files.removeTree(directory);
+      await this.#files.make(directory);
     }
   }
 
   async #remove(directory: string): Promise<void> {
-    const { files, hierarchy } = this.#options;
-    if (!(await files.removeTree(directory))) {
+    if (!(await this.#files.removeTree(directory))) {
       this.#left.add(directory);
       return;
     }
@@ -242,7 +237,7 @@ export class ControlGroups implements ResourceLimits {
     // The parent may be the group of an earlier daemon under another own group. Nobody else removes it once it is
     // empty.
     const parent = dirname(directory);
-    if (!directoriesOf(hierarchy.root).includes(parent)) await files.remove(parent);
+    if (!directoriesOf(this.#hierarchy.root).includes(parent)) await this.#files.remove(parent);
   }
 
   async #removeLeft(): Promise<void> {
@@ -253,7 +248,7 @@ export class ControlGroups implements ResourceLimits {
    * The group of a live process of the run. The daemon that opened it may have run in another group than this daemon.
    */
   #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
-    const { root } = this.#options.hierarchy;
+    const { root } = this.#hierarchy;
     const own = readOwnGroups(pid);
     if (own === undefined) return undefined;
     const { version1, version2 } = own;

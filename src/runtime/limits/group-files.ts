@@ -15,6 +15,7 @@ import {
 import { mkdir, readdir, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { readOpen } from '../../files/processes.js';
 import { isMissing } from '../../files/system-error.js';
 import type { Setting } from './hierarchy.js';
 
@@ -30,19 +31,7 @@ export class GroupFiles {
 
   /** The text of a control file; undefined: the file does not exist, or cannot be read. */
   text(directory: string, name: string): string | undefined {
-    let fd: number;
-    try {
-      fd = openSync(join(directory, name), 'r');
-    } catch {
-      return undefined;
-    }
-    try {
-      return this.#readAll(fd);
-    } catch {
-      return undefined;
-    } finally {
-      closeSync(fd);
-    }
+    return readOpen(join(directory, name), (fd) => this.#readAll(fd));
   }
 
   /** The number that a control file holds. */

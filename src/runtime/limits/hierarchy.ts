@@ -1,7 +1,7 @@
 /** The differences between the two versions of control groups: where a run's group is, its limits, and its figures. */
 import { systemCodeOf } from '../../files/system-error.js';
 import { messageOf } from '../../model/errors.js';
-import type { Usage } from '../runtime.js';
+import type { GroupFigures } from './group-figures.js';
 import type { RunLimits } from './resource-limits.js';
 
 /** The period for which a share of the processor is given out, in microseconds. */
@@ -23,20 +23,13 @@ export interface Setting {
   readonly value: string | number;
 }
 
-export interface Hierarchy {
+export interface Hierarchy extends GroupFigures {
   /** The group of the node's root, which holds the groups of its runs. */
   readonly root: RunGroup;
   /** The reason why some limit does not hold; null: all hold. */
   readonly advisory: string | null;
   /** The settings that put the limits on an existing group, to be written in this order. */
   settings(group: RunGroup, limits: RunLimits): readonly Setting[];
-  usage(group: RunGroup): Usage | undefined;
-  /** Processor time of all processes that were ever in the group, in seconds; 0: not counted. */
-  cpuSeconds(group: RunGroup): number;
-  /** Bytes of files in memory (tmpfs), which outlive the processes that wrote them; 0: not counted. */
-  fileBytesInMemory(group: RunGroup): number;
-  /** How many processes the memory limit has ended. */
-  memoryKills(group: RunGroup): number;
 }
 
 /** The quota in microseconds per period; undefined: no limit. */

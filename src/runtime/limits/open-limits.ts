@@ -18,7 +18,7 @@ import { Version2 } from './version-2.js';
  */
 const DELEGATION_VARIABLE = 'DROVER_CONTROL_GROUP';
 
-export interface OpenLimitsOptions {
+interface OpenLimitsOptions {
   readonly rootId: string;
   /** The daemon's own environment. */
   readonly environment: Readonly<Record<string, string | undefined>>;
@@ -47,13 +47,13 @@ async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise
     });
     return typeof hierarchy === 'string'
       ? advisoryLimits(hierarchy)
-      : new ControlGroups({ hierarchy, files, logger });
+      : new ControlGroups(hierarchy, files, logger);
   } catch (error) {
     return advisoryLimits(`control groups cannot be used: ${messageOf(error)}`);
   }
 }
 
-export interface HierarchyOptions {
+interface HierarchyOptions {
   readonly files: GroupFiles;
   readonly own: OwnGroups;
   readonly name: string;

@@ -5,8 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { MarkedEntry, ProcessTable } from '../process-table.js';
 import { parseMark } from '../run-mark.js';
-import type { RunId, Usage } from '../runtime.js';
-import { runKeyOf } from './resource-limits.js';
+import { keyOf, type RunId, type Usage } from '../runtime.js';
 
 /** The unit of processor times on every Linux, whatever the kernel's own tick. */
 const TICKS_PER_SECOND = 100;
@@ -38,11 +37,11 @@ export class ProcessUsage {
     this.#rootId = rootId;
   }
 
-  /** The usage by `<instance>.<run>`. Runs without a live process are left out. */
+  /** The usage by `<instanceId>/<run>`. Runs without a live process are left out. */
   async read(runs: readonly LedRun[]): Promise<ReadonlyMap<string, Usage>> {
     if (runs.length === 0) return new Map();
-    const byLeader = new Map(runs.map(({ run, pid }) => [pid, runKeyOf(run)]));
-    const asked = new Set(runs.map(({ run }) => runKeyOf(run)));
+    const byLeader = new Map(runs.map(({ run, pid }) => [pid, keyOf(run)]));
+    const asked = new Set(runs.map(({ run }) => keyOf(run)));
     const sums = new Map<string, Sum>();
     const marks = new Map<string, string | null>();
     for (const entry of await this.#table.scan()) {
@@ -56,7 +55,7 @@ export class ProcessUsage {
 
   #runOf(entry: MarkedEntry, seen: Map<string, string | null>): string | undefined {
     const run = parseMark(this.#rootId, this.#markOf(entry, seen) ?? '');
-    return run === undefined ? undefined : runKeyOf(run);
+    return run === undefined ? undefined : keyOf(run);
   }
 
   #markOf(entry: MarkedEntry, seen: Map<string, string | null>): string | null {

@@ -4,7 +4,7 @@
  * themselves (docker) do not use it.
  */
 import { isInstanceId } from '../../model/names.js';
-import { NO_GROUPS, type RunGroups } from '../run-groups.js';
+import { NO_GROUPS, type RunGroups } from '../instance-processes.js';
 import type { RunId, Usage } from '../runtime.js';
 
 export interface RunLimits {

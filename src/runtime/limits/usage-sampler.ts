@@ -5,9 +5,9 @@
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { type InstanceUsage, USAGE_EVERY_MS } from '../../model/run/instance-usage.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { RunId, Runtime, Usage } from '../runtime.js';
+import { keyOf, type RunId, type Runtime, type Usage } from '../runtime.js';
 import type { LedRun, ProcessUsage } from './process-usage.js';
-import { type ResourceLimits, runKeyOf } from './resource-limits.js';
+import type { ResourceLimits } from './resource-limits.js';
 
 /** How many control groups are read in one turn, which takes two or three milliseconds. */
 const GROUPS_AT_ONCE = 32;
@@ -18,7 +18,7 @@ export interface SampledRun extends RunId {
   readonly pid: number | null;
 }
 
-export interface UsageSamplerOptions {
+interface UsageSamplerOptions {
   /** The runs that live now. */
   readonly runs: () => Iterable<SampledRun>;
   readonly limits: ResourceLimits;
@@ -67,7 +67,7 @@ export class UsageSampler {
 
   /** The highest memory seen of a run, known until the first pass after its end; undefined: never measured. */
   mostMemory(run: RunId): number | undefined {
-    return this.#most.get(runKeyOf(run));
+    return this.#most.get(keyOf(run));
   }
 
   #later(): void {
@@ -83,7 +83,7 @@ export class UsageSampler {
 
   async #look(): Promise<void> {
     const { runs, clock, onSamples } = this.#options;
-    const current = new Map([...runs()].map((run) => [runKeyOf(run), run]));
+    const current = new Map([...runs()].map((run) => [keyOf(run), run]));
     const hadSome = this.#seen.size > 0;
     const usages = await this.#measure(current);
     const at = clock.monotonic();
@@ -138,10 +138,9 @@ export class UsageSampler {
     return usage;
   }
 
-  async #ask(runtime: Runtime, runs: readonly RunId[]): Promise<Iterable<[string, Usage]>> {
+  async #ask(runtime: Runtime, runs: readonly RunId[]): Promise<Iterable<readonly [string, Usage]>> {
     try {
-      const usages = (await runtime.usage?.(runs)) ?? new Map<string, Usage>();
-      return [...usages].map(([key, usage]) => [key.replace('/', '.'), usage]);
+      return (await runtime.usage?.(runs)) ?? [];
     } catch (error) {
       this.#options.logger.debug({ err: error, runtime: runtime.key }, 'a runtime did not tell its usage');
       return [];

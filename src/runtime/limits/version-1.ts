@@ -3,7 +3,7 @@
  * groups of this root are made below the daemon's own in each tree.
  */
 import { join } from 'node:path';
-import type { Usage } from '../runtime.js';
+import { GroupFigures, VERSION_1 } from './group-figures.js';
 import type { GroupFiles } from './group-files.js';
 import {
   BYTES_PER_MB,
@@ -18,16 +18,16 @@ import {
 import type { OwnGroup } from './own-groups.js';
 import type { RunLimits } from './resource-limits.js';
 
-const NANOSECONDS = 1e9;
 /** The control file that limits memory and swap together. */
 const SWAP_TOO = 'memory.memsw.limit_in_bytes';
 
-export class Version1 implements Hierarchy {
+export class Version1 extends GroupFigures implements Hierarchy {
   readonly root: RunGroup;
   readonly advisory: string | null;
   readonly #files: GroupFiles;
 
   private constructor(files: GroupFiles, root: RunGroup, advisory: string | null) {
+    super(files, VERSION_1);
     this.#files = files;
     this.root = root;
     this.advisory = advisory;
@@ -76,39 +76,6 @@ export class Version1 implements Hierarchy {
         { directory: processor, name: 'cpu.cfs_quota_us', value: quota },
       );
     return settings;
-  }
-
-  usage({ memory, cpu, accounting }: RunGroup): Usage | undefined {
-    const files = this.#files;
-    const members = accounting ?? memory ?? cpu;
-    const pids = members === undefined ? undefined : files.pids(members);
-    if (pids === undefined) return undefined;
-    return {
-      cpuSeconds: this.cpuSeconds({ memory, cpu, accounting }),
-      memoryBytes: memory === undefined ? 0 : this.#memoryOf(memory),
-      processes: pids.length,
-    };
-  }
-
-  cpuSeconds({ accounting }: RunGroup): number {
-    return accounting === undefined
-      ? 0
-      : (this.#files.number(accounting, 'cpuacct.usage') ?? 0) / NANOSECONDS;
-  }
-
-  fileBytesInMemory({ memory }: RunGroup): number {
-    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.stat', 'total_shmem') ?? 0);
-  }
-
-  memoryKills({ memory }: RunGroup): number {
-    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.oom_control', 'oom_kill') ?? 0);
-  }
-
-  /** The memory in use, less the file pages that the kernel would give up at once. */
-  #memoryOf(directory: string): number {
-    const used = this.#files.number(directory, 'memory.usage_in_bytes') ?? 0;
-    const spare = this.#files.field(directory, 'memory.stat', 'total_inactive_file') ?? 0;
-    return Math.max(0, used - spare);
   }
 }
 

@@ -10,7 +10,7 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { hasFileCode } from '../../files/system-error.js';
-import type { Usage } from '../runtime.js';
+import { GroupFigures, VERSION_2 } from './group-figures.js';
 import type { GroupFiles } from './group-files.js';
 import {
   BYTES_PER_MB,
@@ -28,9 +28,8 @@ const CONTROLLERS = ['memory', 'cpu'];
 const DAEMON = 'daemon';
 /** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
-const MICROSECONDS = 1e6;
 
-export interface Version2Options {
+interface Version2Options {
   readonly files: GroupFiles;
   readonly own: OwnGroup;
   /** The name of the root's group: `drover-<root>`. */
@@ -39,12 +38,13 @@ export interface Version2Options {
   readonly isDelegated: boolean;
 }
 
-export class Version2 implements Hierarchy {
+export class Version2 extends GroupFigures implements Hierarchy {
   readonly root: RunGroup;
   readonly advisory: string | null;
   readonly #files: GroupFiles;
 
   private constructor(files: GroupFiles, directory: string, missing: readonly string[]) {
+    super(files, VERSION_2);
     this.#files = files;
     this.root = {
       memory: missing.includes('memory') ? undefined : directory,
@@ -93,37 +93,6 @@ export class Version2 implements Hierarchy {
     if (processor !== undefined && quota !== undefined)
       settings.push({ directory: processor, name: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
     return settings;
-  }
-
-  usage(group: RunGroup): Usage | undefined {
-    const files = this.#files;
-    const { memory, accounting } = group;
-    const pids = accounting === undefined ? undefined : files.pids(accounting);
-    if (accounting === undefined || pids === undefined) return undefined;
-    return {
-      cpuSeconds: this.cpuSeconds(group),
-      memoryBytes: memory === undefined ? 0 : this.#memoryOf(memory),
-      processes: pids.length,
-    };
-  }
-
-  cpuSeconds({ accounting }: RunGroup): number {
-    if (accounting === undefined) return 0;
-    return (this.#files.field(accounting, 'cpu.stat', 'usage_usec') ?? 0) / MICROSECONDS;
-  }
-
-  fileBytesInMemory({ memory }: RunGroup): number {
-    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.stat', 'shmem') ?? 0);
-  }
-
-  memoryKills({ memory }: RunGroup): number {
-    return memory === undefined ? 0 : (this.#files.field(memory, 'memory.events', 'oom_kill') ?? 0);
-  }
-
-  /** The memory in use, less the file pages that the kernel would give up at once. */
-  #memoryOf(directory: string): number {
-    const used = this.#files.number(directory, 'memory.current') ?? 0;
-    return Math.max(0, used - (this.#files.field(directory, 'memory.stat', 'inactive_file') ?? 0));
   }
 }
 

@@ -3,7 +3,7 @@ import type { Socket } from 'node:net';
 import { parseRequest } from './owner-requests.js';
 import { encodeFrame, FrameReader, type OwnerMessage, type OwnerRequest } from './protocol.js';
 
-export interface ConnectionEvents {
+interface ConnectionEvents {
   onRequest(connection: DaemonConnection, request: OwnerRequest, body: Buffer): void;
   /** Called once. The connection must not be used afterwards. */
   onClose(connection: DaemonConnection): void;

@@ -49,12 +49,12 @@ export interface View {
 
 export interface RunEvents {
   /** Called at most once, when the command is about to run. */
-  onReady(run: HeldRun): void;
+  readonly onReady: (run: HeldRun) => void;
   /**
    * Called once, when the run has ended and all of its output is in its log. Never called before `start` has returned
    * or resolved.
    */
-  onExit(run: HeldRun): void;
+  readonly onExit: (run: HeldRun) => void;
 }
 
 /** Makes runs for an owner. */

@@ -2,18 +2,20 @@
  * The daemon's side of every runtime whose runs an owner holds (process, screen, tmux), so that they outlive the
  * daemon. Starts, input and exits go through the owner; the daemon itself sends signals.
  */
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { notRunning, unavailable } from '../failures.js';
+import type { RunGroups } from '../instance-processes.js';
 import { InstanceProcesses } from '../instance-processes.js';
 import { ProcessTable } from '../process-table.js';
 import { RunEvents } from '../run-events.js';
-import type { RunGroups } from '../run-groups.js';
 import { formatMark, MARK_VARIABLE } from '../run-mark.js';
 import type { ExitListener, Held, ProcessIdentity, RunId, Runtime, StartSpec } from '../runtime.js';
+import type { ToolVersion } from '../session/tool-offer.js';
 import { resolveSocketPath } from '../socket-path.js';
 import { OwnerAccess } from './owner-access.js';
 import { attachToOwner } from './owner-attachment.js';
@@ -29,7 +31,10 @@ export interface KeptRuntimeOptions {
   readonly rootId: string;
   /** The directory of the owners' sockets, made with mode 0700 when missing. */
   readonly socketDirectory: string;
-  /** A secret part of the names of owners' locks, so that other users cannot guess them; one per root. */
+  /**
+   * A secret part of the names of owners' locks, which other users must not guess; one per root. All owners of a kind in
+   * one root use the same lock, whatever the socket's path.
+   */
   readonly lockKey: string;
   /** The directory that holds a log directory for each instance id. */
   readonly logsDirectory: string;
@@ -48,7 +53,8 @@ export interface KeptKind extends OwnerKind {
    * takes over all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
-  probe(): Promise<RuntimeOffer>;
+  /** Asks whether the runtime's tool can be used here, when the owner's program is there. */
+  readonly probe: () => Promise<ToolVersion>;
   /** True when an earlier owner may have left runs that only a new owner can take over. */
   hasLeftRuns(): boolean;
 }
@@ -74,9 +80,11 @@ export class KeptRuntime implements Runtime {
   }
 
   async probe(): Promise<RuntimeOffer> {
-    const offer = await this.#kind.probe();
+    const { program, probe } = this.#kind;
+    const missing = `its owner program ${basename(program)} is missing; build or install Drover again`;
+    const { version, reason } = existsSync(program) ? await probe() : { version: null, reason: missing };
     await this.#takeUpAgain();
-    return offer;
+    return { key: this.key, available: reason === null, version, reason };
   }
 
   async start(spec: StartSpec): Promise<ProcessIdentity> {
@@ -111,15 +119,13 @@ export class KeptRuntime implements Runtime {
 
   async write(run: RunId, bytes: Buffer): Promise<void> {
     checkInput(bytes);
-    if (!this.#book.isLive(run))
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${run.instanceId} is not running`);
+    if (!this.#book.isLive(run)) throw notRunning(run);
     const link = await this.#reachable().reach();
     await link.request({ type: 'write', instanceId: run.instanceId, run: run.run }, bytes);
   }
 
   async attach({ instanceId, run }: RunId, size: TerminalSize): Promise<Attachment> {
-    if (!this.#book.isLive({ instanceId, run }))
-      throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${instanceId} is not running`);
+    if (!this.#book.isLive({ instanceId, run })) throw notRunning({ instanceId, run });
     const { title } = this.#kind;
     await this.#reachable().reach();
     const { rootId, clock } = this.#options;
@@ -160,14 +166,13 @@ export class KeptRuntime implements Runtime {
       ...(controlGroups !== undefined && { controlGroups }),
       log: { directory: join(logsDirectory, instanceId), segmentBytes, segments },
     });
-    if (started === undefined)
-      throw new DroverError('DRV_RUNTIME_UNAVAILABLE', `${this.#kind.title} did not say what it started`);
+    if (started === undefined) throw unavailable(`${this.#kind.title} did not say what it started`);
     return this.#book.started(spec, started);
   }
 
   /** Opens the access at first use, because the constructor must not touch the disk. */
   #reachable(): OwnerAccess {
-    if (this.#isReleased) throw new DroverError('DRV_RUNTIME_UNAVAILABLE', 'this runtime was released');
+    if (this.#isReleased) throw unavailable('this runtime was released');
     this.#access ??= new OwnerAccess({
       ...this.#options,
       kind: this.#kind,

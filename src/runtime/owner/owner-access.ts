@@ -2,8 +2,9 @@
  * Keeps the daemon connected to the root's owner: connects, starts an owner when none runs, and finds out whether a
  * broken connection means that the owner died. Knows nothing of single instances.
  */
-import { DroverError, messageOf } from '../../model/errors.js';
+import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import { unavailable } from '../failures.js';
 import { type LaunchOptions, launchOwner, ownerLockName } from './owner-launch.js';
 import { type LinkOptions, OwnerLink } from './owner-link.js';
 import { isSeatTaken } from './owner-seat.js';
@@ -14,7 +15,7 @@ const MOST_ATTEMPTS = 5;
 const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
-export interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
+interface OwnerAccessOptions extends LaunchOptions, Pick<LinkOptions, 'onExit'> {
   readonly logger: Logger;
   /** Called at every new connection with the runs that the owner holds, before the owner is asked anything else. */
   readonly onConnected: (held: readonly OwnerHeld[]) => void;
@@ -132,8 +133,4 @@ export class OwnerAccess {
   get #log(): string {
     return `${this.#options.kind.name}.log beside its socket`;
   }
-}
-
-function unavailable(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
 }

@@ -4,14 +4,21 @@ import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
-import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
-import { type AttachRequest, encodeFrame, FrameReader, LONGEST_BODY_BYTES } from './protocol.js';
+import { unavailable } from '../failures.js';
+import { parseOwnerMessage } from './owner-messages.js';
+import {
+  type AttachRequest,
+  encodeFrame,
+  FrameReader,
+  LONGEST_BODY_BYTES,
+  type OwnerMessage,
+} from './protocol.js';
 
 /** How long to wait for the owner's answer; usually a view of a session begins within milliseconds. */
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 1024 * 1024;
 
-export interface OwnerAttachOptions {
+interface OwnerAttachOptions {
   readonly socketPath: string;
   /** The owner's name in messages. */
   readonly title: string;
@@ -20,7 +27,7 @@ export interface OwnerAttachOptions {
 }
 
 interface Received {
-  readonly message: CheckedMessage;
+  readonly message: OwnerMessage;
   readonly body: Buffer;
 }
 
@@ -101,15 +108,11 @@ async function* receive(socket: Socket): AsyncGenerator<Received> {
     for (const { message, body } of frames.push(chunk)) yield { message: parseOwnerMessage(message), body };
 }
 
-function refusalOf(message: CheckedMessage | undefined, title: string): DroverError {
+function refusalOf(message: OwnerMessage | undefined, title: string): DroverError {
   if (message?.type === 'not-attached') {
     const code = isErrorCode(message.code) ? message.code : 'DRV_INTERNAL';
     return new DroverError(code, message.message);
   }
   if (message?.type === 'ended') return new DroverError('DRV_INSTANCE_NOT_RUNNING', message.message);
   return unavailable(`${title} does not answer`);
-}
-
-function unavailable(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
 }

@@ -2,9 +2,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
-import { DroverError } from '../../model/errors.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { publicMessage } from '../../model/public-message.js';
+import { unavailable } from '../failures.js';
+import type { KeptRuntimeOptions } from './kept-runtime.js';
 
 const START_TIMEOUT_MS = 30_000;
 const LONGEST_LOG_BYTES = 64 * 1024;
@@ -24,17 +25,10 @@ export interface OwnerKind {
   readonly startTimeoutMs: number;
 }
 
-export interface LaunchOptions {
-  readonly rootId: string;
+export interface LaunchOptions
+  extends Pick<KeptRuntimeOptions, 'rootId' | 'socketDirectory' | 'lockKey' | 'clock'> {
   readonly kind: OwnerKind;
   readonly socketPath: string;
-  readonly socketDirectory: string;
-  /**
-   * A secret part of the lock's name. All owners of a kind in one root use the same lock, whatever the socket's path,
-   * and other users must not guess it.
-   */
-  readonly lockKey: string;
-  readonly clock: Clock;
 }
 
 /** The name of the lock that an owner of this kind holds for life. */
@@ -81,8 +75,7 @@ function openLog(path: string): number {
 async function firstLine(child: ChildProcess, { clock, kind }: LaunchOptions): Promise<void> {
   let timeout: TimerHandle | undefined;
   const answer = new Promise<void>((resolve, reject) => {
-    const fail = (why: string): void =>
-      reject(new DroverError('DRV_RUNTIME_UNAVAILABLE', `${kind.title} did not start: ${why}`));
+    const fail = (why: string): void => reject(unavailable(`${kind.title} did not start: ${why}`));
     timeout = clock.setTimer(START_TIMEOUT_MS, () => fail(`silent for ${START_TIMEOUT_MS / 1000} s`));
     let said = '';
     child.stdout?.setEncoding('utf8').on('data', (text: string) => {

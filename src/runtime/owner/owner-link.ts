@@ -3,17 +3,18 @@
  * link is a single connection; the runtime decides about the next connection.
  */
 import { connect, type Socket } from 'node:net';
-import type { Clock } from '../../loop/clock.js';
 import { DroverError, isErrorCode, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
-import type { OwnerKind } from './owner-launch.js';
-import { type CheckedMessage, parseOwnerMessage } from './owner-messages.js';
+import { unavailable } from '../failures.js';
+import type { LaunchOptions, OwnerKind } from './owner-launch.js';
+import { parseOwnerMessage } from './owner-messages.js';
 import {
   encodeFrame,
   FrameReader,
   OWNER_PROTOCOL,
   type OwnerExit,
   type OwnerHeld,
+  type OwnerMessage,
   type OwnerRequest,
   type OwnerRun,
 } from './protocol.js';
@@ -24,11 +25,8 @@ import {
 const ANSWER_TIMEOUT_MS = 10_000;
 const MOST_UNSENT_BYTES = 16 * 1024 * 1024;
 
-export interface LinkOptions {
-  readonly socketPath: string;
-  readonly rootId: string;
+export interface LinkOptions extends Pick<LaunchOptions, 'socketPath' | 'rootId' | 'clock'> {
   readonly kind: Pick<OwnerKind, 'title' | 'startTimeoutMs'>;
-  readonly clock: Clock;
   readonly onExit: (run: OwnerRun, exit: OwnerExit) => void;
   /**
    * Called once when the connection breaks after a successful handshake; not after `close`. `replaced`: another daemon
@@ -38,8 +36,8 @@ export interface LinkOptions {
 }
 
 type Unnumbered<T> = T extends { readonly id: number } ? Omit<T, 'id'> : never;
-export type LinkRequest = Unnumbered<OwnerRequest>;
-type Done = Extract<CheckedMessage, { type: 'done' }>;
+type LinkRequest = Unnumbered<OwnerRequest>;
+type Done = Extract<OwnerMessage, { type: 'done' }>;
 
 interface Pending {
   readonly resolve: (answer: Done) => void;
@@ -129,7 +127,7 @@ export class OwnerLink {
     });
   }
 
-  #receive(message: CheckedMessage): void {
+  #receive(message: OwnerMessage): void {
     switch (message.type) {
       case 'welcome':
         this.#welcome?.resolve(message.held);
@@ -200,8 +198,4 @@ function refusal(title: string, { pid, reason }: { pid: number; reason: string }
     `${title} (pid ${pid}) cannot be used: ${reason}, this Drover speaks protocol ${OWNER_PROTOCOL}; ` +
       'use the version that started it, or stop its instances with that version first',
   );
-}
-
-function unavailable(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message);
 }

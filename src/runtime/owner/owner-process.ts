@@ -11,7 +11,7 @@ import { type Seat, takeSeat } from './owner-seat.js';
 /** How long an owner waits for its first daemon. */
 const GRACE_MS = 5000;
 
-export interface OwnerProcessOptions {
+interface OwnerProcessOptions {
   readonly rootId: string;
   readonly socketPath: string;
   readonly lockName: string;
@@ -40,7 +40,7 @@ async function serve(options: OwnerProcessOptions): Promise<void> {
     seat?.leave();
     process.exit(0);
   };
-  const owner = new Owner({ rootId, source, onIdle: () => isGraceOver && leave() });
+  const owner = new Owner(rootId, source, () => isGraceOver && leave());
   let early: Socket[] | undefined = [];
   const accept = (connection: Socket): void => {
     // From here on the server keeps the process alive, until it is idle.

@@ -6,6 +6,7 @@
 import type { Socket } from 'node:net';
 import type { ErrorCode } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
+import { keyOf } from '../runtime.js';
 import { AttachedTerminals } from './attached-terminals.js';
 import { DaemonConnection } from './daemon-connection.js';
 import type { HeldRun, RunSource } from './held-run.js';
@@ -26,17 +27,12 @@ const MOST_STARTING = 4;
 /** How many unacknowledged exits are kept; beyond that the oldest are forgotten. */
 const MOST_EXITS = 10_000;
 
-export interface OwnerOptions {
-  readonly rootId: string;
-  readonly source: RunSource;
-  /** Called whenever the owner holds nothing: no process, no exit, no daemon. */
-  readonly onIdle: () => void;
-}
-
 type RunRequest = Extract<OwnerRequest, { type: 'start' | 'write' | 'acknowledge' }>;
 
 export class Owner {
-  readonly #options: OwnerOptions;
+  readonly #rootId: string;
+  readonly #source: RunSource;
+  readonly #onIdle: () => void;
   readonly #runs = new Map<string, HeldRun>();
   /** Keys of the runs whose shell has not become the command yet. */
   readonly #starting = new Set<string>();
@@ -49,8 +45,11 @@ export class Owner {
   readonly #queue: { readonly connection: DaemonConnection; readonly request: StartRequest }[] = [];
   #daemon: DaemonConnection | undefined;
 
-  constructor(options: OwnerOptions) {
-    this.#options = options;
+  /** `onIdle`: called whenever the owner holds nothing: no process, no exit, no daemon. */
+  constructor(rootId: string, source: RunSource, onIdle: () => void) {
+    this.#rootId = rootId;
+    this.#source = source;
+    this.#onIdle = onIdle;
   }
 
   get isIdle(): boolean {
@@ -131,13 +130,13 @@ export class Owner {
   }
 
   #attach(connection: DaemonConnection, request: AttachRequest): void {
-    const run = request.rootId === this.#options.rootId ? this.#runs.get(keyOf(request)) : undefined;
+    const run = request.rootId === this.#rootId ? this.#runs.get(keyOf(request)) : undefined;
     void this.#terminals.attach(connection, run, request);
   }
 
   #refusal(protocol: number, rootId: string): string | undefined {
     if (protocol !== OWNER_PROTOCOL) return `it speaks protocol ${OWNER_PROTOCOL}`;
-    return rootId === this.#options.rootId ? undefined : 'it belongs to another root';
+    return rootId === this.#rootId ? undefined : 'it belongs to another root';
   }
 
   #answer(connection: DaemonConnection, request: RunRequest, body: Buffer): void {
@@ -180,7 +179,7 @@ export class Owner {
 
   async #start(request: StartRequest): Promise<OwnerMessage> {
     try {
-      const run = await this.#options.source.start(request, {
+      const run = await this.#source.start(request, {
         onReady: (started) => this.#onStarted(started),
         onExit: (ended) => this.noteExit(ended),
       });
@@ -241,12 +240,8 @@ export class Owner {
   }
 
   #checkIdle(): void {
-    if (this.isIdle) this.#options.onIdle();
+    if (this.isIdle) this.#onIdle();
   }
-}
-
-function keyOf(run: OwnerRun): string {
-  return `${run.instanceId}/${run.run}`;
 }
 
 function failure(id: number, code: ErrorCode, message: string): OwnerMessage {

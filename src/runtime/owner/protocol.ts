@@ -9,8 +9,9 @@
  * and its end detaches. So a terminal that is not read never delays a start or an exit.
  */
 
-import type { AttachEndReason, TerminalSize } from '../../model/run/attachment.js';
-import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
+import type { z } from 'zod';
+import type { TerminalSize } from '../../model/run/attachment.js';
+import type { exitSchema, heldSchema, messageSchema, processSchema } from './owner-messages.js';
 
 /**
  * The version of the protocol, raised when a message changes its meaning. Owner and daemon of different versions of
@@ -28,34 +29,11 @@ export interface OwnerRun {
   readonly run: number;
 }
 
-export interface OwnerExit {
-  readonly code: number | null;
-  readonly signal: string | null;
-  /** Unix milliseconds. */
-  readonly at: number;
-  /**
-   * The moment of the exit in clock ticks since boot, the unit of process start times; 0: the run ended in an earlier
-   * boot.
-   */
-  readonly ticks: number;
-  /** Where the run's output lies in the log. Absent from earlier owners, and when no log could be opened. */
-  readonly output?: OutputSpan | undefined;
-}
-
-export interface OwnerProcess {
-  /** The leader's pid. 0 (only with an exit): unknown, because the session was lost while it began. */
-  readonly pid: number;
-  /** Field 22 of /proc/<pid>/stat; 0 when the process ended before it could be read, or in an earlier boot. */
-  readonly startTime: number;
-  /** The process that leads the session and group, when it is another process. */
-  readonly session?: { readonly pid: number; readonly startTime: number } | undefined;
-}
-
-export interface OwnerHeld extends OwnerRun, OwnerProcess {
-  readonly exit: OwnerExit | null;
-  /** Where the run's output begins in the log. Absent from earlier owners, and when no log could be opened. */
-  readonly outputFrom?: LogPlace | undefined;
-}
+/** The types of the messages that an owner sends; owner-messages.ts describes their fields. */
+export type OwnerExit = Readonly<z.output<typeof exitSchema>>;
+export type OwnerProcess = Readonly<z.output<typeof processSchema>>;
+export type OwnerHeld = Readonly<z.output<typeof heldSchema>>;
+export type OwnerMessage = Readonly<z.output<typeof messageSchema>>;
 
 export interface StartRequest extends OwnerRun {
   readonly type: 'start';
@@ -85,30 +63,7 @@ export type OwnerRequest =
   | { readonly type: 'input' }
   | ({ readonly type: 'resize' } & TerminalSize);
 
-export type OwnerMessage =
-  | {
-      readonly type: 'welcome';
-      readonly protocol: number;
-      readonly pid: number;
-      readonly held: readonly OwnerHeld[];
-      /** True when the owner knows the request attach. Absent from earlier owners. */
-    }
-  | { readonly type: 'refused'; readonly protocol: number; readonly pid: number; readonly reason: string }
-  /** Another daemon took over, and this connection ends. */
-  | { readonly type: 'replaced' }
-  /** The answer to a request; `process` answers a start. */
-  | { readonly type: 'done'; readonly id: number; readonly process?: OwnerProcess }
-  | { readonly type: 'failed'; readonly id: number; readonly code: string; readonly message: string }
-  | ({ readonly type: 'exit'; readonly exit: OwnerExit } & OwnerRun)
-  /** The answer to attach: `attached`, or `not-attached` and the end of the connection. */
-  | { readonly type: 'attached'; readonly isTransparent: boolean }
-  | { readonly type: 'not-attached'; readonly code: string; readonly message: string }
-  /** The frame's body is output. */
-  | { readonly type: 'output' }
-  | { readonly type: 'input-refused'; readonly message: string }
-  | { readonly type: 'ended'; readonly reason: AttachEndReason; readonly message: string };
-
-export interface OwnerFrame {
+interface OwnerFrame {
   /** The parsed JSON, not checked yet. */
   readonly message: unknown;
   readonly body: Buffer;

@@ -5,14 +5,13 @@
 import type { Clock } from '../../loop/clock.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { InstanceProcesses, Leader } from '../instance-processes.js';
-import type { RunId } from '../runtime.js';
-import { keyOf } from './run-book.js';
+import { keyOf, type RunId } from '../runtime.js';
 
 const TERM_PATIENCE_MS = 2000;
 const KILL_PATIENCE_MS = 5000;
 const LOOK_AGAIN_MS = 25;
 
-export interface RemainsOptions {
+interface RemainsOptions {
   readonly processes: InstanceProcesses;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -2,9 +2,9 @@
  * The daemon's copy of the owner's runs. The owner's welcome and events keep it up to date, so that the owner need not
  * be asked.
  */
-import type { LogPlace } from '../../model/run/past-exit.js';
+import type { Exit, LogPlace } from '../../model/run/past-exit.js';
 import type { Leader } from '../instance-processes.js';
-import type { Exit, Held, ProcessIdentity, RunId } from '../runtime.js';
+import { type Held, keyOf, type ProcessIdentity, type RunId } from '../runtime.js';
 import type { OwnerExit, OwnerHeld, OwnerProcess, OwnerRun } from './protocol.js';
 
 /**
@@ -71,8 +71,7 @@ export class RunBook {
 
   exited(run: OwnerRun, { ticks, output, ...how }: OwnerExit): Exit {
     const exit: Exit = { ...how, ...(output !== undefined && { output }) };
-    const leader = this.#held.get(keyOf(run))?.leader ?? null;
-    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks: ticks });
+    this.#end(run, exit, ticks);
     return exit;
   }
 
@@ -83,9 +82,9 @@ export class RunBook {
     for (const run of others) if (!this.#held.has(keyOf(run))) this.#end(run, exit);
   }
 
-  #end(run: RunId, exit: Exit): void {
+  #end(run: RunId, exit: Exit, exitedAtTicks: number | null = null): void {
     const leader = this.#held.get(keyOf(run))?.leader ?? null;
-    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks: null });
+    this.#held.set(keyOf(run), { run: runOf(run), leader, exit, exitedAtTicks });
   }
 
   acknowledge(run: RunId): void {
@@ -126,10 +125,6 @@ function toHeld({ run, leader, exit, outputFrom }: Entry): Held[] {
   const identity = leader?.identity ?? null;
   if (exit !== null) return [{ ...run, process: identity, exit }];
   return identity === null ? [] : [{ ...run, process: identity, exit: null, outputFrom }];
-}
-
-export function keyOf(run: RunId): string {
-  return `${run.instanceId}/${run.run}`;
 }
 
 function runOf({ instanceId, run }: RunId): RunId {

@@ -1,12 +1,12 @@
 /** Checks a start for values that no process can be given, before anything is started. */
-import { DroverError } from '../../model/errors.js';
 import { isInstanceId } from '../../model/names.js';
+import { startFailed } from '../failures.js';
 import type { StartSpec } from '../runtime.js';
 
 /** Throws DRV_RUNTIME_START_FAILED when the system cannot pass on a value of the start. */
 export function checkSpec(spec: StartSpec): void {
   const problem = problemOf(spec);
-  if (problem !== undefined) throw new DroverError('DRV_RUNTIME_START_FAILED', problem);
+  if (problem !== undefined) throw startFailed(problem);
 }
 
 /** The first value that the system would cut short without an error, as a message; undefined: none. */

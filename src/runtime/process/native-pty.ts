@@ -3,6 +3,7 @@
  * closes the terminal under a program that redirected all its output, which the kernel answers with SIGHUP. And it
  * spins while a program does not read its input.
  */
+import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 export interface ForkedPty {
@@ -13,7 +14,7 @@ export interface ForkedPty {
   readonly pty: string;
 }
 
-export interface ForkOptions {
+interface ForkOptions {
   readonly file: string;
   readonly parameters: readonly string[];
   /** `NAME=value`. */
@@ -99,4 +100,28 @@ function hasFork(value: unknown): value is Native {
 function isForked(value: unknown): value is ForkedPty {
   if (!isObject(value)) return false;
   return typeof value.fd === 'number' && typeof value.pid === 'number' && typeof value.pty === 'string';
+}
+
+/**
+ * The flag that node-pty does not set on its terminals, and Node cannot set: without a cure every instance could read
+ * the output and write the input of every other. shell-prelude.ts closes the descriptors that are named here.
+ */
+const CLOSE_ON_EXEC = 0o2000000;
+const FIRST_AFTER_STANDARD = 3;
+
+/** True when `fd` is open and lacks close-on-exec. */
+export function isInheritable(fd: number): boolean {
+  try {
+    const flags = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    return false;
+  }
+}
+
+/** All inheritable descriptors but the standard three. Reads one file for each open descriptor. */
+export function inheritableDescriptors(): number[] {
+  return readdirSync('/proc/self/fd')
+    .map(Number)
+    .filter((fd) => fd >= FIRST_AFTER_STANDARD && isInheritable(fd));
 }

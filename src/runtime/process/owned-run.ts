@@ -2,23 +2,15 @@
  * One run of the `process` runtime inside the owner: its terminal, its log, and its exit until the daemon acknowledges
  * it.
  */
+
 import type { SegmentWriter } from '../../logs/segment-writer.js';
-import type { TerminalSize } from '../../model/run/attachment.js';
+import { smallestOf, type TerminalSize } from '../../model/run/attachment.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
-import type { HeldRun, View, Viewer } from '../owner/held-run.js';
+import type { HeldRun, RunEvents, View, Viewer } from '../owner/held-run.js';
 import type { OwnerExit, OwnerHeld, StartRequest } from '../owner/protocol.js';
 import { checkDirectory, openLog, toOwnerExit } from '../owner/run-start.js';
+import { recentBytes } from '../recent-bytes.js';
 import type { PseudoTerminal } from './pseudo-terminal.js';
-import { TerminalViews } from './terminal-views.js';
-
-export interface RunServices {
-  /** Takes a terminal whose shell waits for an order. Throws the system's refusal. */
-  readonly terminal: () => PseudoTerminal;
-  /** Called when the shell is about to become the command. */
-  readonly onReady: (run: OwnedRun) => void;
-  /** Called once, after the last output was written to the log. */
-  readonly onExit: (run: OwnedRun) => void;
-}
 
 export class OwnedRun implements HeldRun {
   readonly instanceId: string;
@@ -30,8 +22,11 @@ export class OwnedRun implements HeldRun {
   #exit: OwnerExit | null = null;
   #isClosed = false;
 
-  /** Starts the process. Throws an Error with the reason, for the operator. */
-  constructor(request: StartRequest, services: RunServices) {
+  /**
+   * Starts the process. `open` takes a terminal whose shell waits for an order, or throws the system's refusal. Throws
+   * an Error with the reason, for the operator.
+   */
+  constructor(request: StartRequest, open: () => PseudoTerminal, events: RunEvents) {
     this.instanceId = request.instanceId;
     this.run = request.run;
     checkDirectory(request.workingDirectory);
@@ -43,7 +38,7 @@ export class OwnedRun implements HeldRun {
     };
     this.#views = new TerminalViews(terminal, request.log.directory);
     try {
-      this.#terminal = this.#startTerminal(request, services);
+      this.#terminal = this.#startTerminal(request, open(), events);
     } catch (error) {
       this.#log.close();
       throw error;
@@ -103,9 +98,8 @@ export class OwnedRun implements HeldRun {
     return this.#logStart === undefined || to === undefined ? undefined : { from: this.#logStart, to };
   }
 
-  #startTerminal(request: StartRequest, services: RunServices): PseudoTerminal {
+  #startTerminal(request: StartRequest, terminal: PseudoTerminal, events: RunEvents): PseudoTerminal {
     const { command, workingDirectory, controlGroups = [] } = request;
-    const terminal = services.terminal();
     terminal.run({
       order: {
         command,
@@ -117,12 +111,62 @@ export class OwnedRun implements HeldRun {
         this.#log.write(bytes);
         this.#views.show(bytes);
       },
-      onReady: () => services.onReady(this),
+      onReady: () => events.onReady(this),
       onExit: (code, signal) => {
         this.#exit = { ...toOwnerExit(code, signal), output: this.#output() };
-        services.onExit(this);
+        events.onExit(this);
       },
     });
     return terminal;
+  }
+}
+
+/** How much of the log's end a new viewer sees first. */
+const FIRST_SCREEN_BYTES = 16 * 1024;
+
+/**
+ * The viewers of one terminal. All see the same bytes, so the smallest viewer decides the size: nothing that the program
+ * draws is out of a viewer's sight. When the last viewer leaves the terminal is wide again.
+ */
+class TerminalViews {
+  readonly #terminal: Pick<PseudoTerminal, 'write' | 'resize'>;
+  readonly #logDirectory: string;
+  readonly #sizes = new Map<Viewer, TerminalSize>();
+
+  constructor(terminal: Pick<PseudoTerminal, 'write' | 'resize'>, logDirectory: string) {
+    this.#terminal = terminal;
+    this.#logDirectory = logDirectory;
+  }
+
+  /**
+   * Adds a viewer, who first sees the end of the log. Output is written to the log and shown in one turn, so log and
+   * live output join without a gap.
+   */
+  open(viewer: Viewer): View {
+    const first = recentBytes(this.#logDirectory, FIRST_SCREEN_BYTES);
+    if (first.length > 0) viewer.onOutput(first);
+    this.#sizes.set(viewer, viewer.size);
+    this.#fit();
+    return {
+      isTransparent: true,
+      write: (bytes) => this.#terminal.write(bytes),
+      resize: (size) => {
+        if (!this.#sizes.has(viewer)) return;
+        this.#sizes.set(viewer, size);
+        this.#fit();
+      },
+      close: () => {
+        if (this.#sizes.delete(viewer)) this.#fit();
+      },
+    };
+  }
+
+  show(bytes: Uint8Array): void {
+    for (const viewer of this.#sizes.keys()) viewer.onOutput(bytes);
+  }
+
+  #fit(): void {
+    const sizes = [...this.#sizes.values()];
+    this.#terminal.resize(sizes.length === 0 ? undefined : smallestOf(sizes));
   }
 }

@@ -1,6 +1,4 @@
 /** The `process` runtime: plain processes on terminals that a detached owner process holds. */
-import { existsSync } from 'node:fs';
-import { basename } from 'node:path';
 import { messageOf } from '../../model/errors.js';
 import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 import { loadNativePty } from './native-pty.js';
@@ -28,18 +26,13 @@ export function ownerKind(program: string): KeptKind {
     parameters: [],
     startTimeoutMs: START_TIMEOUT_MS,
     diesWithOwner: true,
-    probe: async () => {
-      const reason = obstacleOf(program);
-      return { key: KEY, available: reason === null, version: null, reason };
-    },
+    probe: async () => ({ version: null, reason: obstacle() }),
     hasLeftRuns: () => false,
   };
 }
 
 /** Why no instance could start here, so that placement chooses another node; null: nothing is missing. */
-function obstacleOf(program: string): string | null {
-  if (!existsSync(program))
-    return `its owner program ${basename(program)} is missing; build or install Drover again`;
+function obstacle(): string | null {
   try {
     loadNativePty();
     return null;

@@ -5,11 +5,11 @@
 import { closeSync, constants, openSync, readSync, writeSync } from 'node:fs';
 import type { SocketConstructorOpts, TcpSocketConnectOpts } from 'node:net';
 import { ReadStream } from 'node:tty';
+import { readProcess } from '../../files/processes.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { TerminalSize } from '../../model/run/attachment.js';
-import { readProcess } from '../process-table.js';
-import { isInheritable } from './inheritable.js';
 import type { ForkedPty, NativePty } from './native-pty.js';
+import { isInheritable } from './native-pty.js';
 import { OrderFile } from './order-file.js';
 import { type OrderOptions, orderText, READY_BYTE, type ShellCall } from './shell-prelude.js';
 import { StdinQueue } from './stdin-queue.js';
@@ -22,7 +22,7 @@ const SIZE: TerminalSize = { columns: 512, rows: 50 };
  */
 const LAST_OUTPUT_BYTES = 1024 * 1024;
 
-export interface TerminalOptions {
+interface TerminalOptions {
   readonly native: NativePty;
   /** Makes the call of the shell. `order`: path of the file through which the shell gets its order. */
   readonly shell: (order: string) => ShellCall;
@@ -31,7 +31,7 @@ export interface TerminalOptions {
 }
 
 /** The run that a terminal serves. */
-export interface TerminalRun {
+interface TerminalRun {
   readonly order: OrderOptions;
   readonly onOutput: (bytes: Uint8Array) => void;
   /** Called at most once, when the shell has its order and becomes the command. */

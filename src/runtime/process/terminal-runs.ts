@@ -3,10 +3,10 @@
  * the next order, so that a start need not wait for a fork.
  */
 import { existsSync } from 'node:fs';
-import type { RunEvents, RunSource } from '../owner/held-run.js';
+import type { HeldRun, RunEvents, RunSource } from '../owner/held-run.js';
 import type { StartRequest } from '../owner/protocol.js';
-import { inheritableDescriptors } from './inheritable.js';
 import type { NativePty } from './native-pty.js';
+import { inheritableDescriptors } from './native-pty.js';
 import { removeOrphans } from './order-file.js';
 import { OwnedRun } from './owned-run.js';
 import { PseudoTerminal } from './pseudo-terminal.js';
@@ -35,14 +35,11 @@ export class TerminalRuns implements RunSource {
 
   start(request: StartRequest, events: RunEvents): OwnedRun {
     clearTimeout(this.#timer);
-    const run = new OwnedRun(request, {
-      terminal: () => this.#takeTerminal(),
-      onReady: (started) => {
-        this.#makeAheadLater();
-        events.onReady(started);
-      },
-      onExit: (ended) => events.onExit(ended),
-    });
+    const onReady = (started: HeldRun): void => {
+      this.#makeAheadLater();
+      events.onReady(started);
+    };
+    const run = new OwnedRun(request, () => this.#takeTerminal(), { ...events, onReady });
     this.#open.add(run);
     return run;
   }

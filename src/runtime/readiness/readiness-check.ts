@@ -1,16 +1,23 @@
 /** Waits until one run of an instance is ready by its configuration. The supervisor decides everything else. */
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import { linePattern } from '../../logs/search/line-pattern.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { OWN_PORT, type Readiness } from '../../model/readiness.js';
+import type { Installation } from '../installation/local-installation.js';
 import type { RunId } from '../runtime.js';
-import { findLine } from './log-check.js';
 import { type Finding, localAddresses, tryHttp, tryTcp } from './port-check.js';
 
 /** How long one try may take. */
 const TRY_MS = 5000;
 /** The pause after the first try; it doubles up to the interval. Most programs are up within a second. */
 const FIRST_PAUSE_MS = 100;
+
+/**
+ * The pause after each batch (1,000 lines or 64 Ki characters): an instance that floods its log takes only a part
+ * of a core.
+ */
+const REST_MS = 5;
 
 export interface ReadinessTarget extends RunId {
   readonly readiness: Readiness;
@@ -21,8 +28,8 @@ export interface ReadinessTarget extends RunId {
   readonly logFrom: number;
 }
 
-export interface ReadinessWorld {
-  followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch>;
+interface ReadinessWorld {
+  readonly installation: Pick<Installation, 'followLogs'>;
   readonly clock: Clock;
 }
 
@@ -68,11 +75,11 @@ async function tryOnce(
 async function tryLog(
   { instanceId, logFrom }: ReadinessTarget,
   pattern: string,
-  { followLogs, clock }: ReadinessWorld,
+  { installation, clock }: ReadinessWorld,
   signal: AbortSignal,
 ): Promise<Finding> {
   const follow = (position: LogPosition, ended: AbortSignal): AsyncIterable<LogBatch> =>
-    followLogs(instanceId, position, ended);
+    installation.followLogs(instanceId, position, ended);
   try {
     return (await findLine({ pattern, from: logFrom, follow, clock }, signal))
       ? null
@@ -81,6 +88,32 @@ async function tryLog(
     // The system's message would name a path.
     return 'its log cannot be read';
   }
+}
+
+interface LogCheck {
+  readonly pattern: string;
+  /** Number of the first line that counts. */
+  readonly from: number;
+  readonly follow: (position: LogPosition, signal: AbortSignal) => AsyncIterable<LogBatch>;
+  readonly clock: Clock;
+}
+
+/**
+ * True as soon as a whole line matches; false when `signal` aborts or the log ends first. Skips lines that were rotated
+ * away before they were read. Throws when the log cannot be read.
+ */
+export async function findLine(
+  { pattern, from, follow, clock }: LogCheck,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const matches = linePattern(pattern);
+  for await (const batch of follow({ since: from }, signal)) {
+    if (signal.aborted) return false;
+    if (batch.kind === 'gap') continue;
+    if (batch.lines.some(matches)) return true;
+    await pause(clock, REST_MS, signal);
+  }
+  return false;
 }
 
 async function withinTime(

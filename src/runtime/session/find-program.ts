@@ -11,6 +11,13 @@ export function findProgram(name: string, path: string): string | undefined {
     .find(isProgram);
 }
 
+/** Like `findProgram`. Throws an Error for the operator when there is none. */
+export function requireProgram(name: string, path: string): string {
+  const found = findProgram(name, path);
+  if (found === undefined) throw new Error(`${name} is not installed on this node; install it`);
+  return found;
+}
+
 function isProgram(file: string): boolean {
   try {
     accessSync(file, constants.X_OK);

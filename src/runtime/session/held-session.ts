@@ -10,15 +10,14 @@ import { checkDirectory, openLog, openLogAgain, toOwnerExit } from '../owner/run
 import { InputQueue } from './input/input-queue.js';
 import { LiteralInput } from './input/literal-input.js';
 import { SessionTerminal } from './input/session-terminal.js';
-import { OutputPump } from './output-pump.js';
+import { OutputPump, SpoolRotation } from './output-pump.js';
 import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
 import { RunDirectoryWatch } from './run-directory-watch.js';
-import { findEnd } from './session-end.js';
-import { endMark } from './session-prelude.js';
+import { endMark, findEnd } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
 import { launchSession, untilBegun, untilWindowKept } from './session-start.js';
-import type { SessionExit, SessionTool, SpoolEnd } from './session-tool.js';
-import { SpoolRotation } from './spool-rotation.js';
+import type { SessionExit, SpoolEnd } from './session-tool.js';
+import type { SessionsOptions } from './sessions.js';
 import { SessionViews } from './view/session-views.js';
 
 /** How long a session may take to begin: usually milliseconds, more on a very busy machine. */
@@ -29,11 +28,7 @@ const LONGEST_WORDS_BYTES = 512;
 /** After this many looks (every 2 s) at a dead program whose shell reports no end, the session counts as killed. */
 const PATIENT_LOOKS = 2;
 
-export interface SessionServices {
-  readonly tool: SessionTool;
-  readonly bootId: string;
-  /** The directories in which programs are searched, as in PATH. */
-  readonly path: string;
+export interface SessionServices extends Omit<SessionsOptions, 'directory'> {
   /** Scratch memory for reads, shared by all sessions. */
   readonly buffer: Buffer;
   readonly onExit: (session: HeldSession) => void;

@@ -3,12 +3,10 @@
  * The length of the log tells how far the move came. `place.json` says from where to count. It is written again when
  * spool or log goes on in a new file, and when the log lost or added something.
  */
-import { bytesAfter } from '../../logs/bytes-after.js';
-import type { SegmentWriter } from '../../logs/segment-writer.js';
+import { bytesAfter, type SegmentWriter } from '../../logs/segment-writer.js';
 import type { OutputSpan } from '../../model/run/past-exit.js';
-import { certainBytes, spentFor, withoutReturns } from './line-ends.js';
 import type { OutputPlace, RunDirectory } from './run-directory.js';
-import type { SpoolEnd } from './session-tool.js';
+import type { SessionTool, SpoolEnd } from './session-tool.js';
 import { Spool } from './spool.js';
 
 export interface OutputPumpOptions {
@@ -23,7 +21,7 @@ export interface OutputPumpOptions {
 }
 
 /** Tells how many of the bytes at the spool's place are output. `isLast`: the spool holds no bytes after them yet. */
-export type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
+type FindEnd = (bytes: Buffer, isLast: boolean) => SpoolEnd;
 
 /** The most bytes moved in one turn, because the owner has other sessions too. */
 const TURN_BYTES = 1024 * 1024;
@@ -142,4 +140,76 @@ export class OutputPump {
     this.#place = { spool: this.#spool.place, log: position, from: this.#place.from ?? position };
     return directory.savePlace(this.#place);
   }
+}
+
+const LARGE_BYTES = 1024 * 1024;
+/** After this many looks without the requested file, the file is requested again. */
+const PATIENT_LOOKS = 2;
+
+/** Asks a tool for the next spool file when the current one is large, so that the spool stays small. */
+export class SpoolRotation {
+  readonly #tool: SessionTool;
+  readonly #directory: RunDirectory;
+  #asked: { readonly after: number; looks: number } | undefined;
+
+  constructor(tool: SessionTool, directory: RunDirectory) {
+    this.#tool = tool;
+    this.#directory = directory;
+  }
+
+  /** Called when some output was moved. */
+  check({ spoolFile, spoolBytes }: Pick<OutputPump, 'spoolFile' | 'spoolBytes'>): void {
+    if (spoolBytes < LARGE_BYTES || this.#asked?.after === spoolFile) return;
+    this.#asked = { after: spoolFile, looks: 0 };
+    this.#tool
+      .rotate(this.#directory, spoolFile + 1)
+      .catch((error: unknown) => process.stderr.write(`${this.#directory.name}: no rotation: ${error}\n`));
+  }
+
+  /** Called every 2 s. */
+  look(): void {
+    if (this.#asked !== undefined && ++this.#asked.looks > PATIENT_LOOKS) this.#asked = undefined;
+  }
+}
+
+/*
+ * A session's terminal adds carriage returns before newlines for operators who attach. The log holds the program's own
+ * output. When a program sets up its terminal otherwise, a return of its own before a newline is removed too.
+ */
+
+const RETURN = 0x0d;
+const LINE_END = '\r\n';
+
+/** How many of `bytes` can be moved now. A return at their end must wait: a newline may follow. */
+function certainBytes(bytes: Buffer): number {
+  return bytes.at(-1) === RETURN ? bytes.length - 1 : bytes.length;
+}
+
+/** `bytes` without the return before each newline; moved together in place. */
+export function withoutReturns(bytes: Buffer): Buffer {
+  let kept = 0;
+  let from = 0;
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, from)) {
+    bytes.copyWithin(kept, from, at);
+    kept += at - from;
+    from = at + 1;
+  }
+  bytes.copyWithin(kept, from);
+  return bytes.subarray(0, kept + bytes.length - from);
+}
+
+/**
+ * The number of `bytes` (`spent`) from which the first `count` kept bytes were made. `kept`: how many were made when
+ * `bytes` has fewer.
+ */
+function spentFor(bytes: Buffer, count: number): { readonly spent: number; readonly kept: number } {
+  let kept = 0;
+  let from = 0;
+  for (let at = bytes.indexOf(LINE_END); at >= 0; at = bytes.indexOf(LINE_END, from)) {
+    if (kept + at - from >= count) break;
+    kept += at - from;
+    from = at + 1;
+  }
+  const more = Math.min(count - kept, certainBytes(bytes) - from);
+  return { spent: from + more, kept: kept + more };
 }

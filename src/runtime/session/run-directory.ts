@@ -6,11 +6,12 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node
 import { readdir, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { type ProcessStamp, parseStat } from '../../files/processes.js';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import type { LogPlace } from '../../model/run/past-exit.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
-import { parseStatus } from './session-end.js';
+import { parseStatus } from './session-prelude.js';
 import type { SessionExit, SessionRun } from './session-tool.js';
 
 const REMOVAL_TRIES = 5;
@@ -40,12 +41,6 @@ export interface OutputPlace {
   readonly log: LogPlace | null;
   /** The place in the log at which the run's output begins. */
   readonly from: LogPlace | null;
-}
-
-/** A process, by the terms in which the kernel tells it from all others since the boot. */
-export interface ProcessStamp {
-  readonly pid: number;
-  readonly startTime: number;
 }
 
 const NAME = /^([a-z0-9]{6})\.(\d+)$/;
@@ -188,8 +183,7 @@ function readTerminal(line: string): string | undefined {
 
 /** The pid and start time in a line of /proc/<pid>/stat (fields 1 and 22). */
 function readStamp(line: string): ProcessStamp | undefined {
-  const startTime = Number(line.slice(line.lastIndexOf(')') + 2).split(' ')[19]);
-  const pid = Number.parseInt(line, 10);
+  const { pid, startTime } = parseStat(line);
   return Number.isInteger(pid) && Number.isInteger(startTime) ? { pid, startTime } : undefined;
 }
 

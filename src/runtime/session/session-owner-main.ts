@@ -4,8 +4,8 @@
  */
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
+import { readBootId } from '../../files/processes.js';
 import { runOwnerProcess } from '../owner/owner-process.js';
-import { readBootId } from '../process-table.js';
 import { ScreenTool } from './screen/screen-tool.js';
 import type { SessionTool, ToolPlace } from './session-tool.js';
 import { Sessions } from './sessions.js';

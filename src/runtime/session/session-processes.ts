@@ -1,13 +1,12 @@
 /** The two processes of a session, its shell and its program, as /proc shows them. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { isRunning, type ProcessStamp, readProcess } from '../../files/processes.js';
 import type { OwnerProcess } from '../owner/protocol.js';
-import { readProcess } from '../process-table.js';
-import type { ProcessStamp } from './run-directory.js';
 
 const REAP_PATIENCE_MS = 250;
 const REAP_LOOK_MS = 5;
 
-export interface SessionStamps {
+interface SessionStamps {
   readonly shell: ProcessStamp;
   readonly program: ProcessStamp;
 }
@@ -50,8 +49,6 @@ export class SessionProcesses {
   }
 
   #isAlive(stamp: ProcessStamp | undefined): boolean {
-    if (stamp === undefined || !this.#isOfThisBoot) return false;
-    const entry = readProcess(stamp.pid);
-    return entry?.startTime === stamp.startTime && !entry.isZombie;
+    return stamp !== undefined && this.#isOfThisBoot && isRunning(stamp);
   }
 }

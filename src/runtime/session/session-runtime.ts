@@ -4,11 +4,11 @@
  * daemon what is special about these runtimes.
  */
 import { existsSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 import { resolveSocketPath } from '../socket-path.js';
 import { RunDirectory } from './run-directory.js';
-import { type ToolKey, ToolOffer } from './tool-offer.js';
+import { type ToolKey, toolProbe } from './tool-offer.js';
 
 /** How long a hundred sessions need to begin one after the other on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
@@ -39,7 +39,6 @@ export function serverDirectory(socketDirectory: string, tool: ToolKey): string 
 function sessionKind(options: SessionRuntimeOptions): KeptKind {
   const { tool, sessionOwnerProgram, path, socketDirectory } = options;
   const sessions = join(options.sessionsDirectory, tool);
-  const offer = new ToolOffer(tool, path);
   return {
     name: tool,
     title: `the owner of ${tool} sessions`,
@@ -50,14 +49,7 @@ function sessionKind(options: SessionRuntimeOptions): KeptKind {
     },
     startTimeoutMs: START_TIMEOUT_MS,
     diesWithOwner: false,
-    probe: async () => {
-      if (!existsSync(sessionOwnerProgram)) {
-        const reason = `its owner program ${basename(sessionOwnerProgram)} is missing; build or install Drover again`;
-        return { key: tool, available: false, version: null, reason };
-      }
-      const { version, reason } = await offer.probe();
-      return { key: tool, available: reason === null, version, reason };
-    },
+    probe: toolProbe(tool, path),
     hasLeftRuns: () => existsSync(sessions) && RunDirectory.all(sessions).length > 0,
   };
 }

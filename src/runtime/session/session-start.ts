@@ -44,7 +44,7 @@ export async function launchSession(
   await tool.start({ instanceId, run: run.run, name, directory, ...call, workingDirectory });
 }
 
-export interface Beginning {
+interface Beginning {
   readonly tool: Pick<SessionTool, 'key' | 'isServed' | 'readEnd'>;
   readonly run: RunDirectory;
   readonly watch: RunDirectoryWatch;

@@ -6,11 +6,11 @@ import { execFile } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { publicMessage } from '../../model/public-message.js';
 import { findProgram } from './find-program.js';
-import { readTmuxVersion } from './tmux/tmux-version.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
 
 export interface ToolVersion {
+  /** The version in the tool's own words: `3.3a`. */
   readonly version: string | null;
   /** The reason why the tool cannot be used, for an operator; null: it can. */
   readonly reason: string | null;
@@ -18,38 +18,30 @@ export interface ToolVersion {
 
 export type ToolKey = 'screen' | 'tmux';
 
-export class ToolOffer {
-  readonly #key: ToolKey;
-  readonly #path: string;
-  #known: { readonly file: string; readonly version: ToolVersion } | undefined;
-
-  /** `path`: the directories in which programs are searched, as in PATH. */
-  constructor(key: ToolKey, path: string) {
-    this.#key = key;
-    this.#path = path;
-  }
-
-  async probe(): Promise<ToolVersion> {
-    const program = findProgram(this.#key, this.#path);
+/** Makes the probe of a tool. `path`: the directories in which programs are searched, as in PATH. */
+export function toolProbe(key: ToolKey, path: string): () => Promise<ToolVersion> {
+  let known: { readonly file: string; readonly version: ToolVersion } | undefined;
+  return async () => {
+    const program = findProgram(key, path);
     if (program === undefined)
-      return { version: null, reason: `${this.#key} is not installed on this node; install it` };
+      return { version: null, reason: `${key} is not installed on this node; install it` };
     try {
       const { mtimeMs, size, ino } = statSync(program);
       const file = `${program} ${mtimeMs} ${size} ${ino}`;
-      if (this.#known?.file !== file) this.#known = { file, version: await this.#ask(program) };
-      return this.#known.version;
+      if (known?.file !== file) known = { file, version: await versionOf(key, program) };
+      return known.version;
     } catch (error) {
-      return { version: null, reason: `${this.#key} cannot be run: ${publicMessage(error)}` };
+      return { version: null, reason: `${key} cannot be run: ${publicMessage(error)}` };
     }
-  }
+  };
+}
 
-  async #ask(program: string): Promise<ToolVersion> {
-    if (this.#key === 'tmux') return readTmuxVersion(await wordsOf(program, '-V'));
-    const said = await wordsOf(program, '-v');
-    const version = /^Screen version (\S+)/.exec(said)?.[1];
-    if (version === undefined) throw new Error(`asked for its version, it says "${said.slice(0, 100)}"`);
-    return { version, reason: null };
-  }
+async function versionOf(key: ToolKey, program: string): Promise<ToolVersion> {
+  if (key === 'tmux') return readTmuxVersion(await wordsOf(program, '-V'));
+  const said = await wordsOf(program, '-v');
+  const version = /^Screen version (\S+)/.exec(said)?.[1];
+  if (version === undefined) throw new Error(`asked for its version, it says "${said.slice(0, 100)}"`);
+  return { version, reason: null };
 }
 
 /** The program's output, whatever its exit code: screen ends with code 1 after its version. */
@@ -61,4 +53,19 @@ function wordsOf(program: string, option: string): Promise<string> {
       else resolve(text);
     });
   });
+}
+
+/** The lowest usable version: it has `new-session -e`, `run-shell -C` and hooks of panes. */
+const LEAST = { major: 3, minor: 2 };
+
+/** Reads the output of `tmux -V`: `tmux 3.3a`, `tmux next-3.5`, `tmux openbsd-7.4`, `tmux master`. */
+export function readTmuxVersion(said: string): ToolVersion {
+  const version = said.trim().replace(/^tmux /, '');
+  const number = /^(?:next-)?(\d+)\.(\d+)/.exec(version);
+  // A version without a number is built from sources, or numbered by the system: assume that it is new enough.
+  if (number === null) return { version, reason: null };
+  const major = Number(number[1]);
+  const isNew = major > LEAST.major || (major === LEAST.major && Number(number[2]) >= LEAST.minor);
+  const wanted = `${LEAST.major}.${LEAST.minor}`;
+  return { version, reason: isNew ? null : `tmux ${version} is too old: install ${wanted} or newer` };
 }

@@ -8,7 +8,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { EtcdSettings } from '../../model/settings/store-settings.js';
 import { EtcdClient } from './wire/client.js';
 
-export interface ConnectOptions {
+interface ConnectOptions {
   readonly settings: EtcdSettings;
   /** The directory at which relative paths of `settings` begin. */
   readonly root: string;

@@ -21,7 +21,7 @@ import { TermWriter } from './term-writer.js';
 
 const AGAIN_AFTER_MS = 100;
 
-export interface ElectionOptions {
+interface ElectionOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly own: MasterEntry;

@@ -29,7 +29,7 @@ const REFUSED_AGAIN_AFTER_MS = 1000;
 const GROUP_BYTES = 512 * 1024;
 const MAY_BE_DONE = 'what was asked for may have been done: look, then try again';
 
-export interface EtcdStoreOptions {
+interface EtcdStoreOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly table: KeyTable;

@@ -27,7 +27,7 @@ export type RangeNews =
   | ({ readonly kind: 'snapshot' } & Snapshot)
   | { readonly kind: 'events'; readonly events: readonly KeyEvent[]; readonly revision: number };
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly etcd: Etcd;
   readonly prefix: string;
   readonly clock: Clock;

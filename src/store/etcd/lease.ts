@@ -17,7 +17,7 @@ const AGAIN_AFTER_MS = 100;
 /** How long a leader decides and writes after it sent the last successful renewal. Shorter than the lease. */
 const CURRENT_MS = 2000;
 
-export interface LeaseOptions {
+interface LeaseOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly own: MasterEntry;

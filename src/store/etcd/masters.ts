@@ -4,7 +4,7 @@ import type { Etcd } from './etcd.js';
 import { followRange } from './follow.js';
 import { type MasterEntry, masterOf, type StoreKeys } from './leader-key.js';
 
-export interface MastersOptions {
+interface MastersOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly clock: Clock;

@@ -8,16 +8,16 @@ import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { WriteObserver } from '../embedded-store.js';
 import { KeyTable } from '../key-table.js';
-import type { StoreState } from '../store.js';
+import { type Entry, MAX_OPERATIONS, type StoreState } from '../store.js';
 import { ChangeHistory } from '../watch.js';
 import { type Content, contentOf } from './content.js';
 import { Election } from './election.js';
-import type { Etcd } from './etcd.js';
+import type { Etcd, KeyChange } from './etcd.js';
 import type { EtcdError } from './etcd-error.js';
+import { encodeEntry } from './etcd-record.js';
 import { EtcdStore } from './etcd-store.js';
-import { requestsFor } from './fill.js';
 import { readRange, type Snapshot, untilAnswered } from './follow.js';
-import { type MasterEntry, storeKeys } from './leader-key.js';
+import { type MasterEntry, type StoreKeys, storeKeys } from './leader-key.js';
 import { Lease } from './lease.js';
 
 export interface OpenEtcdStoreOptions {
@@ -199,4 +199,24 @@ function failureLog(
       onWait(line);
     }
   };
+}
+
+/** The most bytes of several entries in a request; etcd takes 1.5 MiB at once by default. */
+const REQUEST_BYTES = 512 * 1024;
+
+/** The changes of each request. Yields at least one request, which may be empty. */
+function* requestsFor(keys: StoreKeys, entries: readonly Entry[]): Generator<KeyChange[]> {
+  let changes: KeyChange[] = [];
+  let bytes = 0;
+  for (const { key, value, revision } of entries) {
+    const encoded = encodeEntry(revision, JSON.stringify(value));
+    if (changes.length === MAX_OPERATIONS || (bytes > 0 && bytes + encoded.length > REQUEST_BYTES)) {
+      yield changes;
+      changes = [];
+      bytes = 0;
+    }
+    changes.push({ do: 'put', key: keys.records + key, value: encoded });
+    bytes += encoded.length;
+  }
+  yield changes;
 }

@@ -19,7 +19,7 @@ export interface NumberedWrite {
   readonly entries: number;
 }
 
-export interface TermWriterOptions {
+interface TermWriterOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly term: ElectedTerm;

@@ -4,7 +4,7 @@
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
-import type { EtcdFigures } from '../../telemetry/etcd-gauges.js';
+import type { EtcdFigures } from '../../telemetry/gauges.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { Etcd } from './etcd.js';
@@ -19,7 +19,7 @@ const COMPACT_EVERY_MS = 3_600_000;
  */
 const COMPACT_FROM_BYTES = 256 * 1024 * 1024;
 
-export interface UpkeepOptions {
+interface UpkeepOptions {
   readonly etcd: Etcd;
   /** The key to read, any key of the store. */
   readonly key: string;

@@ -28,7 +28,7 @@ export function openDatabase(file: string): EntryDatabase {
   });
 }
 
-export interface LmdbStoreOptions {
+interface LmdbStoreOptions {
   readonly file: string;
   readonly database: EntryDatabase;
   /** The summary that this process wrote when it opened the store. */

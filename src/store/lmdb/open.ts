@@ -34,7 +34,7 @@ export function wasStoreMade(directory: string): boolean {
   return existsSync(join(directory, MARKER_FILE));
 }
 
-export interface OpenStoreOptions {
+interface OpenStoreOptions {
   /**
    * The directory, made with mode 0700 when missing. A process that has its store open is refused every further write.
    */

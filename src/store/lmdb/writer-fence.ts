@@ -17,7 +17,7 @@ export interface FenceOptions {
   readonly onFenced: (error: DroverError) => void;
 }
 
-export interface WriterFenceOptions extends Partial<FenceOptions> {
+interface WriterFenceOptions extends Partial<FenceOptions> {
   readonly file: string;
   /** The summary that this process wrote when it opened the store. */
   readonly summary: Buffer;

@@ -22,7 +22,7 @@ import type { TemplateDirectory } from './template-directory.js';
 
 const IMPORT = 'import~';
 
-export interface TemplateArchivesOptions {
+interface TemplateArchivesOptions {
   readonly directory: TemplateDirectory;
   /** A private directory for uploads. It is emptied at the start. */
   readonly uploads: string;
@@ -73,7 +73,7 @@ export class TemplateArchives {
     }
   }
 
-  /** See `TemplateAdmin.exportArchive`. */
+  /** See `LocalTemplates.exportArchive`. */
   async export(group: string, name: string, path: string | undefined): Promise<Readable> {
     const place = path === undefined ? undefined : filePlace(group, name, path);
     const entries = (await this.list(group, name)).filter(
@@ -87,7 +87,7 @@ export class TemplateArchives {
     );
   }
 
-  /** See `TemplateAdmin.importArchive`. */
+  /** See `LocalTemplates.importArchive`. */
   async import(group: string, name: string, content: Readable): Promise<ImportedTree> {
     checkTemplateName(group, name);
     const { uploads, limits, directory, maxUploadBytes } = this.#options;

@@ -9,7 +9,7 @@ import { LOCAL_STORAGE, type TemplateInstallation, type TemplateReference } from
 /** The priority of a template that a whole group brings, when the group has no priority. */
 const GROUP_PRIORITY = 0;
 
-export interface TemplateChoice {
+interface TemplateChoice {
   /** The chosen templates in the order of installation: priority ascending, then group and name. */
   readonly templates: PlacedTemplate[];
   /** A sentence for a person about each template that could not be chosen. Empty when all could. */
@@ -17,7 +17,7 @@ export interface TemplateChoice {
 }
 
 /** The groups and storages to choose from. */
-export interface TemplateOffer {
+interface TemplateOffer {
   /** The local groups and the names of their templates. */
   readonly groups: ReadonlyMap<string, readonly string[]>;
   /** The keys of the registered storages. */

@@ -26,9 +26,9 @@ const PER_TURN = 200;
 /**
  * The inode by the path of each directory. Another inode shows that the directory was replaced and needs a new watch.
  */
-export type WatchedDirectories = ReadonlyMap<string, bigint>;
+type WatchedDirectories = ReadonlyMap<string, bigint>;
 
-export interface ContentWatchOptions {
+interface ContentWatchOptions {
   /**
    * Called when the template of this key may have changed, and when its watch has begun, because it may have changed
    * before.

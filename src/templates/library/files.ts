@@ -34,7 +34,7 @@ export interface FileState {
 /** Answers true for a revision that the caller may replace or remove. */
 export type ExpectedRevision = (revision: string) => boolean;
 
-export interface LibraryFilesOptions {
+interface LibraryFilesOptions {
   readonly directory: TemplateDirectory;
   readonly maxFileBytes: number;
 }
@@ -53,7 +53,7 @@ export class LibraryFiles {
     this.#options = options;
   }
 
-  /** See `TemplateAdmin.openFile`. The caller reads or destroys the content. */
+  /** See `LocalTemplates.openFile`. The caller reads or destroys the content. */
   async open(group: string, name: string, path: string): Promise<FileState & { readonly content: Readable }> {
     const place = filePlace(group, name, path);
     const file = await this.#inParent(place, async ({ last }) => {
@@ -70,7 +70,7 @@ export class LibraryFiles {
     }
   }
 
-  /** See `TemplateAdmin.createFile`. Makes missing directories, the template's own included. */
+  /** See `LocalTemplates.createFile`. Makes missing directories, the template's own included. */
   async create(group: string, name: string, path: string, content: Readable): Promise<FileState> {
     const place = filePlace(group, name, path);
     await this.#refuseExisting(place);
@@ -88,7 +88,7 @@ export class LibraryFiles {
     });
   }
 
-  /** See `TemplateAdmin.replaceFile`. The new file has the mode of the old one. Throws DRV_TEMPLATE_FILE_CHANGED. */
+  /** See `LocalTemplates.replaceFile`. The new file has the mode of the old one. Throws DRV_TEMPLATE_FILE_CHANGED. */
   async replace(
     group: string,
     name: string,
@@ -110,7 +110,7 @@ export class LibraryFiles {
   }
 
   /**
-   * See `TemplateAdmin.removeFile`. Also removes directories that it leaves empty, except the template's own. Throws
+   * See `LocalTemplates.removeFile`. Also removes directories that it leaves empty, except the template's own. Throws
    * DRV_TEMPLATE_FILE_CHANGED.
    */
   async remove(

@@ -6,11 +6,11 @@
 import { mkdir, statfs } from 'node:fs/promises';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError } from '../../model/errors.js';
-import { nameSchema } from '../../model/names.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { packTree } from '../transfer/bundle.js';
-import { type TreePlace, walkTree } from '../tree/tree.js';
+import { packWhole } from '../transfer/bundle.js';
+import { unknownTree } from '../transfer/tree-manifests.js';
+import { checkTemplateName } from '../tree/file-path.js';
+import type { TreePlace } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
 import { ContentWatch } from './content-watch.js';
 import { TemplateNames } from './template-names.js';
@@ -42,7 +42,7 @@ const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
   0x7461636f, // OCFS2
 ]);
 
-export interface TemplateLibraryOptions {
+interface TemplateLibraryOptions {
   /** `templates/` of the master; made when missing. */
   readonly directory: string;
   readonly logger: Logger;
@@ -174,34 +174,22 @@ export class TemplateLibrary implements Part {
    * changes meanwhile ends the stream with an error, or the receiver finds a wrong digest.
    */
   async *openBundle(digest: string): AsyncGenerator<Buffer> {
-    const found = await this.#find(digest);
-    if (found === undefined) {
-      throw new DroverError(
-        'DRV_TEMPLATE_UNKNOWN',
-        `no template has the digest ${digest.slice(0, 12)} any more`,
-      );
-    }
-    const place = this.#placeOf(found.group, found.name);
-    const { signal } = this.#stopped;
-    yield* packTree(place, await walkTree(place, signal), signal);
+    const place = await this.locate(digest);
+    if (place === undefined) throw unknownTree(digest);
+    yield* packWhole(place, this.#stopped.signal);
   }
 
   /** The place of the tree that has this digest now; undefined when there is none. */
   async locate(digest: string): Promise<TreePlace | undefined> {
-    const found = await this.#find(digest);
-    return found === undefined ? undefined : this.#placeOf(found.group, found.name);
-  }
-
-  async #find(digest: string): Promise<{ group: string; name: string } | undefined> {
     const all = [...this.#names.groups()].flatMap(([group, names]) => names.map((name) => ({ group, name })));
     const last = ({ group, name }: { group: string; name: string }) =>
       this.#digests.get(`${group}/${name}`)?.last;
     // The tree that had the digest last comes first, then the trees that were not read since the master started.
     const likely = all.filter((template) => last(template) === digest);
     const unread = all.filter((template) => last(template) === undefined);
-    for (const template of [...likely, ...unread]) {
-      const current = await this.digest(template.group, template.name).catch(() => null);
-      if (current === digest) return template;
+    for (const { group, name } of [...likely, ...unread]) {
+      const current = await this.digest(group, name).catch(() => null);
+      if (current === digest) return this.#placeOf(group, name);
     }
     return undefined;
   }
@@ -211,12 +199,7 @@ export class TemplateLibrary implements Part {
   }
 
   #treeOf(group: string, name: string): TreeDigest {
-    for (const part of [group, name]) {
-      const parsed = nameSchema.safeParse(part);
-      if (!parsed.success) {
-        throw new DroverError('DRV_REQUEST_INVALID', `template ${group}/${name}: ${part} is no valid name`);
-      }
-    }
+    checkTemplateName(group, name);
     const key = `${group}/${name}`;
     const known = this.#digests.get(key);
     if (known !== undefined) return known;

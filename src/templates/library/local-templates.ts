@@ -38,7 +38,7 @@ export interface Noted {
   readonly note?: string;
 }
 
-/** The methods are those of the API's `TemplateAdmin`. */
+/** Everything that routes do with the files of templates. */
 export class LocalTemplates implements Part {
   /** The directory, for callers that replace whole trees. */
   readonly directory: TemplateDirectory;

@@ -33,7 +33,7 @@ import { walkTree } from '../tree/tree.js';
 const STAGING = '.drover';
 const SWAP = /^swap~([^~]+)~([^~]+)~/;
 
-export interface TemplateDirectoryOptions {
+interface TemplateDirectoryOptions {
   /** `templates/` of the master. */
   readonly directory: string;
   readonly logger: Logger;
@@ -45,7 +45,7 @@ export interface TemplateDirectoryOptions {
  * Fills the directory `next` and writes its files through to the disk. `current` is the path of the present template,
  * undefined when there is none.
  */
-export type TreeBuilder = (next: string, current: string | undefined) => Promise<void>;
+type TreeBuilder = (next: string, current: string | undefined) => Promise<void>;
 
 export class TemplateDirectory implements Part {
   readonly #options: TemplateDirectoryOptions;

@@ -18,9 +18,8 @@ import type { Backoff } from '../../loop/backoff.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { packTree } from '../transfer/bundle.js';
 import { removeTree } from '../tree/remove-tree.js';
-import { type TreePlace, walkTree } from '../tree/tree.js';
+import type { TreePlace } from '../tree/tree.js';
 import { TreeDigest } from '../tree/tree-digest.js';
 import type { StorageDownloads } from './storage-download.js';
 import { type StoredTemplate, storedFields, storedLabel } from './storage-provider.js';
@@ -32,7 +31,7 @@ const PATIENCE_MS = 200;
 
 const versionFileSchema = z.object({ version: z.string() });
 
-export interface StorageCopyOptions {
+interface StorageCopyOptions {
   readonly template: StoredTemplate;
   /** `data/storages/<key>/<group>/<name>`. */
   readonly directory: string;
@@ -47,7 +46,8 @@ export interface StorageCopyOptions {
 
 export class StorageCopy {
   readonly #options: StorageCopyOptions;
-  readonly #place: TreePlace;
+  /** The place of the tree. */
+  readonly place: TreePlace;
   readonly #tree: TreeDigest;
   /** The monotonic time before which the provider is not asked. */
   #nextLookAt = Number.NEGATIVE_INFINITY;
@@ -60,13 +60,8 @@ export class StorageCopy {
 
   constructor(options: StorageCopyOptions) {
     this.#options = options;
-    this.#place = { root: options.directory, label: storedLabel(options.template) };
-    this.#tree = new TreeDigest({ place: this.#place, clock: options.clock });
-  }
-
-  /** The place of the tree. */
-  get place(): TreePlace {
-    return this.#place;
+    this.place = { root: options.directory, label: storedLabel(options.template) };
+    this.#tree = new TreeDigest({ place: this.place, clock: options.clock });
   }
 
   /** The digest that was found last, without a look at the disk. */
@@ -109,12 +104,6 @@ export class StorageCopy {
   distrust(): void {
     this.#nextLookAt = Number.NEGATIVE_INFINITY;
     this.#isAskedFor = true;
-  }
-
-  /** The tar stream of the tree. A change meanwhile ends it with an error. */
-  async *pack(): AsyncGenerator<Buffer> {
-    const { signal } = this.#options;
-    yield* packTree(this.#place, await walkTree(this.#place, signal), signal);
   }
 
   /** Resolves when no look is under way; abort the signal first. */
@@ -167,7 +156,7 @@ export class StorageCopy {
     const seconds = ((this.#options.clock.monotonic() - startedAt) / 1000).toFixed(1);
     this.#options.logger.info(
       { ...storedFields(template), files, bytes },
-      `${this.#place.label} downloaded: ${files} files, ${bytes} bytes, ${seconds} s`,
+      `${this.place.label} downloaded: ${files} files, ${bytes} bytes, ${seconds} s`,
     );
   }
 
@@ -212,7 +201,7 @@ export class StorageCopy {
   #succeeded(): void {
     const { backoff, logger } = this.#options;
     if (this.#failure !== undefined)
-      logger.info(storedFields(this.#options.template), `${this.#place.label} is there again`);
+      logger.info(storedFields(this.#options.template), `${this.place.label} is there again`);
     this.#failure = undefined;
     backoff.clear(this.#options.directory);
   }
@@ -220,7 +209,7 @@ export class StorageCopy {
   #failed(error: unknown): void {
     const { backoff, clock, directory, logger, onChange, signal, template } = this.#options;
     if (signal.aborted) return;
-    const failure = asDroverError(error, this.#place.label);
+    const failure = asDroverError(error, this.place.label);
     const delayMs = backoff.next(directory);
     this.#failure = failure;
     this.#nextLookAt = clock.monotonic() + delayMs;
@@ -234,7 +223,7 @@ export class StorageCopy {
 
   #pending(): DroverError {
     const what = this.#isDownloading ? 'is being downloaded' : 'is being compared with the latest version';
-    return new DroverError('DRV_TEMPLATE_PENDING', `${this.#place.label} ${what}`);
+    return new DroverError('DRV_TEMPLATE_PENDING', `${this.place.label} ${what}`);
   }
 }
 

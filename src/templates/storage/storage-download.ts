@@ -11,9 +11,9 @@ import { isDiskError, toWriteError } from '../../files/system-error.js';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, messageOf } from '../../model/errors.js';
-import { nameSchema } from '../../model/names.js';
 import { unknownStorage } from '../library/choose.js';
 import { type BundleLimits, DEFAULT_BUNDLE_LIMITS } from '../transfer/bundle.js';
+import { checkTemplateName } from '../tree/file-path.js';
 import { removeTree } from '../tree/remove-tree.js';
 import { syncTree } from '../tree/sync-tree.js';
 import { type TreeEntry, walkTree } from '../tree/tree.js';
@@ -33,7 +33,7 @@ const MAX_VERSION_CHARS = 1024;
 const MAX_MESSAGE_CHARS = 500;
 const UNFINISHED = 'download-';
 
-export interface StorageDownloadsOptions {
+interface StorageDownloadsOptions {
   readonly providers: StorageProviders;
   /** A private directory on the file system of the copies. It is emptied at the start. */
   readonly directory: string;
@@ -43,7 +43,7 @@ export interface StorageDownloadsOptions {
 }
 
 /** A whole tree on disk. The caller moves it into place or removes it. */
-export interface DownloadedTree {
+interface DownloadedTree {
   readonly directory: string;
   readonly files: number;
   readonly bytes: number;
@@ -133,9 +133,7 @@ export class StorageDownloads {
   }
 
   #providerOf({ storage, group, name }: StoredTemplate): StorageProvider {
-    for (const part of [group, name])
-      if (!nameSchema.safeParse(part).success)
-        throw new DroverError('DRV_REQUEST_INVALID', `template ${group}/${name}: ${part} is no valid name`);
+    checkTemplateName(group, name);
     const { providers } = this.#options;
     const provider = providers.get(storage);
     if (provider === undefined)

@@ -8,7 +8,6 @@ import { join } from 'node:path';
 import { Backoff } from '../../loop/backoff.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
-import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { TemplateListener } from '../library/library.js';
@@ -21,7 +20,7 @@ import { type StoredTemplate, storedFields, storedLabel } from './storage-provid
 const FIRST_RETRY_MS = 1000;
 const UNUSED_MS = 30 * 86_400_000;
 
-export interface StorageLibraryOptions {
+interface StorageLibraryOptions {
   /** `data/storages`; made when missing. Not the directory of the downloads. */
   readonly directory: string;
   readonly downloads: StorageDownloads;
@@ -102,35 +101,20 @@ export class StorageLibrary implements Part {
     return [...this.#copies.values()].some(({ last }) => last === digest);
   }
 
-  /** The tar stream of the tree that has this digest now. Throws DRV_TEMPLATE_UNKNOWN when no copy has it. */
-  async *openBundle(digest: string): AsyncGenerator<Buffer> {
-    const copy = await this.#find(digest);
-    if (copy === undefined)
-      throw new DroverError(
-        'DRV_TEMPLATE_UNKNOWN',
-        `no template has the digest ${digest.slice(0, 12)} any more`,
-      );
-    yield* copy.pack();
-  }
-
   /** The place of the copy that has this digest now; undefined when there is none. */
   async locate(digest: string): Promise<TreePlace | undefined> {
-    return (await this.#find(digest))?.place;
+    const copies = [...this.#copies.values()];
+    // Copies that were not read since the master started are looked at too.
+    const candidates = copies.filter(({ last }) => last === digest || last === null);
+    for (const copy of candidates.toSorted((a, b) => Number(b.last === digest) - Number(a.last === digest)))
+      if ((await copy.digestOnDisk().catch(() => null)) === digest) return copy.place;
+    return undefined;
   }
 
   /** Calls `listener` when the answer of `digest` may have changed. Returns the function that unsubscribes. */
   onChange(listener: TemplateListener): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
-  }
-
-  async #find(digest: string): Promise<StorageCopy | undefined> {
-    const copies = [...this.#copies.values()];
-    // Copies that were not read since the master started are looked at too.
-    const candidates = copies.filter(({ last }) => last === digest || last === null);
-    for (const copy of candidates.toSorted((a, b) => Number(b.last === digest) - Number(a.last === digest)))
-      if ((await copy.digestOnDisk().catch(() => null)) === digest) return copy;
-    return undefined;
   }
 
   #copyOf(template: StoredTemplate): StorageCopy {

@@ -11,7 +11,7 @@ import type { StorageDownloads } from './storage-download.js';
 import type { StorageLibrary } from './storage-library.js';
 import { storedFields } from './storage-provider.js';
 
-export interface StorageSyncOptions {
+interface StorageSyncOptions {
   readonly downloads: StorageDownloads;
   readonly stored: StorageLibrary;
   readonly local: Pick<TemplateDirectory, 'replaceBy'>;

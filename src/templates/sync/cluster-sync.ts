@@ -69,7 +69,7 @@ export class ClusterSync implements Part {
     return this.#latest?.report();
   }
 
-  /** See `TemplateSync.toCluster`. Returns at once; the run tells its progress. Throws DRV_REQUEST_INVALID. */
+  /** Has the connected nodes fetch the matching templates. Returns at once; the run tells its progress. Throws DRV_REQUEST_INVALID. */
   async toCluster(pattern: string): Promise<SyncRun> {
     const { templates: known, stored, nodes, clock, logger } = this.#options;
     const isMeant = matcherOf(pattern);

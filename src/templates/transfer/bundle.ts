@@ -14,7 +14,7 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { readAhead } from '../tree/read-ahead.js';
-import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace } from '../tree/tree.js';
+import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace, walkTree } from '../tree/tree.js';
 
 /** The tar library writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
 const PIECE_BYTES = 64 * 1024;
@@ -33,6 +33,11 @@ export interface BundleLimits {
 }
 
 export const DEFAULT_BUNDLE_LIMITS: BundleLimits = { maxEntries: MAX_TREE_ENTRIES, maxBytes: 64 * 1024 ** 3 };
+
+/** The tar stream of the tree at `place` as it is now; see `packTree`. */
+export async function* packWhole(place: TreePlace, signal: AbortSignal): AsyncGenerator<Buffer> {
+  yield* packTree(place, await walkTree(place, signal), signal);
+}
 
 /**
  * The tar stream of a walked tree, in pieces of about 64 KiB. Ends with TreeChanged when a file has changed since the

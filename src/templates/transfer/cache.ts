@@ -7,6 +7,7 @@ import { utimesSync } from 'node:fs';
 import { lstat, mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../../files/system-error.js';
+import { abortable } from '../../loop/abortable.js';
 import type { Clock } from '../../loop/clock.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
@@ -39,13 +40,13 @@ export interface TemplateCacheOptions {
 }
 
 /** A cached tree, for copying. */
-export interface CachedTree {
+interface CachedTree {
   readonly directory: string;
   /** The items of the tree, parents before children. */
   readonly items: readonly PackedItem[];
 }
 
-export interface EvictionRule {
+interface EvictionRule {
   /** The limit for all trees together. The trees that were unused for longest are removed first. */
   readonly maxBytes: number;
   /** A tree that was unused for longer than this is removed in any case. */
@@ -211,7 +212,7 @@ export class TemplateCache implements Part {
       if (this.has(digest)) return FREE;
       const other = this.#adding.get(digest);
       if (other === undefined) break;
-      await settledOrAborted(other, signal);
+      await abortable(Promise.allSettled([other]), signal);
     }
     const adding = this.#take(digest, offer, bases, signal).finally(() => this.#adding.delete(digest));
     this.#adding.set(digest, adding);
@@ -297,17 +298,6 @@ export class TemplateCache implements Part {
 const NO_BASES: AsyncIterable<Base> = {
   [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
 };
-
-async function settledOrAborted(other: Promise<unknown>, signal: AbortSignal): Promise<void> {
-  const settled = other.catch(() => {});
-  let stopWaiting = (): void => {};
-  const aborted = new Promise<void>((resolve) => {
-    stopWaiting = resolve;
-  });
-  signal.addEventListener('abort', stopWaiting);
-  await Promise.race([settled, aborted]);
-  signal.removeEventListener('abort', stopWaiting);
-}
 
 /** The items without their hashes, which are not needed any more. */
 function listingOf(entries: readonly PackedItem[]): PackedItem[] {

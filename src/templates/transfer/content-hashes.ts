@@ -1,11 +1,12 @@
 /** Has threads hash the contents of packs, in batches, while further contents arrive. */
+import { abortable } from '../../loop/abortable.js';
 import type { PackThreads } from './pack-threads.js';
 
 /** A batch takes a few milliseconds, so that callers who wait for a thread take turns. */
 const BATCH_BYTES = 4 * 1024 * 1024;
 const BATCH_CONTENTS = 256;
 
-export interface HashedContent {
+interface HashedContent {
   /** The absolute path of the pack. */
   readonly pack: string;
   readonly at: number;
@@ -42,16 +43,7 @@ export class ContentHashes {
    */
   async done(): Promise<void> {
     this.#begin();
-    const signal = this.#signal;
-    signal.throwIfAborted();
-    await new Promise<void>((resolve, reject) => {
-      const onAbort = (): void => reject(signal.reason);
-      const end = (): void => signal.removeEventListener('abort', onAbort);
-      signal.addEventListener('abort', onAbort, { once: true });
-      Promise.all(this.#running)
-        .then(() => resolve(), reject)
-        .finally(end);
-    });
+    await abortable(Promise.all(this.#running), this.#signal);
   }
 
   #begin(): void {

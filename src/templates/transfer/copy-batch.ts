@@ -12,8 +12,7 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
-import { MOST_PACKED_BYTES } from './packs.js';
-import { readPack } from './read-pack.js';
+import { MOST_PACKED_BYTES, readPack } from './packs.js';
 
 export interface CopyBatch {
   readonly target: string;

@@ -5,8 +5,7 @@
 import { createHash, hash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { MOST_PACKED_BYTES } from './packs.js';
-import { readPack } from './read-pack.js';
+import { MOST_PACKED_BYTES, readPack } from './packs.js';
 
 /** How many bytes of a large content are hashed in one turn, which takes some milliseconds. */
 const TURN_BYTES = 16 * MOST_PACKED_BYTES;
@@ -18,7 +17,7 @@ export interface HashBatch {
   readonly contents: readonly HashedPlace[];
 }
 
-export interface HashedPlace {
+interface HashedPlace {
   readonly at: number;
   readonly size: number;
 }

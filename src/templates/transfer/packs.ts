@@ -3,6 +3,7 @@
  * a pack of its own. A tree of thousands of files is then one file to make and to write through to the disk.
  */
 import { randomBytes } from 'node:crypto';
+import { readSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import type { HashedItem } from '../tree/digest.js';
 import type { TreeItem } from '../tree/tree.js';
@@ -147,4 +148,19 @@ export class Pack {
     // A disk that is nearly full takes only a part. The next write throws the reason.
     if (bytesWritten < bytes) await this.#file.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
   }
+}
+
+const buffer = Buffer.allocUnsafeSlow(MOST_PACKED_BYTES);
+
+/**
+ * Reads up to MOST_PACKED_BYTES; fewer than `size` when the pack ends before. The bytes are valid until the next call.
+ */
+export function readPack(file: number, { at, size }: { readonly at: number; readonly size: number }): Buffer {
+  let done = 0;
+  while (done < size) {
+    const bytes = readSync(file, buffer, done, size - done, at + done);
+    if (bytes === 0) break;
+    done += bytes;
+  }
+  return buffer.subarray(0, done);
 }

@@ -4,10 +4,10 @@
  * contents do not stay on the disk for long. Each content is read and hashed all the same.
  */
 import { hash as hashOf } from 'node:crypto';
-import { constants, copyFile, type FileHandle, link, open, unlink } from 'node:fs/promises';
+import { constants, type FileHandle, open, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { syncPath } from '../../files/sync-path.js';
-import { isMissing, systemCodeOf } from '../../files/system-error.js';
+import { isMissing } from '../../files/system-error.js';
+import { linkOrCopy } from '../tree/copy-tree.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
 import { ContentHashes } from './content-hashes.js';
@@ -15,7 +15,6 @@ import type { Source } from './delta.js';
 import type { PackThreads } from './pack-threads.js';
 import { MOST_PACKED_BYTES, type Packs, type Place } from './packs.js';
 
-const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS']);
 /** A pack is shared when at least this part of its bytes is wanted. */
 const SHARED_PART = 1 / 2;
 
@@ -26,7 +25,7 @@ interface Content {
   readonly place: Place;
 }
 
-export interface SharedContentsOptions {
+interface SharedContentsOptions {
   readonly wanted: readonly HashedItem[];
   /** The packs of the new tree. */
   readonly packs: Packs;
@@ -131,16 +130,6 @@ export class SharedContents {
         await pack.add(bytes);
       }
     }
-  }
-}
-
-async function linkOrCopy(path: string, target: string): Promise<void> {
-  try {
-    await link(path, target);
-  } catch (error) {
-    if (!COPY_INSTEAD.has(systemCodeOf(error) ?? '')) throw error;
-    await copyFile(path, target, constants.COPYFILE_FICLONE | constants.COPYFILE_EXCL);
-    await syncPath(target);
   }
 }
 

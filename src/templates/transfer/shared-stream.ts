@@ -7,7 +7,7 @@
 /** How many bytes are kept behind the fastest reader. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
-export interface SharedStreamOptions {
+interface SharedStreamOptions {
   /** Opens the source. It gives the same bytes each time. */
   readonly open: () => AsyncIterable<Buffer>;
   /** Called once, when no reader is left. */

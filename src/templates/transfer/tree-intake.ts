@@ -20,7 +20,7 @@ import { nameOfTree, writeRecord } from './tree-record.js';
 /** The beginning of the names of unfinished trees. */
 const UNFINISHED = '.unfinished-';
 
-export interface TreeIntakeOptions {
+interface TreeIntakeOptions {
   readonly directory: string;
   readonly threads: PackThreads;
   readonly limits: BundleLimits;
@@ -28,7 +28,7 @@ export interface TreeIntakeOptions {
 }
 
 /** A tree in its place, and the cached trees that proved damaged meanwhile. */
-export interface TakenTree extends FetchedTree {
+interface TakenTree extends FetchedTree {
   readonly damaged: ReadonlySet<string>;
 }
 

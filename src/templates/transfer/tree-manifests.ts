@@ -12,7 +12,7 @@ import { encodeManifest } from './manifest.js';
 /** The limit for all remembered trees together. */
 const MAX_KEPT_ENTRIES = 200_000;
 
-export interface TreeManifestsOptions {
+interface TreeManifestsOptions {
   /** The place of the tree with this digest; undefined when no template has it any more. */
   readonly locate: (digest: string) => Promise<TreePlace | undefined>;
   /** Aborting it ends reading. */
@@ -69,10 +69,10 @@ export class TreeManifests {
   async #read(digest: string): Promise<ReadTree> {
     const { locate, signal } = this.#options;
     const place = await locate(digest);
-    if (place === undefined) throw unknown(digest);
+    if (place === undefined) throw unknownTree(digest);
     const entries = await walkTree(place, signal);
     const items = await hashTree(place, entries, signal);
-    if ((await digestOf(items)) !== digest) throw unknown(digest);
+    if ((await digestOf(items)) !== digest) throw unknownTree(digest);
     return { place, entries, items };
   }
 
@@ -104,7 +104,8 @@ function* filesIn(entries: readonly TreeEntry[], ranges: readonly FileRange[]): 
   }
 }
 
-function unknown(digest: string): DroverError {
+/** The DRV_TEMPLATE_UNKNOWN of a digest. */
+export function unknownTree(digest: string): DroverError {
   return new DroverError(
     'DRV_TEMPLATE_UNKNOWN',
     `no template has the digest ${digest.slice(0, 12)} any more`,

@@ -52,7 +52,8 @@ async function linkEntries(source: OpenDirectory, target: OpenDirectory, depth: 
     if (kind === 'directory') await linkTree(source.entryOf(name), target.entryOf(name), depth + 1);
 }
 
-async function linkOrCopy(from: Buffer, to: Buffer): Promise<void> {
+/** Makes `to` a hard link to `from`, or a copy where the file system allows no link. Throws EEXIST. */
+export async function linkOrCopy(from: string | Buffer, to: string | Buffer): Promise<void> {
   try {
     // A hard link to a symbolic link is that symbolic link itself, so nothing is followed.
     await link(from, to);
@@ -62,7 +63,7 @@ async function linkOrCopy(from: Buffer, to: Buffer): Promise<void> {
   }
 }
 
-async function copy(from: Buffer, to: Buffer): Promise<void> {
+async function copy(from: string | Buffer, to: string | Buffer): Promise<void> {
   const file = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const { COPYFILE_FICLONE, COPYFILE_EXCL } = constants;

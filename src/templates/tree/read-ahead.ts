@@ -10,7 +10,7 @@ import type { TreeEntry, TreePlace } from './tree.js';
 const SMALL_BYTES = 256 * 1024;
 
 /** An entry with its content, which is empty for a directory. */
-export interface ReadEntry {
+interface ReadEntry {
   readonly entry: TreeEntry;
   readonly content: AsyncIterable<Buffer> | readonly Buffer[];
 }

@@ -40,7 +40,7 @@ interface Look {
   isOutdated: boolean;
 }
 
-export interface TreeDigestOptions {
+interface TreeDigestOptions {
   readonly place: TreePlace;
   readonly clock: Clock;
   /** Called when the answer of `read` has changed; not called for the first answer. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
 import { apiDocumentSchema } from '../../support/api/openapi-document.js';
+import { refusal } from '../../support/api/refusal.js';
 import { until } from '../../support/until.js';
 import { RowWorld } from './rows.js';
 
@@ -15,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const UNAUTHORIZED = [401, { error: 'Unauthorized' }];
+const UNAUTHORIZED = [401, refusal('Unauthorized')];
 const OPEN = ['GET /ping', 'GET /metrics'];
 /** Open in Drover beyond the contract: the API's description, which a browser loads before it has a key. */
 const OPEN_BEYOND = ['GET /openapi.json', 'POST /sessions/redeem'];
@@ -153,14 +154,14 @@ describe('Errors', () => {
     ];
     for (const [row, expected] of rows) {
       const { status, json, headers } = await world.call(row);
-      expect([row, status, json]).toEqual([row, expected, { error: expect.any(String) }]);
+      expect([row, status, json]).toEqual([row, expected, refusal()]);
       expect(headers['content-type']).toBe('application/json; charset=utf-8');
     }
     const broken = await world.call('POST /instances', {
       body: '{"a":',
       headers: { 'content-type': 'application/json' },
     });
-    expect([broken.status, broken.json]).toEqual([400, { error: expect.any(String) }]);
+    expect([broken.status, broken.json]).toEqual([400, refusal()]);
   });
 
   it('429: {error: string, retryAfterMs: integer} when a PUBLIC key exceeded its rate window', async () => {
@@ -169,7 +170,9 @@ describe('Errors', () => {
       expect((await world.call('GET /ping', { token })).status).toBe(200);
     const { status, json, headers } = await world.call('GET /ping', { token });
     expect(status).toBe(429);
-    const { error, retryAfterMs } = z.strictObject({ error: z.string(), retryAfterMs: z.int() }).parse(json);
+    const { error, retryAfterMs } = z
+      .strictObject({ error: z.string(), code: z.literal('DRV_RATE_LIMITED'), retryAfterMs: z.int() })
+      .parse(json);
     expect(error).toBe(`Rate limit exceeded. Retry after ${retryAfterMs}ms.`);
     expect(retryAfterMs).toBeGreaterThan(0);
     expect(retryAfterMs).toBeLessThanOrEqual(60_000);
@@ -199,7 +202,7 @@ describe('Errors', () => {
         url: `/api${path}`,
         status,
         contentType: 'application/json',
-        body: '{"error":"x"}',
+        body: '{"error":"x","code":"DRV_X"}',
       }),
     );
     expect(problems.filter((problem) => problem !== undefined)).toEqual([]);

@@ -10,13 +10,14 @@ import { z } from 'zod';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { rolloutKey } from '../../../src/store/keys.js';
 import { OpenApiCheck } from '../../support/api/openapi-check.js';
+import { refusal } from '../../support/api/refusal.js';
 import { OperationsWorld } from '../../support/control-plane/operations-world.js';
 import { rolloutRecord } from '../../support/control-plane/records.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 import { until } from '../../support/until.js';
 
 const DOCUMENT = join(REPOSITORY, 'docs/api.md');
-const anError = { error: expect.any(String) };
+const anError = refusal();
 
 let world: OperationsWorld;
 beforeEach(async () => {
@@ -138,7 +139,7 @@ describe('Nodes', () => {
     const { status, json } = await world.call(row);
     expect([status, json]).toEqual([
       404,
-      { error: 'there is no node "nope": GET /api/cluster/nodes lists them' },
+      refusal('there is no node "nope": GET /api/cluster/nodes lists them'),
     ]);
   });
 });
@@ -329,10 +330,7 @@ describe('Keys', () => {
 
   it('DELETE /keys/{label}: 400 for the last key with scope ALL', async () => {
     const { status, json } = await world.call('DELETE /keys/boss');
-    expect([status, json]).toEqual([
-      400,
-      { error: expect.stringContaining('is the last one with scope ALL') },
-    ]);
+    expect([status, json]).toEqual([400, refusal(expect.stringContaining('is the last one with scope ALL'))]);
   });
 });
 
@@ -365,7 +363,7 @@ describe('Sessions', () => {
 
   it('POST /sessions/codes: 404 where there is no dashboard; what it answers is tested in sign-in-codes.test.ts', async () => {
     const { status, json } = await world.call('POST /sessions/codes', { body: {} });
-    expect([status, json]).toEqual([404, { error: expect.stringContaining('has no dashboard') }]);
+    expect([status, json]).toEqual([404, refusal(expect.stringContaining('has no dashboard'))]);
   });
 
   it('GET /sessions: 200, what session list prints', async () => {
@@ -653,7 +651,7 @@ describe('Configurations and templates', () => {
     world.commands.writeFile('lobby.json', '{');
     expect((await compare('lobby', before)).json).toMatchObject({ change: 'changed', fileState: 'broken' });
     const refused = await compare('lobby', { ...fields, ramMB: 0 });
-    expect([refused.status, refused.json]).toEqual([400, { error: expect.stringContaining('ramMB') }]);
+    expect([refused.status, refused.json]).toEqual([400, refusal(expect.stringContaining('ramMB'))]);
     expect((await world.call('GET /configurations/lobby')).json).toEqual(before);
     expect(await printed('key create ci PLAN')).toMatchObject({ scope: 'PLAN' });
     expect(world.audit.filter(({ result }) => result === '200')).toEqual([]);
@@ -687,11 +685,11 @@ describe('Configurations and templates', () => {
     expect((await plan({ configurations: [lobby], fingerprint })).status).toBe(200);
     expect(await plan({ configurations: [lobby], fingerprint: 'other' })).toMatchObject({
       status: 409,
-      json: { error: expect.stringContaining('plan again') },
+      json: refusal(expect.stringContaining('plan again')),
     });
     expect(await plan({ configurations: [{ ...lobby, ramMB: 0 }] })).toMatchObject({
       status: 400,
-      json: { error: expect.stringContaining('lobby: ramMB') },
+      json: refusal(expect.stringContaining('lobby: ramMB')),
     });
     const { token } = z
       .object({ token: z.string() })
@@ -701,7 +699,7 @@ describe('Configurations and templates', () => {
       );
     expect(await plan({ configurations: [lobby] }, token)).toMatchObject({
       status: 403,
-      json: { error: expect.stringContaining('restricted') },
+      json: refusal(expect.stringContaining('restricted')),
     });
     expect(world.commands.plane.records()).toEqual([]);
   });
@@ -920,7 +918,7 @@ describe('Instances and the serving node', () => {
     const refused = await update({});
     expect([refused.status, refused.json]).toEqual([
       409,
-      { error: expect.stringContaining('its node alpha needs 2000 MB of RAM, 1000 MB of 1000 MB free') },
+      refusal(expect.stringContaining('its node alpha needs 2000 MB of RAM, 1000 MB of 1000 MB free')),
     ]);
     expect((await world.call('POST /instances/zzzzzz/update', { body: {} })).status).toBe(404);
   });
@@ -971,12 +969,12 @@ describe('Instances and the serving node', () => {
     expect((await world.call(`GET /instances/${id}/runs?lines=51`)).status).toBe(400);
     await world.commands.node.wrapper.stop();
     const silent = await world.call(`GET /instances/${id}/runs`);
-    expect([silent.status, silent.json]).toEqual([503, { error: expect.stringContaining('node alpha') }]);
+    expect([silent.status, silent.json]).toEqual([503, refusal(expect.stringContaining('node alpha'))]);
   });
 
   it('GET /watch: 400 without a topic; what it sends is tested in watch.test.ts', async () => {
     const { status, json } = await world.call('GET /watch');
-    expect([status, json]).toEqual([400, { error: expect.stringContaining('name what to follow') }]);
+    expect([status, json]).toEqual([400, refusal(expect.stringContaining('name what to follow'))]);
   });
 
   it('GET /extensions: 200, what extension list prints', async () => {

@@ -1,5 +1,6 @@
 /** Rows of the API contract: Configurations and their fields. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusal } from '../../support/api/refusal.js';
 import { RowWorld } from './rows.js';
 
 let world: RowWorld;
@@ -10,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.stop());
 
-const anError = { error: expect.any(String) };
+const anError = refusal();
 const SMALL = { runtime: 'process', command: 'exec sleep 1000', ramMB: 16, cpu: 1, minimumServiceCount: 0 };
 const FULL = {
   name: 'full',

@@ -1,6 +1,7 @@
 /** Rows of the API contract: Instances, their fields, states and transitions. */
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
+import { refusal } from '../../support/api/refusal.js';
 import { freePorts } from '../../support/free-ports.js';
 import { until } from '../../support/until.js';
 import { RowWorld } from './rows.js';
@@ -27,7 +28,7 @@ afterEach(async () => {
 });
 afterAll(() => world.stop());
 
-const anError = { error: expect.any(String) };
+const anError = refusal();
 const MISSING = 'zzzzzz';
 
 async function create(configurationName: string): Promise<InstanceInfo> {

@@ -1,5 +1,6 @@
 /** Rows of the API contract: Node, Cluster, and the fields of nodes and their main configuration. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusal } from '../../support/api/refusal.js';
 import { RowWorld } from './rows.js';
 
 let world: RowWorld;
@@ -11,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => world.stop());
 
 const withoutKey = { token: null };
-const anError = { error: expect.any(String) };
+const anError = refusal();
 
 describe('Node', () => {
   it('GET /ping: no auth, 200 {status: always ok while serving, nodeId, clusterName, master}', async () => {
@@ -107,7 +108,7 @@ describe('Cluster', () => {
   it('POST /cluster/nodes/{id}: 400 {error} when id is the node serving the request', async () => {
     const { status, json } = await world.call('POST /cluster/nodes/node-a', { body: { command: 'help' } });
     const error = expect.stringContaining('cannot execute command on local node via API');
-    expect([status, json]).toEqual([400, { error }]);
+    expect([status, json]).toEqual([400, refusal(error)]);
   });
 
   // A remote node is answered with 501: test/integration/api/cluster.test.ts has one.

@@ -1,5 +1,6 @@
 /** Rows of the API contract, sections WebSocket connection rules and Events, on a real daemon. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { refusal } from '../../support/api/refusal.js';
 import { until } from '../../support/until.js';
 import { RowWorld } from './rows.js';
 
@@ -44,7 +45,7 @@ describe('WebSocket connection rules', () => {
     for (const path of ['/console', `/instances/${id}/live-log`]) {
       for (const token of [null, 'drv_wrong']) {
         const { status, json } = await world.send({ method: 'GET', path, token, headers: UPGRADE });
-        expect([path, status, json]).toEqual([path, 401, { error: 'Unauthorized' }]);
+        expect([path, status, json]).toEqual([path, 401, refusal('Unauthorized')]);
       }
     }
   });
@@ -52,7 +53,7 @@ describe('WebSocket connection rules', () => {
   it('3. An unknown instance is 404 before the upgrade', async () => {
     const path = '/instances/zzzzzz/live-log';
     const { status, json } = await world.send({ method: 'GET', path, headers: UPGRADE });
-    expect([status, json]).toEqual([404, { error: expect.any(String) }]);
+    expect([status, json]).toEqual([404, refusal()]);
   });
 
   it('4. Success gives 101 Switching Protocols; frames are UTF-8 text', async () => {

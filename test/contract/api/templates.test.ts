@@ -5,6 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fromBuffer } from 'yauzl';
 import { ZipFile } from 'yazl';
+import { refusal } from '../../support/api/refusal.js';
 import { RowWorld } from './rows.js';
 
 const TEMPLATE = '/templates/games/lobby';
@@ -101,7 +102,7 @@ describe('Templates', () => {
   it('GET /templates/{group}/{name}/files/{path}: 404 when the path is not a file', async () => {
     for (const path of ['nope.txt', 'maps', 'readme.txt/more']) {
       const { status, json } = await world.call(`GET ${FILES}/${path}`);
-      expect([path, status, json]).toEqual([path, 404, { error: expect.any(String) }]);
+      expect([path, status, json]).toEqual([path, 404, refusal()]);
     }
   });
 
@@ -117,7 +118,7 @@ describe('Templates', () => {
 
   it('POST /templates/{group}/{name}/files/{path}: 409 when the file already exists', async () => {
     const { status, json } = await world.call(`POST ${FILES}/readme.txt`, { body: 'other' });
-    expect([status, json]).toEqual([409, { error: expect.any(String) }]);
+    expect([status, json]).toEqual([409, refusal()]);
     expect((await world.call(`GET ${FILES}/readme.txt`)).bytes.toString()).toBe('hello');
   });
 
@@ -170,7 +171,7 @@ describe('Templates', () => {
 
   it('POST /templates/{group}/{name}/sync: 400 when the provider key is not registered', async () => {
     const { status, json } = await world.call(`POST ${TEMPLATE}/sync`, { body: { storage: 'nowhere' } });
-    expect([status, json]).toEqual([400, { error: expect.stringContaining('nowhere') }]);
+    expect([status, json]).toEqual([400, refusal(expect.stringContaining('nowhere'))]);
   });
 
   it('POST /templates/{group}/{name}/sync: 400 when storage, which is required, is missing', async () => {

@@ -8,6 +8,7 @@ import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import { actorLabel, Gate, requireScope } from '../../../src/api/gate/auth.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 import { given } from '../../support/control-plane/given.js';
 
 /** What the root of the server leads to is open, and not in this build. */
@@ -55,7 +56,7 @@ describe('without a right key', () => {
       const response = await fetch(world.url + path, { method });
       expect([path, response.status]).toEqual([path, 401]);
       expect(response.headers.get('www-authenticate')).toBe('Bearer');
-      expect(await response.json()).toEqual({ error: 'Unauthorized' });
+      expect(await response.json()).toEqual(refusal('Unauthorized'));
     }
     expect([world.lifecycles, world.reports, world.written, world.stdin]).toEqual([[], [], [], []]);
     expect(world.instances.size).toBe(2);
@@ -173,7 +174,10 @@ describe('without a right key', () => {
     for (let index = 0; index < 32; index++) codes.push(await status('/api/instances'));
     expect(codes).toEqual([...Array(30).fill(401), 429, 429]);
     const refused = await world.server.inject('/api/instances');
-    expect(refused.json()).toEqual({ error: 'Rate limit exceeded. Retry after 2000ms.', retryAfterMs: 2000 });
+    expect(refused.json()).toEqual({
+      ...refusal('Rate limit exceeded. Retry after 2000ms.'),
+      retryAfterMs: 2000,
+    });
     expect(refused.headers['retry-after']).toBe('2');
     expect(await status('/api/instances', bearer(world.admin))).toBe(200);
     const elsewhere = { url: '/api/instances', remoteAddress: '10.0.0.9' };
@@ -203,16 +207,16 @@ describe('with a right key', () => {
     for (const path of ['/nothing', '/instances/aaaaaa/nothing', '/../etc/passwd', '/%2e%2e/x']) {
       const response = await world.call('GET', path);
       expect([path, response.status]).toEqual([path, 404]);
-      expect(await response.json()).toEqual({ error: 'there is no such endpoint' });
+      expect(await response.json()).toEqual(refusal('there is no such endpoint'));
     }
     expect(await status('//api/instances', bearer(world.admin))).toBe(404);
     const response = await world.call('PATCH', '/instances');
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'GET, POST, HEAD']);
-    expect(await response.json()).toEqual({ error: 'this endpoint takes only GET, POST, HEAD' });
+    expect(await response.json()).toEqual(refusal('this endpoint takes only GET, POST, HEAD'));
     const bad = await world.call('GET', '/%zz');
     expect([bad.status, await bad.json()]).toEqual([
       400,
-      { error: expect.stringContaining('percent-encoding') },
+      refusal(expect.stringContaining('percent-encoding')),
     ]);
   });
 
@@ -349,7 +353,7 @@ describe('the gate', () => {
     for (const [method, path] of [...PROTECTED, ['GET', '/unknown'] as const]) {
       const response = await world.call(method, path);
       expect([path, response.status, response.headers.get('retry-after')]).toEqual([path, 503, '1']);
-      expect(await response.json()).toEqual({ error: expect.stringContaining('loading') });
+      expect(await response.json()).toEqual(refusal(expect.stringContaining('loading')));
     }
     expect(await status('/api/ping')).toBe(200);
     expect(await status('/api/metrics')).toBe(200);

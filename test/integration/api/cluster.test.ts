@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { instanceInfoSchema } from '../../../src/model/instance.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
@@ -23,7 +24,7 @@ const call = async (method: string, path: string, body?: unknown) => {
 };
 const anError = (status: number, text: string | RegExp) => ({
   status,
-  body: { error: expect.stringMatching(text) },
+  body: refusal(expect.stringMatching(text)),
 });
 
 describe('GET /cluster/nodes', () => {

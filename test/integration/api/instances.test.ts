@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { instanceInfoSchema } from '../../../src/model/instance.js';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { withStatus } from '../../support/control-plane/records.js';
 import { cpuMsOf } from '../../support/cpu-time.js';
 
@@ -32,7 +33,7 @@ async function answer(response: Promise<Response>): Promise<{ status: number; bo
 const call = (method: string, path: string, body?: unknown) => answer(world.call(method, path, body));
 const anError = (status: number, text: string | RegExp) => ({
   status,
-  body: { error: expect.stringMatching(text) },
+  body: refusal(expect.stringMatching(text)),
 });
 
 describe('GET /instances', () => {

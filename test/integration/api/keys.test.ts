@@ -14,6 +14,7 @@ import { Mirror } from '../../../src/store/mirror.js';
 import { inSteps } from '../../../src/store/transaction.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 
 let world: ApiWorld;
 let directory: string;
@@ -216,10 +217,7 @@ describe('a token', () => {
       '',
     ];
     const answer = await exchange(port, lines.join('\r\n'));
-    expect([statusOf(answer), bodyOf(answer)]).toEqual([
-      431,
-      { error: 'the headers are larger than 16 KiB' },
-    ]);
+    expect([statusOf(answer), bodyOf(answer)]).toEqual([431, refusal('the headers are larger than 16 KiB')]);
   });
 
   it('of an instance dies when the instance is deleted, also while its process is still ending', async () => {

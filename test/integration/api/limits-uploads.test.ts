@@ -7,6 +7,7 @@ import type { Socket } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 import { until } from '../../support/until.js';
 
 const MIB = 1024 * 1024;
@@ -97,7 +98,7 @@ describe('a body taken as a stream', () => {
     const declared = await exchange(port(), head('over', CLOSE, `Content-Length: ${MIB + 1}`));
     expect([statusOf(declared), bodyOf(declared)]).toEqual([
       413,
-      { error: expect.stringContaining('maxUploadMB') },
+      refusal(expect.stringContaining('maxUploadMB')),
     ]);
     const chunk = `10000\r\n${'x'.repeat(0x10000)}\r\n`;
     const text = `${head('over', 'Transfer-Encoding: chunked')}${chunk.repeat(16)}1\r\nx\r\n0\r\n\r\n`;
@@ -126,7 +127,7 @@ describe('a body taken as a stream', () => {
     const [answer] = await once(socket, 'data');
     expect([statusOf(String(answer)), bodyOf(String(answer))]).toEqual([
       408,
-      { error: expect.stringContaining('stopped coming') },
+      refusal(expect.stringContaining('stopped coming')),
     ]);
     await once(socket, 'close');
     expect((await world.call('GET', '/templates/g/t/files/stuck')).status).toBe(404);

@@ -3,6 +3,7 @@ import { EventEmitter, once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 
 /**
  * A stop takes milliseconds, or seconds on a loaded machine. A server that waited for idle connections would need
@@ -179,7 +180,7 @@ describe('errors', () => {
     const { status, text } = await send('PATCH', '/instances/aaaaaa/lifecycle?target=stop', null);
     expect([status, JSON.parse(text)]).toEqual([
       500,
-      { error: 'unexpected fault of the server: its log says more' },
+      refusal('unexpected fault of the server: its log says more'),
     ]);
     expect(world.log).toContainEqual(
       expect.objectContaining({
@@ -192,12 +193,12 @@ describe('errors', () => {
 
   it('of the HTTP itself are {error} too', async () => {
     const bad = await exchange(port(), 'NONSENSE\r\n\r\n');
-    expect([statusOf(bad), bodyOf(bad)]).toEqual([400, { error: 'this is not a well-formed HTTP request' }]);
+    expect([statusOf(bad), bodyOf(bad)]).toEqual([400, refusal('this is not a well-formed HTTP request')]);
     const huge = await exchange(
       port(),
       `GET /api/ping HTTP/1.1\r\nHost: x\r\nX: ${'a'.repeat(17_000)}\r\n\r\n`,
     );
-    expect([statusOf(huge), bodyOf(huge)]).toEqual([431, { error: 'the headers are larger than 16 KiB' }]);
+    expect([statusOf(huge), bodyOf(huge)]).toEqual([431, refusal('the headers are larger than 16 KiB')]);
   });
 
   it('answer requests that try to smuggle another with 400 and close', async () => {
@@ -226,7 +227,7 @@ describe('slow clients', () => {
     const headers = await exchange(slowPort, 'GET /api/ping HTTP/1.1\r\nHost: x\r\nX-Drip: ');
     expect([statusOf(headers), bodyOf(headers)]).toEqual([
       408,
-      { error: 'the request took too long to arrive' },
+      refusal('the request took too long to arrive'),
     ]);
     const head = `POST /api/instances HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${slow.admin}\r\nContent-Length: 9\r\n\r\n{`;
     expect(statusOf(await exchange(slowPort, head))).toBe(408);
@@ -245,7 +246,7 @@ describe('slow clients', () => {
     const { statusCode, body } = await slow.server.inject({ method: 'PATCH', url, headers });
     expect([statusCode, JSON.parse(body)]).toEqual([
       503,
-      { error: 'the request took too long and was given up: look at the state before repeating it' },
+      refusal('the request took too long and was given up: look at the state before repeating it'),
     ]);
     release();
     slow.hold = async () => {};

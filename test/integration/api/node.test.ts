@@ -1,6 +1,7 @@
 /** The rows of `/ping`, `/metrics`, `/node` and `/configurations` in the API contract, over a listening server. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 
 let world: ApiWorld;
 
@@ -65,7 +66,7 @@ describe('the node', () => {
   it('answers POST /node/reload with 501', async () => {
     const response = await world.call('POST', '/node/reload');
     expect(response.status).toBe(501);
-    expect(await response.json()).toEqual({ error: expect.stringContaining('not implemented') });
+    expect(await response.json()).toEqual(refusal(expect.stringContaining('not implemented')));
   });
 });
 
@@ -82,7 +83,7 @@ describe('configurations', () => {
     for (const name of ['nope', '..%2F..%2Fetc', '%00', '__proto__', 'x'.repeat(300)]) {
       const response = await world.call('GET', `/configurations/${name}`);
       expect(response.status).toBe(404);
-      expect(await response.json()).toEqual({ error: expect.stringContaining('configuration') });
+      expect(await response.json()).toEqual(refusal(expect.stringContaining('configuration')));
     }
   });
 
@@ -120,7 +121,7 @@ describe('configurations', () => {
     for (const name of ['..%2Fx', '.hidden', 'a%5Cb', 'a%00', 'a'.repeat(65)]) {
       const response = await world.call('PUT', `/configurations/${name}`, { command: 'x' });
       expect(response.status).toBe(400);
-      expect(await response.json()).toEqual({ error: expect.stringMatching(/name: must start with/) });
+      expect(await response.json()).toEqual(refusal(expect.stringMatching(/name: must start with/)));
     }
     for (const body of ['[]', '"x"', 'null', '7']) {
       const response = await world.call('PUT', '/configurations/x', body);

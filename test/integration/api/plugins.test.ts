@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord, instanceStatus } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 
 let world: ApiWorld;
 
@@ -16,7 +17,7 @@ const call = async (method: string, path: string, body?: unknown) => {
   const response = await world.call(method, path, body);
   return { status: response.status, body: await response.json() };
 };
-const unknown = { status: 404, body: { error: expect.stringContaining('there is no') } };
+const unknown = { status: 404, body: refusal(expect.stringContaining('there is no')) };
 
 describe('POST /instances/{id}/stop', () => {
   it.each([undefined, '', '{}', '{"force":true}'])(

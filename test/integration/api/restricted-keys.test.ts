@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 import { until } from '../../support/until.js';
 
@@ -31,7 +32,7 @@ describe('a key that may be used from some addresses', () => {
       const refused = await ask(token, address);
       expect([refused.statusCode, refused.json()]).toEqual([
         403,
-        { error: `key office may not be used from ${address}` },
+        refusal(`key office may not be used from ${address}`),
       ]);
     }
     const statuses: number[] = [];
@@ -77,10 +78,7 @@ describe('a key that expires', () => {
     await world.addKey('guest', 'ALL', { expiresAt: world.clock.now() + 1000 });
     await world.addKey('team', 'ALL', { configurations: ['lobby*'] });
     const kept = await world.call('DELETE', '/keys/boss');
-    expect([kept.status, await kept.json()]).toEqual([
-      400,
-      { error: expect.stringContaining('the last one') },
-    ]);
+    expect([kept.status, await kept.json()]).toEqual([400, refusal(expect.stringContaining('the last one'))]);
     expect((await world.call('DELETE', '/keys/guest')).status).toBe(200);
   });
 });
@@ -189,7 +187,7 @@ describe('making a key', () => {
       [{ scope: 'WRITE' }, 'body field scope: '],
     ] as const) {
       const refused = await world.call('POST', '/keys', { label: 'x', scope: 'READ', ...wrong });
-      expect([refused.status, await refused.json()]).toEqual([400, { error: expect.stringContaining(text) }]);
+      expect([refused.status, await refused.json()]).toEqual([400, refusal(expect.stringContaining(text))]);
     }
   });
 });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { isWellFormedToken } from '../../../src/access/tokens.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 import { until } from '../../support/until.js';
 
@@ -84,7 +85,7 @@ describe('a session', () => {
     const wider = await world.call('POST', '/sessions', { scope: 'OPERATE' }, key);
     expect([wider.status, await wider.json()]).toEqual([
       400,
-      { error: 'body field scope: a session of key ci has scope READ or a narrower one, down to READ' },
+      refusal('body field scope: a session of key ci has scope READ or a narrower one, down to READ'),
     ]);
     const { token, expiresAt } = await signIn(key, { expires: '2d' });
     expect(expiresAt).toBe(keyEnd);
@@ -107,7 +108,7 @@ describe('a session', () => {
       [{ scope: 'PUBLIC' }, 'body field scope: '],
     ] as const) {
       const refused = await world.call('POST', '/sessions', body);
-      expect([refused.status, await refused.json()]).toEqual([400, { error: expect.stringContaining(text) }]);
+      expect([refused.status, await refused.json()]).toEqual([400, refusal(expect.stringContaining(text))]);
     }
   });
 
@@ -116,7 +117,7 @@ describe('a session', () => {
     const again = await world.call('POST', '/sessions', {}, token);
     expect([again.status, await again.json()]).toEqual([
       400,
-      { error: expect.stringContaining('not with another session') },
+      refusal(expect.stringContaining('not with another session')),
     ]);
     expect(await statusOf(await world.addKey('site', 'PUBLIC'), '/sessions', 'POST')).toBe(401);
     expect(await statusOf(world.tokens.issue('aaaaaa', 1000), '/sessions', 'POST')).toBe(401);
@@ -140,7 +141,7 @@ describe('a session', () => {
     const refused = await world.call('POST', '/sessions', {});
     expect([refused.status, await refused.json()]).toEqual([
       400,
-      { error: expect.stringContaining('key boss has 100 sessions') },
+      refusal(expect.stringContaining('key boss has 100 sessions')),
     ]);
     expect((await world.call('POST', '/sessions', {}, await world.addKey('ci', 'READ'))).status).toBe(201);
     await world.clock.advance(12 * HOUR);
@@ -211,7 +212,7 @@ describe('a session ends', () => {
     const asKey = await world.call('DELETE', '/sessions/current');
     expect([asKey.status, await asKey.json()]).toEqual([
       404,
-      { error: expect.stringContaining('the caller is a key') },
+      refusal(expect.stringContaining('the caller is a key')),
     ]);
   });
 

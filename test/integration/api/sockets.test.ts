@@ -4,6 +4,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { generateToken } from '../../../src/access/tokens.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 import { SocketClient, type SocketOptions } from '../../support/api/socket-client.js';
 import { until } from '../../support/until.js';
 
@@ -65,7 +66,7 @@ describe('a handshake', () => {
       expect([status, headers['www-authenticate'], JSON.parse(body)]).toEqual([
         401,
         'Bearer',
-        { error: 'Unauthorized' },
+        refusal('Unauthorized'),
       ]);
     }
   });
@@ -100,7 +101,7 @@ describe('a handshake', () => {
       expect([lines, statusOf(answer), bodyOf(answer)]).toEqual([
         lines,
         400,
-        { error: expect.stringContaining('Sec-WebSocket-') },
+        refusal(expect.stringContaining('Sec-WebSocket-')),
       ]);
     }
     expect(await raw(without('Sec-WebSocket-Version'))).toMatch(/sec-websocket-version: 13/i);
@@ -119,7 +120,7 @@ describe('a handshake', () => {
   it('may come without its upgrade: 426 says what to do', async () => {
     const response = await world.call('GET', '/console');
     expect([response.status, response.headers.get('upgrade')]).toEqual([426, 'websocket']);
-    expect(await response.json()).toEqual({ error: expect.stringContaining('WebSocket') });
+    expect(await response.json()).toEqual(refusal(expect.stringContaining('WebSocket')));
     expect((await fetch(url())).status).toBe(401);
   });
 
@@ -152,7 +153,7 @@ describe('a key as a subprotocol', () => {
     const { status, body } = await refused({ protocols: [asProtocol(world.admin)] });
     expect([status, JSON.parse(body)]).toEqual([
       400,
-      { error: expect.stringContaining('one more subprotocol') },
+      refusal(expect.stringContaining('one more subprotocol')),
     ]);
     expect(body).not.toContain(asProtocol(world.admin).slice(KEY_PREFIX.length));
     expect((await refused({ protocols: [asProtocol(generateToken())] })).status).toBe(401);
@@ -210,7 +211,7 @@ describe('a PUBLIC key', () => {
     expect([status, headers['retry-after'], JSON.parse(body)]).toEqual([
       429,
       '60',
-      { error: expect.stringContaining('Rate limit exceeded'), retryAfterMs: 60_000 },
+      { ...refusal(expect.stringContaining('Rate limit exceeded')), retryAfterMs: 60_000 },
     ]);
   });
 });
@@ -224,7 +225,7 @@ describe('the number of sockets', () => {
     expect([status, headers['retry-after'], JSON.parse(body)]).toEqual([
       429,
       '1',
-      { error: expect.stringContaining('key boss holds 3 sockets'), retryAfterMs: 1000 },
+      { ...refusal(expect.stringContaining('key boss holds 3 sockets')), retryAfterMs: 1000 },
     ]);
     await first.close();
     await until(() => open());

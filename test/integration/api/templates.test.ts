@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { SyncRun } from '../../../src/templates/sync/sync-run.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, openSocket, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { readTree, writeTree } from '../../support/templates/template-trees.js';
 import { zipOf } from '../../support/templates/zip-bytes.js';
@@ -154,10 +155,7 @@ describe('a file', () => {
       const late = await send(method, '/games/lobby/files/a', method === 'PATCH' ? 'three' : undefined, {
         ifMatch,
       });
-      expect([late.status, late.json]).toEqual([
-        412,
-        { error: expect.stringContaining('changed meanwhile') },
-      ]);
+      expect([late.status, late.json]).toEqual([412, refusal(expect.stringContaining('changed meanwhile'))]);
     }
     writeFileSync(place('games/lobby/a'), 'by hand');
     const current = { ifMatch: second.headers.get('etag') };
@@ -483,7 +481,7 @@ describe('GET /templates/sync', () => {
   it('shows how the latest one stands on each node, and is 404 before there was one', async () => {
     expect(await send('GET', '/sync')).toMatchObject({
       status: 404,
-      json: { error: expect.stringContaining('no sync was asked for') },
+      json: refusal(expect.stringContaining('no sync was asked for')),
     });
     const run = new SyncRun(
       { pattern: '*', templates: ['games/lobby'], nodes: ['n1', 'n2'] },

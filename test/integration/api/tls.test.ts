@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { bodyOf, exchange, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 import { askTls, clusterCertificate, OperatorAuthority } from '../../support/api/tls.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -171,7 +172,7 @@ describe('plain HTTP on the port with TLS', () => {
       );
       expect([statusOf(answer), bodyOf(answer)]).toEqual([
         400,
-        { error: 'this port speaks HTTPS: use https:// in the place of http://' },
+        refusal('this port speaks HTTPS: use https:// in the place of http://'),
       ]);
     }
   });
@@ -257,7 +258,7 @@ describe('TLS on a port without it', () => {
     });
     expect(world.log.filter(({ msg }) => String(msg).includes('speaks TLS'))).toHaveLength(1);
     const garbage = await exchange(port(), 'x\r\n\r\n');
-    expect(bodyOf(garbage)).toEqual({ error: 'this is not a well-formed HTTP request' });
+    expect(bodyOf(garbage)).toEqual(refusal('this is not a well-formed HTTP request'));
   });
 });
 

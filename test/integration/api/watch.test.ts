@@ -6,6 +6,7 @@ import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { z } from 'zod';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 import { instanceRecord, placedOn } from '../../support/control-plane/records.js';
 import { until } from '../../support/until.js';
@@ -319,7 +320,7 @@ describe('lines over a plain GET', () => {
     const refused = await world.call('GET', '/watch?subscribe=nodes');
     expect([refused.status, await refused.json()]).toEqual([
       429,
-      expect.objectContaining({ error: expect.stringContaining('key boss holds 4 sockets') }),
+      expect.objectContaining(refusal(expect.stringContaining('key boss holds 4 sockets'))),
     ]);
   });
 

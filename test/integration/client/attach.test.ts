@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { EXIT } from '../../../src/client/client-error.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
 import { attach } from '../../../src/client/live/attach.js';
 import type { RawTerminal } from '../../../src/client/live/raw-terminal.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { until } from '../../support/until.js';
 
 class FakeTerminal implements RawTerminal {

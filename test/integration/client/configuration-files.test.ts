@@ -2,8 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ClientError, EXIT } from '../../../src/client/client-error.js';
 import type { ApiConnection } from '../../../src/client/connection/connection.js';
+import { ClientError, EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { connectionTo, type InProcessOptions, runInProcess } from '../../support/client/in-process.js';
 import { TemporaryHome } from '../../support/client/temporary-home.js';
 import { OperationsWorld } from '../../support/control-plane/operations-world.js';

@@ -1,8 +1,8 @@
 /** `drover logs` against an API server in this process, whose nodes' logs are in memory, through a proxy that cuts. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EXIT } from '../../../src/client/client-error.js';
 import type { LogPart } from '../../../src/client/live/log-part.js';
 import { followLogs, printLogs } from '../../../src/client/live/logs.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { instanceRecord } from '../../support/api/api-world.js';
 import { ID, LiveLogWorld, lines } from '../../support/api/live-log-world.js';
 import { LiveRun } from '../../support/client/live-run.js';

@@ -1,13 +1,13 @@
 /** `drover wait`, `drover top` and `--watch` against an API server in this process, through a proxy that cuts. */
 import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { EXIT } from '../../../src/client/client-error.js';
 import { watchRollout } from '../../../src/client/live/rollout-watch.js';
 import type { Goal, Kind } from '../../../src/client/live/states.js';
 import { top } from '../../../src/client/live/top.js';
 import { wait } from '../../../src/client/live/wait.js';
 import { watchList } from '../../../src/client/live/watch-list.js';
 import type { CommandPath } from '../../../src/command-tree/commands.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';

@@ -6,10 +6,10 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { addClientCommands } from '../../../src/client/client-commands.js';
-import { EXIT } from '../../../src/client/client-error.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
 import { testConnection } from '../../../src/client/contexts/context-test.js';
 import { endOf } from '../../../src/client/end.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { listening } from '../../support/client/tls-servers.js';
 
 /** What every master since the first one answers, without any field that came later. */
@@ -55,7 +55,7 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     const answer = answers[`${request.method} ${request.url?.split('?', 1)[0]}`];
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer ?? { error: 'there is no such endpoint' }));
+    response.end(JSON.stringify(answer ?? { error: 'there is no such endpoint', code: 'DRV_ENDPOINT_UNKNOWN' }));
   });
   url = `http://127.0.0.1:${await listening(server)}`;
 });

@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { EXIT } from '../../../src/client/client-error.js';
 import { HttpConnection } from '../../../src/client/connection/http-connection.js';
 import { type StreamMessage, WatchStream } from '../../../src/client/connection/watch-stream.js';
+import { EXIT } from '../../../src/command-tree/runs/client-error.js';
 import { listening } from '../../support/client/tls-servers.js';
 import { until } from '../../support/until.js';
 

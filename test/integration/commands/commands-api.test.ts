@@ -2,6 +2,7 @@
 import { request } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { until } from '../../support/until.js';
 
 describe('POST /commands/execute', () => {
@@ -48,7 +49,7 @@ describe('POST /commands/execute', () => {
   ])('answers 400 to a body with %s', async (_name, body) => {
     const answer = await execute(body);
     expect(answer.status).toBe(400);
-    expect(await answer.json()).toEqual({ error: expect.any(String) });
+    expect(await answer.json()).toEqual(refusal());
   });
 
   it('says who runs the command and from where', async () => {
@@ -58,7 +59,7 @@ describe('POST /commands/execute', () => {
       return { isOk: true };
     };
     await execute({ command: 'x' });
-    expect(session).toMatchObject({ actor: 'boss', address: '127.0.0.1' });
+    expect(session).toMatchObject({ access: { name: 'boss' }, address: '127.0.0.1' });
   });
 
   it('needs a key with scope ALL', async () => {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { configurationSchema } from '../../../src/model/configuration.js';
+import { refusal } from '../../support/api/refusal.js';
 import { CommandWorld } from '../../support/control-plane/command-world.js';
 import { FakeClock } from '../../support/fake-clock.js';
 import { until } from '../../support/until.js';
@@ -117,9 +118,6 @@ describe('instance info', () => {
     const error = `error: there is no instance "${id.slice(0, 4)}". Did you mean ${id}?\n`;
     expect(await world.run(`instance info ${id.slice(0, 4)}`)).toBe(error);
     expect(await world.run('instance info ------')).toMatch(/^error: /);
-    expect(await world.json('instance info zz')).toEqual({
-      error: expect.stringContaining('there is no instance "zz"'),
-    });
   });
 });
 
@@ -169,7 +167,7 @@ describe('instance create', () => {
       'error: there is no configuration "lobbi". Did you mean lobby?\n',
     );
     expect(await world.run('instance create nothing-like-it')).toBe(
-      'error: there is no configuration "nothing-like-it": "config list" shows all\n',
+      'error: there is no configuration "nothing-like-it": GET /api/configurations lists them\n',
     );
   });
 });
@@ -195,7 +193,7 @@ describe('instance stop, start, restart, delete', () => {
     '%s of an unknown instance changes nothing',
     async (word) => {
       expect(await world.run(`instance ${word} nobody`)).toBe(
-        'error: there is no instance "nobody": "instance list" shows all\n',
+        'error: there is no instance "nobody": GET /api/instances lists them\n',
       );
     },
   );
@@ -210,7 +208,7 @@ describe('instance logs', () => {
     expect(await world.run(`instance logs -n 1 ${id}`)).toBe('four\n');
     expect(await world.json(`instance logs ${id}`)).toEqual({
       instanceId: id,
-      lines: world.lines,
+      lines: ['one', 'two', 'three', 'four'],
       totalLines: 4,
     });
   });
@@ -243,7 +241,7 @@ describe('instance logs', () => {
     );
     expect(await world.json(`instance logs ${id} --since 3 --timestamps`)).toEqual({
       instanceId: id,
-      lines: world.range.lines,
+      lines: ['five', 'six'],
       totalLines: 8,
       firstLine: 5,
       range: { first: 2, last: 6 },
@@ -301,6 +299,20 @@ describe('instance execute', () => {
       ),
     );
     expect(world.stdin.filter(({ text }) => text !== 'hi\n')).toEqual([]);
+  });
+
+  it('has one entry in the audit trail, also where it makes several calls that write', async () => {
+    await world.configure('lobby');
+    await world.run('instance create lobby 3');
+    expect(world.audit).toEqual([
+      {
+        key: 'tester',
+        action: 'command',
+        subject: 'instance create lobby 3',
+        address: '127.0.0.1',
+        result: 'ok',
+      },
+    ]);
   });
 
   it('leaves what was typed out of the audit trail', async () => {
@@ -517,7 +529,7 @@ describe('config diff', () => {
 describe('config history', () => {
   it('shows who brought each content, and how it ended', async () => {
     await world.configure('lobby', { ramMB: 100 });
-    await world.run('config scale lobby 1', { actor: 'terminal' });
+    await world.run('config scale lobby 1', { access: null });
     await world.untilOnline('lobby', 1);
     const [head, newest, first, ...rest] = (await world.run('config history lobby')).trimEnd().split('\n');
     expect(head).toMatch(/^# +AGE +FROM +OUTCOME +INSTANCES +REVISION$/);
@@ -739,7 +751,7 @@ describe('key create, list, delete', () => {
     ['key create one READ --expires soon', /'--expires <time>'.* must be a time such as 12h or 30d/],
     ['key create one READ --expires 2020-01-01', /expires must be later than now/],
     ['key create one READ --from 10.0.0.0/40', /'--from <addresses>'.* "10.0.0.0\/40" must be an address/],
-    ['key create ../x ALL', /label of a key must start with/],
+    ['key create ../x ALL', /field label: must start with/],
   ])('refuses %s', async (line, error) => {
     expect(await world.run(line)).toMatch(error);
     expect(await world.run('key list')).toBe('there are no keys\n');
@@ -896,9 +908,10 @@ describe('a line that is no command', () => {
   });
 
   it('is JSON for programs', async () => {
-    expect(await world.json('instnace list')).toEqual({
-      error: "unknown command 'instnace'. Did you mean instance?",
-    });
+    const error = "unknown command 'instnace'. Did you mean instance?";
+    expect(await world.json('instnace list')).toEqual(refusal(error, 'DRV_COMMAND_INVALID'));
+    const unknown = refusal(expect.stringContaining('there is no instance "zz"'), 'DRV_INSTANCE_UNKNOWN');
+    expect(await world.json('instance info zz')).toEqual(unknown);
   });
 
   it('leaves most of itself out of the audit trail', async () => {

@@ -1,7 +1,7 @@
 /** Master and wrapper together when things come at the wrong moment: what each such case once broke. */
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Installation } from '../../../src/runtime/installation/installation.js';
+import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';
 import { FlakyStore } from '../../support/control-plane/flaky-store.js';

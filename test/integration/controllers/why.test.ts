@@ -1,4 +1,5 @@
 /** `why` over a real master and real wrappers in one process: what is told is what was decided. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type {
   ConfigurationExplanation,
@@ -13,7 +14,7 @@ import { renderConfigurationExplanation, renderInstanceExplanation } from '../..
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { toInstanceInfo } from '../../../src/model/instance.js';
-import type { Exit } from '../../../src/runtime/runtime.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { Gate, GatedTransport } from '../../support/cluster/gated-transport.js';
 import { ControlPlane, type TestNode } from '../../support/control-plane/control-plane.js';

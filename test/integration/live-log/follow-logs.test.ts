@@ -32,7 +32,7 @@ describe('a log followed from the master', () => {
     // So that a line that comes came by a notice.
     watches = new LogWatches({ safetyPollMs: 3_600_000 });
     readers = [];
-    const follower = new LogFollower({ counts: new SegmentCounts(), watches });
+    const follower = new LogFollower(new SegmentCounts(), watches);
     plane = new ControlPlane({
       clock,
       adaptInstallation: (installation) => ({

@@ -1,14 +1,12 @@
 /** Masters ask each other through the cluster port, with certificates that only masters have. */
 
 import { createPublicKey } from 'node:crypto';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openLeaderTunnel } from '../../../src/channel/master/leader-tunnel.js';
+import { openMasterDesk } from '../../../src/channel/master/leader-tunnel.js';
 import { MasterCalls } from '../../../src/channel/masters/master-calls.js';
+import { createInProcessPair } from '../../../src/channel/protocol/transport.js';
 import { generatePrivateKey } from '../../../src/channel/trust/certificates.js';
-import { DESK_PATH } from '../../../src/channel/trust/join-messages.js';
 import { MasterDialer } from '../../../src/channel/wrapper/master-dialer.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { MastersWorld, type TestMaster } from '../../support/masters/masters-world.js';
@@ -26,17 +24,14 @@ beforeEach(async () => {
   [a, b] = [await world.add('a'), await world.add('b')];
   world.election.lead(a.peer);
   const { authority, clock } = a;
-  calls = new MasterCalls({
-    dial: (peer, inner) =>
-      openLeaderTunnel({ authority, silenceMs: SILENCE_MS, clock, path: DESK_PATH }, peer, inner),
-    clock,
-  });
+  const options = { authority, silenceMs: SILENCE_MS, clock };
+  calls = new MasterCalls((peer, inner) => openMasterDesk(options, peer, inner), clock);
 });
 afterEach(() => world.stop());
 
 describe('the desk of a master', () => {
   it('answers another master whether it leads or not, and knows which one asks', async () => {
-    b.desk.on('who', (question, from) => ({ question, from }));
+    b.desk.on('who', async (question, from) => ({ question, from }));
     expect(await calls.ask(b.peer, { name: 'who', content: { x: 1 } }, signal())).toEqual({
       question: { x: 1 },
       from: 'a',
@@ -58,7 +53,7 @@ describe('the desk of a master', () => {
       code: 'DRV_INTERNAL',
     });
     await expect(calls.ask(b.peer, { name: 'unknown', content: {} }, signal())).rejects.toMatchObject({
-      code: 'DRV_NOT_IMPLEMENTED',
+      code: 'DRV_SERVICE_UNKNOWN',
     });
     await expect(
       calls.ask(b.peer, { name: 'no', content: 'x'.repeat(5_000_000) }, signal()),
@@ -69,14 +64,14 @@ describe('the desk of a master', () => {
 
   it('streams bytes, and says when they break off', async () => {
     const part = Buffer.alloc(100_000, 7);
-    b.desk.onBytes('bytes', async function* () {
+    b.desk.on('bytes', async function* () {
       for (let n = 0; n < 20; n++) yield part;
     });
-    b.desk.onBytes('half', async function* () {
+    b.desk.on('half', async function* () {
       yield part;
       throw new Error('the disk is gone');
     });
-    b.desk.onBytes('none', () => {
+    b.desk.on('none', () => {
       throw new DroverError('DRV_TEMPLATE_UNKNOWN', 'no such tree');
     });
     const read = async (name: string): Promise<number> => {
@@ -90,21 +85,21 @@ describe('the desk of a master', () => {
   });
 
   it('has hung up when an answer breaks off, in its middle too', async () => {
-    const server = createServer((socket) => {
-      socket.on('error', () => undefined);
-      socket.once('data', () =>
-        socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n{"half":', () => socket.destroy()),
-      );
-    });
-    server.listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const broken = new MasterCalls({ dial: async () => connect(port, '127.0.0.1'), clock: a.clock });
+    const broken = new MasterCalls(async () => {
+      const [here, there] = createInProcessPair();
+      there.onFrame(({ message }) => {
+        if (message.type !== 'call') return;
+        if (message.service === 'bytes') there.send({ type: 'chunk', id: message.id }, Buffer.from('half'));
+        there.close('it breaks');
+      });
+      return here;
+    }, a.clock);
     const question = { name: 'who', content: {} };
     const hungUp = { code: 'DRV_CHANNEL_CLOSED', message: expect.stringContaining('master b') };
     await expect(broken.ask(b.peer, question, signal())).rejects.toMatchObject(hungUp);
-    await expect(text(broken.bytes(b.peer, question, signal()))).rejects.toMatchObject(hungUp);
-    server.close();
+    await expect(text(broken.bytes(b.peer, { ...question, name: 'bytes' }, signal()))).rejects.toMatchObject(
+      hungUp,
+    );
   });
 
   it('is closed to nodes that are no masters', async () => {
@@ -116,7 +111,7 @@ describe('the desk of a master', () => {
     const dialer = new MasterDialer({ host, port: Number(port), silenceMs: SILENCE_MS, clock });
     const credential = { key, certificate: certificate + root.toString() };
     await expect(
-      dialer.tunnel({ nodeId: 'b', credential, path: DESK_PATH }, root, signal()),
+      dialer.openDesk({ nodeId: 'b', credential, authority: root }, signal()),
     ).rejects.toMatchObject({ code: 'DRV_JOIN_REFUSED' });
   });
 

@@ -134,7 +134,7 @@ describe('the check of answers', () => {
     expect(check().problemOf({ ...answer, body })).toBeUndefined();
     expect(check().problemOf({ ...answer, method: 'HEAD', body: '' })).toBeUndefined();
     expect(
-      check().problemOf({ ...answer, url: '/api/nope', status: 404, body: '{"error":"no"}' }),
+      check().problemOf({ ...answer, url: '/api/nope', status: 404, body: '{"error":"no","code":"DRV_X"}' }),
     ).toBeUndefined();
   });
 

@@ -29,7 +29,7 @@ async function groupsOf(files: FakeCgroup2, path = SERVICE, isDelegated = true):
   const own = { version1: new Map(), version2: files.own(path) };
   const hierarchy = await openHierarchy({ files, own, name: NAME, isDelegated });
   if (typeof hierarchy === 'string') throw new Error(hierarchy);
-  return new ControlGroups({ hierarchy, files, logger: pino({ enabled: false }) });
+  return new ControlGroups(hierarchy, files, pino({ enabled: false }));
 }
 
 async function refusalOf(files: FakeCgroup2, path: string, isReadOnly = false): Promise<unknown> {

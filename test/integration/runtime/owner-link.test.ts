@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { readProcess } from '../../../src/files/processes.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { OwnerLink } from '../../../src/runtime/owner/owner-link.js';
-import { readProcess } from '../../../src/runtime/process-table.js';
 
 /** Listens, and takes no connection: it is stopped as soon as it has said that it listens. */
 const LISTENER = `

@@ -5,12 +5,12 @@ import { existsSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'nod
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { readProcess } from '../../../src/files/processes.js';
 import { LogFollower } from '../../../src/logs/follow.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { launchOwner } from '../../../src/runtime/owner/owner-launch.js';
 import { encodeFrame } from '../../../src/runtime/owner/protocol.js';
 import { ownerKind, type ProcessRuntime } from '../../../src/runtime/process/process-runtime.js';
-import { readProcess } from '../../../src/runtime/process-table.js';
 import { resolveSocketPath } from '../../../src/runtime/socket-path.js';
 import { ExitWatch } from '../../support/exit-watch.js';
 import { REPOSITORY } from '../../support/repository-root.js';
@@ -113,7 +113,7 @@ describe('death of the owner', () => {
 describe('the last words of a run', () => {
   it('are a whole line for its followers once the end is acknowledged', async () => {
     const stop = new AbortController();
-    const log = new LogFollower({ counts: new SegmentCounts() }).follow(
+    const log = new LogFollower(new SegmentCounts()).follow(
       join(world.root, 'logs', 'aaaaaa'),
       { since: 1 },
       stop.signal,

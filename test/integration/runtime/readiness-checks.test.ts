@@ -6,12 +6,12 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { LogFollower } from '../../../src/logs/follow.js';
-import { lineAt, nextLine } from '../../../src/logs/next-line.js';
+import { lineAt, nextLine } from '../../../src/logs/log-range.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { findLine } from '../../../src/runtime/readiness/log-check.js';
 import { localAddresses, tryHttp, tryTcp } from '../../../src/runtime/readiness/port-check.js';
+import { findLine } from '../../../src/runtime/readiness/readiness-check.js';
 import { until } from '../../support/until.js';
 
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -108,7 +108,7 @@ describe('the look at a log', () => {
   });
 
   const find = (pattern: string, from: number, signal: AbortSignal): Promise<boolean> => {
-    const follower = new LogFollower({ counts });
+    const follower = new LogFollower(counts);
     const follow = (...[position, ended]: Parameters<Parameters<typeof findLine>[0]['follow']>) =>
       follower.follow(directory, position, ended);
     return findLine({ pattern, from, follow, clock }, signal);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { readProcess } from '../../../src/runtime/process-table.js';
+import { readProcess } from '../../../src/files/processes.js';
 import { tmuxSocket } from '../../../src/runtime/session/tmux/tmux-server.js';
 import { hasTool } from '../../support/runtime/process-world.js';
 import { TmuxWorld } from '../../support/runtime/tmux-world.js';

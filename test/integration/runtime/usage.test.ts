@@ -119,7 +119,7 @@ describe('what processes use', () => {
     start('exec sleep 100', `${rootId}/aaaaaa/2`);
     for (const _pass of ['first', 'again'])
       await until(async () => {
-        const of = (await usage.read([{ run: RUN, pid }])).get('aaaaaa.1');
+        const of = (await usage.read([{ run: RUN, pid }])).get('aaaaaa/1');
         expect(of?.processes).toBe(3);
         expect(of?.memoryBytes).toBeGreaterThan(3 * 64 * 1024);
       });
@@ -128,7 +128,7 @@ describe('what processes use', () => {
   it('counts the processor time of children that have ended', async () => {
     const pid = start('sh -c "i=0; while [ \\$i -lt 200000 ]; do i=\\$((i+1)); done"; sleep 100; :', '');
     await until(async () => {
-      const of = (await usage.read([{ run: RUN, pid }])).get('aaaaaa.1');
+      const of = (await usage.read([{ run: RUN, pid }])).get('aaaaaa/1');
       expect(of).toMatchObject({ processes: 2 });
       expect(of?.cpuSeconds).toBeGreaterThan(0.05);
     });

@@ -12,7 +12,7 @@ import { DroverError } from '../../../src/model/errors.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import type { Installation } from '../../../src/runtime/installation/installation.js';
+import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { HAS_STOP_COMMAND, STOP_TIMEOUT_MS } from '../stop-ladders.js';
 import type { Life } from './life.js';

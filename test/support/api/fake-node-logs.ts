@@ -4,7 +4,7 @@ import { type LineTimes, timesWithin } from '../../../src/logs/line-times.js';
 import type { LogBatch, LogPoint, LogPosition } from '../../../src/logs/log-batch.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { Installation } from '../../../src/runtime/installation/installation.js';
+import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 import { instanceRecord, placedOn } from '../control-plane/records.js';
 
 /** The limits for a batch, as on a node. */

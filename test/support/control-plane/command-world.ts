@@ -8,20 +8,24 @@ import { mkdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { type Access, KeyAccess } from '../../../src/access/access.js';
 import { KeyWriter } from '../../../src/access/key-writer.js';
 import { SessionWriter } from '../../../src/access/session-writer.js';
+import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
+import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import type { CommandSession } from '../../../src/api/http/command-runner.js';
+import { ApiServer } from '../../../src/api/server.js';
 import { type LogPart, NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
-import { Commands } from '../../../src/commands/command-runner.js';
-import type { CommandDependencies } from '../../../src/commands/context.js';
 import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
+import { Commands } from '../../../src/console/commands.js';
 import { buildSoleFiles } from '../../../src/daemon/sole-files.js';
 import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/extension.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { LogRange } from '../../../src/logs/log-range.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
+import { withoutLimits } from '../../../src/model/access/api-key.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
 import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
@@ -30,6 +34,7 @@ import { nodeConfigurationSchema } from '../../../src/model/node.js';
 import { matcherOf } from '../../../src/templates/sync/pattern.js';
 import { SyncRun } from '../../../src/templates/sync/sync-run.js';
 import { testAuthority } from '../cluster/cluster-files.js';
+import { TemplateWorld } from '../templates/template-world.js';
 import { until } from '../until.js';
 import { ControlPlane, type TestNode } from './control-plane.js';
 import { given } from './given.js';
@@ -55,15 +60,19 @@ export class CommandWorld {
   /** The downloads, as `<group>/<name> from <storage>`. */
   readonly downloads: string[] = [];
   readonly synced: string[] = [];
+  readonly #tester: Access;
   /** False: syncs never end. */
   doNodesAnswer = true;
   #latest: SyncRun | undefined;
   readonly extensions: ExtensionStatus[] = [];
   readonly extensionCommands: ExtensionCommand[] = [];
   stops = 0;
-  /** The dependencies that the commands were built over. */
-  readonly dependencies: CommandDependencies;
+  /** The parts of the master that the commands run on. */
+  readonly dependencies: Omit<ApiDependencies, 'commands'>;
+  readonly api: ApiServer;
   readonly #joinTokens: JoinTokens;
+  /** The files of templates. Which templates there are is in `groups`. */
+  readonly #templates: TemplateWorld;
   #node: TestNode | undefined;
 
   /** `commandClock` measures the time limit of commands. Default: the real clock. */
@@ -92,8 +101,15 @@ export class CommandWorld {
       authority: testAuthority(this.clock),
       clock: this.clock,
     });
-    this.dependencies = this.#dependencies(logger, commandClock ?? this.clock);
-    this.commands = new Commands(this.dependencies);
+    this.#tester = new KeyAccess({ label: 'tester', keyHash: '', grant: withoutLimits('ALL'), clock });
+    this.#templates = new TemplateWorld({ clock, maxUploadMB: 1 });
+    this.dependencies = this.#dependencies(logger);
+    this.commands = new Commands({
+      ...this.dependencies,
+      clock: commandClock ?? this.clock,
+      ask: (caller, request) => this.api.ask(caller, request),
+    });
+    this.api = new ApiServer({ dependencies: { ...this.dependencies, commands: this.commands } });
   }
 
   static async create(commandClock?: Clock): Promise<CommandWorld> {
@@ -106,6 +122,7 @@ export class CommandWorld {
   }
 
   async stop(): Promise<void> {
+    await this.api.stop();
     await this.files.stop();
     await this.plane.stop();
     rmSync(this.root, { recursive: true, force: true });
@@ -120,7 +137,7 @@ export class CommandWorld {
   async run(line: string, session: Partial<CommandSession> = {}): Promise<string> {
     const parts: string[] = [];
     await this.commands.run(line, {
-      actor: 'tester',
+      access: this.#tester,
       address: '127.0.0.1',
       signal: new AbortController().signal,
       write: (text) => parts.push(text),
@@ -178,12 +195,21 @@ export class CommandWorld {
     await this.plane.master.writer.reportState(id, { state: 'ONLINE', players });
   }
 
-  #dependencies(logger: pino.Logger, clock: Clock): CommandDependencies {
+  #dependencies(logger: pino.Logger): Omit<ApiDependencies, 'commands'> {
+    const { clock } = this;
     const { master } = this.plane;
     const { state } = master;
-    return given<CommandDependencies>({
+    return given<Omit<ApiDependencies, 'commands'>>({
       configuration: nodeConfigurationSchema.parse({ nodeId: 'alpha', clusterName: 'test' }),
       version: '1.2.3',
+      dashboard: new DashboardFiles({ directory: '/nonexistent', isOn: true }),
+      isReady: () => true,
+      verifyInstanceToken: () => undefined,
+      metrics: this.plane.metrics,
+      terminals: master.terminals,
+      forecaster: master.forecaster,
+      usages: master.usages,
+      usageOfNode: (nodeId) => master.usageOfNode(nodeId),
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       apiCertificate: undefined,
       unreadable: () => master.state.unreadable(),
@@ -204,6 +230,9 @@ export class CommandWorld {
       joinTokens: this.#joinTokens,
       configurationFiles: this.files,
       streams: {
+        followLogs: (record, position, signal) => master.streams.followLogs(record, position, signal),
+        searchLog: (record, query) => master.streams.searchLog(record, query),
+        readLogTimes: (record, from, to) => master.streams.readLogTimes(record, from, to),
         readLogs: async (_record, count) => ({
           lines: this.lines.slice(-count),
           totalLines: this.lines.length,
@@ -216,10 +245,7 @@ export class CommandWorld {
           this.stdin.push({ id, text: bytes.toString() });
         },
       },
-      templates: {
-        rescan: async () => undefined,
-        groups: () => this.groups,
-      },
+      templates: Object.assign(this.#templates.local, { groups: () => this.groups }),
       templateSync: {
         fromStorage: async (group, name, storage) => {
           if (storage !== 's3')
@@ -268,7 +294,7 @@ export class CommandWorld {
       usageOf: (id) => master.usageOf(id),
       drainOf: (nodeId) => master.drainOf(nodeId),
       serviceOf: (name) => master.serviceOf(name),
-      audit: { record: (entry) => this.audit.push(entry) },
+      audit: { record: (entry) => this.audit.push(entry), last: () => [] },
       clock,
       logger,
       stopDaemon: () => {

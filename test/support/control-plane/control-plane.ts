@@ -18,7 +18,7 @@ import {
 } from '../../../src/model/configuration.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { NodeCapacity } from '../../../src/model/node.js';
-import type { Installation } from '../../../src/runtime/installation/installation.js';
+import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 import type { ResourceLimits } from '../../../src/runtime/limits/resource-limits.js';
 import type { Runtime } from '../../../src/runtime/runtime.js';
 import { configurationKey, revisionKey } from '../../../src/store/keys.js';

@@ -1,9 +1,9 @@
 /** A runtime without processes: a start makes an entry in a map, and the test calls `end`. It outlives the wrapper. */
 import { DroverError } from '../../../src/model/errors.js';
 import type { RuntimeOffer } from '../../../src/model/node.js';
-import type { LogPlace } from '../../../src/model/run/past-exit.js';
+import type { Exit, LogPlace } from '../../../src/model/run/past-exit.js';
 import type { RunIdentity } from '../../../src/model/run/run-identity.js';
-import type { Exit, ExitListener, Held, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
+import type { ExitListener, Held, RunId, Runtime, StartSpec } from '../../../src/runtime/runtime.js';
 
 interface FakeProcess {
   readonly spec: StartSpec;

@@ -4,7 +4,7 @@ import { requestBundle } from '../../../src/channel/services/template-relay.js';
 import type { TemplateSource } from '../../../src/master-term.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
-import type { Installation } from '../../../src/runtime/installation/installation.js';
+import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 
 /** The digest of a content: a short word. */
 export function digestOf(content: string): string {

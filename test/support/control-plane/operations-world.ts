@@ -2,17 +2,13 @@
  * One master with both its doors, the command tree and the API server, in one process. It checks each route's answer
  * against the API's description. A test can compare the answer with the output of the command.
  */
-import { join } from 'node:path';
 import { z } from 'zod';
-import { KeyWriter } from '../../../src/access/key-writer.js';
-import { SessionWriter } from '../../../src/access/session-writer.js';
 import { InstanceTokens } from '../../../src/access/tokens.js';
-import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import { ApiServer } from '../../../src/api/server.js';
 import type { AuditEntry } from '../../../src/model/audit.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
 import { OpenApiCheck } from '../api/openapi-check.js';
-import { quietLogger } from '../templates/template-trees.js';
 import { TemplateWorld } from '../templates/template-world.js';
 import { CommandWorld } from './command-world.js';
 
@@ -87,44 +83,18 @@ export class OperationsWorld {
   }
 
   #dependencies(): ApiDependencies {
-    const { dependencies, plane, files, commands } = this.commands;
-    const { master, metrics } = plane;
+    const { dependencies, plane, commands } = this.commands;
     const { clock, configuration } = dependencies;
     return {
       ...dependencies,
-      dashboard: new DashboardFiles({ directory: '/nonexistent', isOn: true }),
-      ...master.state,
-      configuration: { ...configuration, apiPort: 0 },
-      configurationFiles: files,
-      creations: master.creations,
-      updates: master.updates,
-      instanceWrites: master.writer,
-      streams: master.streams,
-      terminals: master.terminals,
-      beats: master.beats,
-      forecaster: master.forecaster,
-      templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
-      usages: master.usages,
-      usageOfNode: (nodeId) => master.usageOfNode(nodeId),
       commands,
-      ...this.#writers(),
-      isReady: () => true,
+      configuration: { ...configuration, apiPort: 0 },
+      streams: plane.master.streams,
+      templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
       verifyInstanceToken: (token) =>
         new InstanceTokens({ secret: Buffer.alloc(32, 7), createdAtOf: () => undefined }).verify(token),
       audit: { record: (entry) => this.#record(entry), last: () => [] },
-      metrics,
-      logger: quietLogger,
-    };
-  }
-
-  #writers(): Pick<ApiDependencies, 'keyWrites' | 'sessionWrites'> {
-    const { plane, root, dependencies } = this.commands;
-    const { master } = plane;
-    const { clock } = dependencies;
-    const options = { ...master.state, clock };
-    return {
-      keyWrites: new KeyWriter({ ...options, adminKeyPath: join(root, 'admin.key'), logger: quietLogger }),
-      sessionWrites: new SessionWriter(options),
+      metrics: new Metrics(),
     };
   }
 

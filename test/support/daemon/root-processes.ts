@@ -3,7 +3,7 @@
  * process with its mark in the environment. It watches all the time that no instance has two live runs.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { type ProcessEntry, readProcess } from '../../../src/runtime/process-table.js';
+import { type ProcessEntry, readProcess } from '../../../src/files/processes.js';
 import { MARK_VARIABLE, parseMark } from '../../../src/runtime/run-mark.js';
 import { until } from '../until.js';
 

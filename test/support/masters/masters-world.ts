@@ -29,7 +29,7 @@ export interface TestMasterOptions {
 
 export class TestMaster {
   readonly clock = new SystemClock();
-  readonly desk = new MasterDesk({ logger: pino({ level: 'silent' }) });
+  readonly desk = new MasterDesk();
   readonly api: ApiWorld;
   readonly door: ClusterServer;
   /** A proxy in front of its cluster port, by which a test can cut it off from the others. */

@@ -3,10 +3,10 @@
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pino } from 'pino';
+import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { KnownMasters } from '../../../src/channel/wrapper/known-masters.js';
 import { SeveralMasters } from '../../../src/daemon/several-masters.js';
 import type { AskingLeadership } from '../../../src/leadership/candidate.js';
@@ -84,8 +84,6 @@ export class TestMaster {
   readonly #world: SeveralWorld;
   readonly #nodeId: string;
   readonly #running = new RunningParts();
-  readonly #doors = new Map<string, Promise<number>>();
-  readonly #servers: Server[] = [];
   #parts: { readonly masters: SeveralMasters; readonly templates: MasterTemplates } | undefined;
 
   readonly #mastersFile = new MemoryFile('data/cluster/masters.json');
@@ -146,19 +144,8 @@ export class TestMaster {
 
   async stop(): Promise<void> {
     this.isUp = false;
-    for (const server of this.#servers) server.close();
     await this.#running.stop();
     this.#world.changed();
-  }
-
-  /** The port at which the master `from` reaches this master's desk. */
-  doorFor(from: string): Promise<number> {
-    let door = this.#doors.get(from);
-    if (door === undefined) {
-      door = this.#open(from);
-      this.#doors.set(from, door);
-    }
-    return door;
   }
 
   async write(file: string, content: string): Promise<void> {
@@ -202,25 +189,12 @@ export class TestMaster {
     };
   }
 
-  async #dial(nodeId: string): Promise<Socket> {
+  async #dial(nodeId: string): Promise<Transport> {
     const peer = this.#world.masters.get(nodeId);
     if (peer?.isUp !== true || [nodeId, this.#nodeId].some((id) => this.#world.cut.has(id)))
       throw new DroverError('DRV_CHANNEL_CLOSED', `master ${nodeId} cannot be reached`);
-    const port = await peer.doorFor(this.#nodeId);
-    return new Promise((resolve, reject) => {
-      const socket = connect(port, '127.0.0.1', () => resolve(socket));
-      socket.once('error', reject);
-    });
-  }
-
-  #open(from: string): Promise<number> {
-    const server = createServer((socket) => this.masters.desk.take(socket, from));
-    this.#servers.push(server);
-    return new Promise((resolve) => {
-      server.listen(0, '127.0.0.1', () => {
-        const address = server.address();
-        resolve(typeof address === 'object' && address !== null ? address.port : 0);
-      });
-    });
+    const [here, there] = createInProcessPair();
+    peer.masters.desk.take(there, this.#nodeId);
+    return here;
   }
 }

@@ -8,7 +8,7 @@ import { ClientHost } from '../../../src/client/commands/client-host.js';
 import { addOwnCommands } from '../../../src/client/commands/own-commands.js';
 import { addCommands } from '../../../src/command-tree/build-tree.js';
 import { COMMAND_PATHS, type CommandPath, descriptionOf } from '../../../src/command-tree/commands.js';
-import { pathOf } from '../../../src/command-tree/usage.js';
+import { pathOf } from '../../../src/command-tree/help/usage.js';
 
 const COMMON: ReadonlySet<string> = new Set(['--output', '--context', '--root', '--yes']);
 

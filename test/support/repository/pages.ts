@@ -13,6 +13,7 @@ export const PAGES = [
   'SECURITY.md',
   'CHANGELOG.md',
   'controllers/README.md',
+  'controllers/reference.md',
   'test/README.md',
   'manifests/extensions/shared-folder/README.md',
   ...MANUAL,

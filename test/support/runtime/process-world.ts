@@ -8,10 +8,10 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
+import { readProcess } from '../../../src/files/processes.js';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ProcessRuntime, type ProcessRuntimeOptions } from '../../../src/runtime/process/process-runtime.js';
-import { readProcess } from '../../../src/runtime/process-table.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { REPOSITORY } from '../repository-root.js';
 import { until } from '../until.js';

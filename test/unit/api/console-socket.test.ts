@@ -72,7 +72,7 @@ class SlowRunner implements Pick<CommandRunner, 'run'> {
   async run(line: string, session: Parameters<CommandRunner['run']>[1]): Promise<{ isOk: boolean }> {
     this.started.push(line);
     await new Promise<void>((resolve) => this.#running.push(resolve));
-    if (line !== 'silent') session.write(`${line} by ${session.actor} from ${session.address}\n`);
+    if (line !== 'silent') session.write(`${line} by ${session.access?.name} from ${session.address}\n`);
     return { isOk: true };
   }
 

@@ -3,6 +3,7 @@ import { afterEach, expect, it } from 'vitest';
 import { WaitingApi, type WaitingApiOptions } from '../../../src/api/waiting-api.js';
 import { readServerPair } from '../../../src/channel/trust/authority.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { refusal } from '../../support/api/refusal.js';
 import { askTls } from '../../support/api/tls.js';
 import { MemoryFile, testAuthority } from '../../support/cluster/cluster-files.js';
 import { freePorts } from '../../support/free-ports.js';
@@ -33,7 +34,7 @@ it('says who it is, that nobody leads, and to all else what it waits for, until 
   expect([write.status, write.headers.get('retry-after'), await write.json()]).toEqual([
     503,
     '1',
-    { error: 'it waits for etcd' },
+    refusal('it waits for etcd'),
   ]);
   const configuration = nodeConfigurationSchema.parse({ nodeId: 'b', apiPort: port });
   const second = new WaitingApi({ configuration, pair: undefined, reason: () => '' });
@@ -50,6 +51,6 @@ it('shows the certificate of the last start', async () => {
   await authority.serverCredential();
   const port = await start(readServerPair(serverFile.text));
   const answer = await askTls({ port, ca: certificate.toString(), path: '/api/instances' });
-  expect([answer.status, answer.text]).toEqual([503, '{"error":"it waits for etcd"}']);
+  expect([answer.status, answer.text]).toEqual([503, '{"error":"it waits for etcd","code":"DRV_NOT_READY"}']);
   for (const text of [undefined, '', '{}', '{"key":"x"}']) expect(readServerPair(text)).toBeUndefined();
 });

@@ -119,7 +119,7 @@ describe('a call', () => {
       message: 'no such file or directory (ENOENT)',
     });
     expect(await failure(caller.call('unheard-of', {}))).toEqual({
-      code: 'DRV_CHANNEL_CALL_FAILED',
+      code: 'DRV_SERVICE_UNKNOWN',
       message: 'no service unheard-of',
     });
   });

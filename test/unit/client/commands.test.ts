@@ -4,9 +4,9 @@ import { text } from 'node:stream/consumers';
 import { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { addClientCommands } from '../../../src/client/client-commands.js';
-import { ClientError, EXIT } from '../../../src/client/client-error.js';
 import type { ApiConnection } from '../../../src/client/connection/connection.js';
 import { endOf } from '../../../src/client/end.js';
+import { ClientError, EXIT } from '../../../src/command-tree/runs/client-error.js';
 
 type Answers = Readonly<Record<string, readonly [status: number, body: unknown]>>;
 
@@ -39,7 +39,7 @@ async function run(
     request: async (method, path, sent) => {
       if (sent !== undefined) bodies.push(sent);
       asked.push(`${method} ${path}`);
-      const [status, body] = answers[`${method} ${path}`] ?? [404, { error: 'there is no such endpoint' }];
+      const [status, body] = answers[`${method} ${path}`] ?? [404, { error: 'there is no such endpoint', code: 'DRV_ENDPOINT_UNKNOWN' }];
       return { status, body, headers: { date: date.toUTCString() } };
     },
   };

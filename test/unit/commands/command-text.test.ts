@@ -2,8 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { describeDifference } from '../../../src/command-tree/groups/configuration-diff-text.js';
 import { renderTable } from '../../../src/command-tree/table.js';
-import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/commands/output.js';
-import { splitLine } from '../../../src/commands/split-line.js';
+import { CommandOutput, MAX_OUTPUT_BYTES } from '../../../src/console/output.js';
+import { splitLine } from '../../../src/console/split-line.js';
 import { differencesOf } from '../../../src/model/field-differences.js';
 import { NO_UPDATE } from '../../../src/model/update.js';
 import { configurationOf } from '../../support/control-plane/records.js';

@@ -354,7 +354,7 @@ describe('settled files', () => {
     for (const files of looks) {
       const found = readings(files);
       const names = [...settled.files.keys(), ...settled.suspects, ...found.keys()];
-      settled.take(new Map(names.map((file) => [file, found.get(file)])), false);
+      settled.take(new Map(names.map((file) => [file, found.get(file)])), { number: 1, isFinal: false });
     }
     return [...settled.files].map(([file, { signature }]) => `${file} ${signature}`);
   };
@@ -376,12 +376,26 @@ describe('settled files', () => {
     expect(settledAfter({ 'a.json': 'x:one' }, {}, { 'a.json': 'x:one' }, {})).toEqual(['a.json x:one']);
   });
 
+  test('believe a newer reading over an older one that ends later, and go on to suspect what a newer one suspects', () => {
+    const settled = new SettledFiles();
+    const take = (number: number, content: string, isFinal = false) =>
+      settled.take(readings({ 'a.json': content }), { number, isFinal });
+    take(2, '!');
+    take(1, 'x:one', true);
+    expect(settled.files.get('a.json')?.signature).toBe('x:one');
+    expect(settled.suspects).toEqual(['a.json']);
+    take(4, 'x:two');
+    take(3, 'x:one', true);
+    expect(settled.files.get('a.json')?.signature).toBe('x:two');
+    expect(settled.suspects).toEqual([]);
+  });
+
   test('take a file that never holds still as it is after fifty looks', () => {
     const settled = new SettledFiles();
     for (let look = 1; look <= 50; look++) {
       expect(settled.files.size).toBe(0);
       const moving: Reading = { ...reading('a.json', '!'), signature: String(look) };
-      settled.take(new Map([['a.json', moving]]), false);
+      settled.take(new Map([['a.json', moving]]), { number: look, isFinal: false });
     }
     expect(settled.files.get('a.json')?.kind).toBe('broken');
     expect(settled.suspects).toEqual([]);

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { explainExit } from '../../../controllers/wrapper/process-supervisor/out-of-memory.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
+import type { Exit } from '../../../src/model/run/past-exit.js';
 import type { Handle } from '../../../src/node/handle.js';
-import type { Exit } from '../../../src/runtime/runtime.js';
 import { running } from '../../support/control-plane/wrapper-facts.js';
 
 const KILLED: Exit = { code: null, signal: 'SIGKILL', at: 0 };

@@ -7,7 +7,6 @@ import {
   isDestructive,
   isRunnable,
 } from '../../../src/dashboard/screens/palette/command-line.js';
-import { PaletteHistory } from '../../../src/dashboard/screens/palette/history.js';
 import { placesFor } from '../../../src/dashboard/screens/palette/places.js';
 import { anInstance } from '../../support/dashboard/entries.js';
 
@@ -78,18 +77,6 @@ it('leads to what has the name, a few of each kind', () => {
     ...[0, 1, 2, 3, 4].map((n) => `i${n} nobody`),
   ]);
   expect(placesFor('<', places)[0]?.href).toBe('#/configurations/%3Cscript%3E');
-});
-
-it('remembers the lines of this session only, each once', () => {
-  const stored = new Map<string, string>();
-  const storage = {
-    getItem: (name: string) => stored.get(name) ?? null,
-    setItem: (name: string, value: string) => void stored.set(name, value),
-  };
-  const history = new PaletteHistory(storage, 'one');
-  for (const line of ['a', 'b', 'a']) history.add(line);
-  expect(history.lines()).toEqual(['b', 'a']);
-  expect(new PaletteHistory(storage, 'two').lines()).toEqual([]);
 });
 
 it('shows what a terminal or browser would obey', () => {

@@ -1,7 +1,7 @@
 /** A text is found where `indexOf` finds it, also where it overlaps with itself. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { textFinder } from '../../../src/logs/search/find-text.js';
+import { textFinder } from '../../../src/logs/search/line-pattern.js';
 
 const few = (minLength: number, maxLength: number) =>
   fc.string({ unit: fc.constantFrom('a', 'b'), minLength, maxLength });

@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 function open(position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
-  return new LogFollower({ counts: new SegmentCounts(), watches }).follow(log.directory, position, signal);
+  return new LogFollower(new SegmentCounts(), watches).follow(log.directory, position, signal);
 }
 
 function follow(position: LogPosition): LogReader {
@@ -246,7 +246,7 @@ it('follows no link that stands in place of the directory', async () => {
   fs.symlinkSync(real, log.directory);
   const reader = follow({ since: 1 });
   const other = new LogReader((signal) =>
-    new LogFollower({ counts: new SegmentCounts(), watches }).follow(real, { since: 1 }, signal),
+    new LogFollower(new SegmentCounts(), watches).follow(real, { since: 1 }, signal),
   );
   readers.push(other);
   await other.until('1 own');

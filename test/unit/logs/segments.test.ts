@@ -5,9 +5,8 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bytesAfter } from '../../../src/logs/bytes-after.js';
 import { pruneLogs } from '../../../src/logs/prune.js';
-import { SegmentWriter } from '../../../src/logs/segment-writer.js';
+import { bytesAfter, SegmentWriter } from '../../../src/logs/segment-writer.js';
 
 let root: string;
 let directory: string;

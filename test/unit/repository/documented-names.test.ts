@@ -1,4 +1,4 @@
-/** Holds that the pages name every field, metric and route, and no others. */
+/** Holds that the pages name every field, metric, route and code of an error, and no others. */
 import { describe, expect, it } from 'vitest';
 import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
@@ -39,6 +39,17 @@ describe('the fields of configurations', () => {
       expect(parseConfigurationFile('example.json', text), path).toMatchObject({
         parsed: { warnings: [] },
       });
+  });
+});
+
+describe('the codes of errors', () => {
+  it('stand in docs/api.md with their statuses, and no others', () => {
+    const codes = [...read('src/model/errors.ts').matchAll(/^ {2}(DRV_\w+): (\d+),$/gm)];
+    expect(codes.length).toBeGreaterThan(70);
+    const rows = rowsOf(sectionOf(read('docs/api.md'), '## Codes'));
+    expect(rows.map(([code, status]) => `${code} ${status}`)).toEqual(
+      codes.map(([, code, status]) => `\`${code}\` ${status}`),
+    );
   });
 });
 

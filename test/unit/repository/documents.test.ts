@@ -39,7 +39,7 @@ describe('the pages', () => {
   it('name files that exist', () => {
     const isFile = /^(?:src|controllers|test|manifests|docs|templates)\/[\w./-]+\.\w+$/;
     const named = (text: string): string[] => inlineCodeOf(text).filter((code) => isFile.test(code));
-    expect(named(read('controllers/README.md')).length).toBeGreaterThan(10);
+    expect(named(read('controllers/reference.md')).length).toBeGreaterThan(10);
     expect(inPages((text) => named(text).filter((file) => !existsSync(join(REPOSITORY, file))))).toEqual([]);
   });
 

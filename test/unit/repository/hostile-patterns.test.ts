@@ -5,8 +5,8 @@
  */
 import { expect, it } from 'vitest';
 import { tokenOf } from '../../../src/api/gate/credentials.js';
-import { splitLine } from '../../../src/commands/split-line.js';
 import { validateConfiguration } from '../../../src/configuration-files/parse.js';
+import { splitLine } from '../../../src/console/split-line.js';
 import { hideSecretsIn } from '../../../src/extensions/setting-secrets.js';
 import { linePattern } from '../../../src/logs/search/line-pattern.js';
 import { DroverError } from '../../../src/model/errors.js';

@@ -10,7 +10,7 @@ import { z } from 'zod';
 import { parseConfigurationFile } from '../../../src/configuration-files/parse.js';
 import { configurationSchema } from '../../../src/model/configuration.js';
 import { chooseTemplates } from '../../../src/templates/library/choose.js';
-import { scanGroups } from '../../../src/templates/library/group-scan.js';
+import { scanGroups } from '../../../src/templates/library/template-names.js';
 import { linksOf } from '../../support/repository/markdown.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 

@@ -4,13 +4,13 @@ import { ContainerTerminal } from '../../../src/runtime/docker/container-termina
 
 it('detaches who types and never reads, when the refusals take too much memory', async () => {
   let isClosed = false;
-  const terminal = new ContainerTerminal({
-    first: Buffer.alloc(0),
-    write: () => Promise.reject(new Error('x'.repeat(1000))),
-    onClosed: () => {
+  const terminal = new ContainerTerminal(
+    Buffer.alloc(0),
+    () => Promise.reject(new Error('x'.repeat(1000))),
+    () => {
       isClosed = true;
     },
-  });
+  );
   let written = 0;
   while (!isClosed && written < 10_000) {
     await terminal.write(Buffer.from('a'));

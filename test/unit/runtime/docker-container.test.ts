@@ -10,10 +10,10 @@ import { groupOf } from '../../../src/runtime/docker/container-usage.js';
 import { exitOfRemoved, exitOfState } from '../../../src/runtime/docker/engine/container-exit.js';
 import { containerOptions, runOfLabels } from '../../../src/runtime/docker/engine/container-options.js';
 import { readDockerSettings } from '../../../src/runtime/docker/engine/docker-settings.js';
+import { statsSchema, usageOf } from '../../../src/runtime/docker/engine/engine.js';
 import { refusalOf, toEngineError } from '../../../src/runtime/docker/engine/engine-error.js';
 import { findEngineSocket } from '../../../src/runtime/docker/engine/engine-socket.js';
-import { statsSchema, usageOf } from '../../../src/runtime/docker/engine/engine-stats.js';
-import { PullProgress } from '../../../src/runtime/docker/pull-progress.js';
+import { PullProgress } from '../../../src/runtime/docker/image-pull.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 
 function spec(more: Partial<StartSpec> = {}): StartSpec {

@@ -2,8 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, expect, it } from 'vitest';
+import { readProcess } from '../../../src/files/processes.js';
 import { InstanceProcesses, type Leader } from '../../../src/runtime/instance-processes.js';
-import { ProcessTable, readProcess } from '../../../src/runtime/process-table.js';
+import { ProcessTable } from '../../../src/runtime/process-table.js';
 import { until } from '../../support/until.js';
 
 const RUN = { instanceId: 'aaaaaa', run: 1 };

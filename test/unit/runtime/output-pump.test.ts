@@ -18,8 +18,7 @@ import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { segmentsOf } from '../../../src/logs/segments.js';
 import { OutputPump, type OutputPumpOptions } from '../../../src/runtime/session/output-pump.js';
 import { RunDirectory } from '../../../src/runtime/session/run-directory.js';
-import { findEnd } from '../../../src/runtime/session/session-end.js';
-import { endMark } from '../../../src/runtime/session/session-prelude.js';
+import { endMark, findEnd } from '../../../src/runtime/session/session-prelude.js';
 import { spoolName } from '../../../src/runtime/session/spool.js';
 
 const MARK = Buffer.from(endMark('0123456789abcdef'));

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readTmuxVersion } from '../../../src/runtime/session/tmux/tmux-version.js';
+import { readTmuxVersion } from '../../../src/runtime/session/tool-offer.js';
 
 describe('version of tmux', () => {
   it.each(['3.2', '3.2a', '3.3a', '3.10', '4.0', 'next-3.5', 'openbsd-7.4', 'master'])(

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { ToolOffer } from '../../../src/runtime/session/tool-offer.js';
+import { toolProbe } from '../../../src/runtime/session/tool-offer.js';
 
 let directory: string;
 beforeEach(() => {
@@ -22,29 +22,29 @@ function install(name: string, says: string, code = 0): void {
 const timesAsked = (): number => readFileSync(join(directory, 'asked'), 'utf8').split('\n').length - 1;
 
 it('asks a program once, and again when its file changed', async () => {
-  const offer = new ToolOffer('screen', directory);
+  const probe = toolProbe('screen', directory);
   install('screen', 'Screen version 4.09.00 (GNU) 30-Jan-22', 1);
-  for (let n = 0; n < 3; n++) expect(await offer.probe()).toEqual({ version: '4.09.00', reason: null });
+  for (let n = 0; n < 3; n++) expect(await probe()).toEqual({ version: '4.09.00', reason: null });
   expect(timesAsked()).toBe(1);
   install('screen', 'Screen version 5.0.0 (build on 2024)', 1);
-  expect(await offer.probe()).toEqual({ version: '5.0.0', reason: null });
+  expect(await probe()).toEqual({ version: '5.0.0', reason: null });
   expect(timesAsked()).toBe(2);
 });
 
 it('notices that a tool goes and comes', async () => {
-  const offer = new ToolOffer('tmux', directory);
-  expect(await offer.probe()).toEqual({ version: null, reason: expect.stringContaining('not installed') });
+  const probe = toolProbe('tmux', directory);
+  expect(await probe()).toEqual({ version: null, reason: expect.stringContaining('not installed') });
   install('tmux', 'tmux 3.3a');
-  expect(await offer.probe()).toEqual({ version: '3.3a', reason: null });
+  expect(await probe()).toEqual({ version: '3.3a', reason: null });
   rmSync(join(directory, 'tmux'));
-  expect(await offer.probe()).toMatchObject({ version: null });
+  expect(await probe()).toMatchObject({ version: null });
 });
 
 it('says of a program that does not run, or is another one, why it is not offered', async () => {
-  const offer = new ToolOffer('screen', directory);
+  const probe = toolProbe('screen', directory);
   writeFileSync(join(directory, 'screen'), 'no program', { mode: 0o755 });
-  expect((await offer.probe()).reason).toContain('cannot be run');
+  expect((await probe()).reason).toContain('cannot be run');
   install('screen', 'something else');
   appendFileSync(join(directory, 'asked'), '');
-  expect((await offer.probe()).reason).toContain('something else');
+  expect((await probe()).reason).toContain('something else');
 });

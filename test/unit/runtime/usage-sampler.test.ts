@@ -106,7 +106,7 @@ describe('the usage of instances', () => {
     world.add('bbbbbb', { pid: 8 });
     world.add('cccccc', { pid: 9 });
     world.groups.set('aaaaaa.1', using(1)).set('bbbbbb.1', using(0, 0));
-    world.processes.set('bbbbbb.1', using(4, 2));
+    world.processes.set('bbbbbb/1', using(4, 2));
     const usages = await world.pass();
     expect([...(usages?.keys() ?? [])]).toEqual(['aaaaaa', 'bbbbbb']);
     expect(usages?.get('bbbbbb')).toMatchObject({ cpuSeconds: 4, processes: 2 });
@@ -127,13 +127,13 @@ describe('the usage of instances', () => {
   it('never shrinks when processes take what they used with them, but starts over with a new start', async () => {
     const world = new World();
     world.add('aaaaaa');
-    world.processes.set('aaaaaa.1', using(10));
+    world.processes.set('aaaaaa/1', using(10));
     await world.pass();
-    world.processes.set('aaaaaa.1', using(4));
+    world.processes.set('aaaaaa/1', using(4));
     expect((await world.pass())?.get('aaaaaa')).toMatchObject({ cpuSeconds: 10, cpuPercent: 0 });
     world.runs.splice(0);
     world.add('aaaaaa', { run: 2 });
-    world.processes.set('aaaaaa.2', using(1));
+    world.processes.set('aaaaaa/2', using(1));
     expect((await world.pass())?.get('aaaaaa')).toMatchObject({ cpuSeconds: 1, cpuPercent: null });
   });
 

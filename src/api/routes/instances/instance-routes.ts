@@ -11,8 +11,11 @@ import { unknownConfiguration, unknownInstance } from '../../../model/unknown.js
 import { detailsOf, instanceDetailsSchema } from '../../../operations/instance-details.js';
 import { changeLifecycle, deleteInstance } from '../../../operations/instance-lifecycle.js';
 import { instanceLogSchema, readInstanceLog } from '../../../operations/instance-log.js';
-import type { Reads } from '../../../operations/reads.js';
-import type { Writes } from '../../../operations/writes.js';
+import {
+  updateBodySchema,
+  updatedInstanceSchema,
+  updateInstance,
+} from '../../../operations/instance-update.js';
 import type { StateReport } from '../../../state/instance-changes.js';
 import { toPlainText } from '../../../telemetry/plain-text.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
@@ -31,47 +34,18 @@ import {
   stateBody,
 } from './instance-schemas.js';
 import type { InstanceView } from './instance-view.js';
-import { updateRoute } from './update-route.js';
 
-export interface InstanceRoutesOptions {
-  readonly dependencies: Reads & Writes;
-  readonly view: InstanceView;
-}
-
-export function instanceRoutes({ dependencies, view }: InstanceRoutesOptions): readonly Route[] {
-  return [
-    listRoute(view),
-    createRoute(dependencies),
-    getRoute(view),
-    detailsRoute(dependencies, view),
-    removeRoute(dependencies, view),
-    logsRoute(dependencies, view),
-    stateRoute(dependencies, view),
-    lifecycleRoute(dependencies),
-    updateRoute(dependencies),
-    executeRoute({
-      dependencies,
-      view,
-      path: '/instances/:id/execute',
-      summary: 'Writes a command to the standard input of the process.',
-    }),
-  ];
-}
-
-function listRoute(view: InstanceView): Route {
-  return defineRoute({
+export const instanceRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/instances',
     scope: 'READ',
     reach: 'filtered',
     summary: 'All instances, oldest first.',
     answers: { 200: { description: 'instances', schema: instanceList } },
-    handle: ({ request }, reply) => sendEncoded(reply, view.list(accessOf(request))),
-  });
-}
-
-function createRoute({ creations }: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ request }, { view }, reply) => sendEncoded(reply, view.list(accessOf(request))),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/instances',
     scope: 'OPERATE',
@@ -80,7 +54,7 @@ function createRoute({ creations }: Reads & Writes): Route {
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: createBody,
     answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
-    handle: async ({ body, request }, reply) => {
+    handle: async ({ body, request }, { creations }, reply) => {
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
       const record = await creations.create(body.configurationName).catch((error: unknown) => {
@@ -92,11 +66,8 @@ function createRoute({ creations }: Reads & Writes): Route {
       reply.code(201);
       return toInstanceInfo(record, record.status.lastHeartbeat);
     },
-  });
-}
-
-function getRoute(view: InstanceView): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/instances/:id',
     scope: 'READ',
@@ -105,16 +76,13 @@ function getRoute(view: InstanceView): Route {
     errors: ['DRV_INSTANCE_UNKNOWN'],
     params: instanceParams,
     answers: { 200: { description: 'the instance', schema: instanceInfoSchema } },
-    handle: ({ params }, reply) => {
+    handle: ({ params }, { view }, reply) => {
       const text = view.get(params.id);
       if (text === undefined) throw unknownInstance(params.id);
       sendEncoded(reply, [text]);
     },
-  });
-}
-
-function detailsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/instances/:id/details',
     scope: 'READ',
@@ -125,12 +93,9 @@ function detailsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     answers: {
       200: { description: 'everything that is known of the instance', schema: instanceDetailsSchema },
     },
-    handle: ({ params }) => detailsOf(visible(view, params.id), dependencies),
-  });
-}
-
-function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
-  return defineRoute({
+    handle: ({ params }, needs) => detailsOf(visible(needs.view, params.id), needs),
+  }),
+  defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
     scope: 'OPERATE',
@@ -142,17 +107,14 @@ function removeRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     answers: {
       200: { description: 'the instance is hidden at once; its node cleans up', schema: instanceMessage },
     },
-    handle: async ({ params }) => {
+    handle: async ({ params }, needs) => {
       const { id } = params;
       // An instance whose record cannot be read is not in the view, and can still be deleted here.
-      if (!dependencies.instances.setAside.has(id)) visible(view, id);
-      return { message: await deleteInstance(dependencies, id), instanceId: id };
+      if (!needs.instances.setAside.has(id)) visible(needs.view, id);
+      return { message: await deleteInstance(needs, id), instanceId: id };
     },
-  });
-}
-
-function logsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'GET',
     path: '/instances/:id/logs',
     scope: 'READ',
@@ -168,19 +130,16 @@ function logsRoute(dependencies: Reads & Writes, view: InstanceView): Route {
     params: instanceParams,
     query: logsQuery,
     answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
-    handle: async ({ params, query }) => {
-      const record = visible(view, params.id);
+    handle: async ({ params, query }, needs) => {
+      const record = visible(needs.view, params.id);
       const { lines, since, until } = query;
       const timestamps = query.timestamps === 'true';
       const previous = query.previous === 'true';
-      const log = await readInstanceLog(dependencies, record, { lines, since, until, timestamps, previous });
+      const log = await readInstanceLog(needs, record, { lines, since, until, timestamps, previous });
       return query.ansi === 'true' ? log : { ...log, lines: log.lines.map(toPlainText) };
     },
-  });
-}
-
-function stateRoute({ instanceWrites }: Reads & Writes, view: InstanceView): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'PUT',
     path: '/instances/:id/state',
     scope: 'instance-or-OPERATE',
@@ -190,7 +149,7 @@ function stateRoute({ instanceWrites }: Reads & Writes, view: InstanceView): Rou
     params: instanceParams,
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
-    handle: async ({ params, body, request }) => {
+    handle: async ({ params, body, request }, { instanceWrites, view }) => {
       const { id, status } = visible(view, params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
       const report: StateReport = {
@@ -204,11 +163,8 @@ function stateRoute({ instanceWrites }: Reads & Writes, view: InstanceView): Rou
       request.isRoutine = state === status.state;
       return toInstanceInfo(record, record.status.lastHeartbeat);
     },
-  });
-}
-
-function lifecycleRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+  }),
+  defineRoute({
     method: 'PATCH',
     path: '/instances/:id/lifecycle',
     scope: 'OPERATE',
@@ -218,23 +174,37 @@ function lifecycleRoute(dependencies: Reads & Writes): Route {
     params: instanceParams,
     query: lifecycleQuery,
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
-    handle: async ({ params: { id }, query: { target } }) => {
+    handle: async ({ params: { id }, query: { target } }, needs) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
-      const message = await changeLifecycle(dependencies, id, target).catch((error: unknown) => {
+      const message = await changeLifecycle(needs, id, target).catch((error: unknown) => {
         throw DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(unknownInstance(id)) : error;
       });
       return { message, instanceId: id, target };
     },
-  });
-}
-
-export interface ExecuteRouteOptions extends InstanceRoutesOptions {
-  readonly path: string;
-  readonly summary: string;
-}
+  }),
+  defineRoute({
+    method: 'POST',
+    path: '/instances/:id/update',
+    scope: 'OPERATE',
+    reach: 'instance',
+    summary:
+      'Gives an instance the content in force, in place: same id, node and directory. A running instance is restarted.',
+    errors: [
+      'DRV_INSTANCE_UNKNOWN',
+      'DRV_CONFIGURATION_UNKNOWN',
+      'DRV_UPDATE_REFUSED',
+      'DRV_STORE_WRITE_FAILED',
+    ],
+    params: instanceParams,
+    body: updateBodySchema,
+    answers: { 200: { description: 'recorded', schema: updatedInstanceSchema } },
+    handle: ({ params, body }, needs) => updateInstance(needs, params.id, body),
+  }),
+  executeRoute('/instances/:id/execute', 'Writes a command to the standard input of the process.'),
+];
 
 /** The route of `execute`, under the given path. */
-export function executeRoute({ dependencies, view, path, summary }: ExecuteRouteOptions): Route {
+export function executeRoute(path: string, summary: string): Route {
   return defineRoute({
     method: 'POST',
     path,
@@ -251,10 +221,10 @@ export function executeRoute({ dependencies, view, path, summary }: ExecuteRoute
     params: instanceParams,
     body: executeBody,
     answers: { 200: { description: 'handed over', schema: executeMessage } },
-    handle: async ({ params, body: { command } }) => {
+    handle: async ({ params, body: { command } }, { streams, view }) => {
       const record = visible(view, params.id);
       requireProcess(record);
-      await dependencies.streams.writeStdin(record, stdinCommand(command, 'body field command'));
+      await streams.writeStdin(record, stdinCommand(command, 'body field command'));
       return { message: `command sent to instance ${record.id}`, instanceId: record.id, command };
     },
   });

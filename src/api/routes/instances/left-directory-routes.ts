@@ -13,8 +13,6 @@ import {
   listLeft,
   type SeesLeft,
 } from '../../../operations/left-directories.js';
-import type { Reads } from '../../../operations/reads.js';
-import type { Writes } from '../../../operations/writes.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { defineRoute, type Route } from '../../http/route.js';
 
@@ -22,12 +20,8 @@ type Request = Parameters<typeof seesConfiguration>[0];
 
 const directoryParams = z.object({ id: z.string().describe('name of the directory') });
 
-export function leftDirectoryRoutes(dependencies: Reads & Writes): readonly Route[] {
-  return [listRoute(dependencies), adoptRoute(dependencies)];
-}
-
-function listRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+export const leftDirectoryRoutes: readonly Route[] = [
+  defineRoute({
     method: 'GET',
     path: '/cluster/left-directories',
     scope: 'READ',
@@ -36,12 +30,9 @@ function listRoute(dependencies: Reads & Writes): Route {
     answers: {
       200: { description: 'directories, and the nodes that did not answer', schema: leftDirectoriesSchema },
     },
-    handle: ({ request }) => listLeft(dependencies, seenBy(request)),
-  });
-}
-
-function adoptRoute(dependencies: Reads & Writes): Route {
-  return defineRoute({
+    handle: ({ request }, needs) => listLeft(needs, seenBy(request)),
+  }),
+  defineRoute({
     method: 'POST',
     path: '/cluster/left-directories/:id/adopt',
     scope: 'OPERATE',
@@ -57,16 +48,16 @@ function adoptRoute(dependencies: Reads & Writes): Route {
     params: directoryParams,
     body: adoptBodySchema,
     answers: { 201: { description: 'the instance', schema: instanceInfoSchema } },
-    handle: async ({ params: { id }, body: { configurationName }, request }, reply) => {
+    handle: async ({ params: { id }, body: { configurationName }, request }, needs, reply) => {
       if (configurationName !== undefined && !seesConfiguration(request, configurationName))
         throw unknownConfiguration(configurationName);
-      const record = await adoptDirectory(dependencies, { id, configurationName, sees: seenBy(request) });
+      const record = await adoptDirectory(needs, { id, configurationName, sees: seenBy(request) });
       request.subject = `${record.id} of ${record.configurationName}`;
       reply.code(201);
       return toInstanceInfo(record, record.status.lastHeartbeat);
     },
-  });
-}
+  }),
+];
 
 /**
  * Tells which directories the caller sees. A directory of an unknown configuration may be anybody's, so only a key for

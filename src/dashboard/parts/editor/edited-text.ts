@@ -18,7 +18,11 @@ export class EditedText {
   readonly #base;
   readonly #text;
   readonly #generation = signal(0);
+  /** A number that changes when the editor must be made anew, with another text. */
+  readonly generation: ReadonlySignal<number> = this.#generation;
   readonly #isKept = signal(true);
+  /** False when the browser could not keep the draft. */
+  readonly isKept: ReadonlySignal<boolean> = this.#isKept;
   /** True when the editing began with a draft from before. */
   readonly wasRestored: boolean;
 
@@ -40,16 +44,6 @@ export class EditedText {
 
   get base(): ReadonlySignal<Stored> {
     return this.#base;
-  }
-
-  /** A number that changes when the editor must be made anew, with another text. */
-  get generation(): ReadonlySignal<number> {
-    return this.#generation;
-  }
-
-  /** False when the browser could not keep the draft. */
-  get isKept(): ReadonlySignal<boolean> {
-    return this.#isKept;
   }
 
   readonly isDirty: ReadonlySignal<boolean> = computed(() => this.#text.value !== this.#base.value.text);

@@ -1,5 +1,6 @@
 /** Maps the rows of a grid to entries and heads of groups. Groups may be closed. */
 import type { Group } from '../../live/ordered-list.js';
+import type { RowSource } from './grid.js';
 
 export type GridRow =
   | { readonly kind: 'group'; readonly group: Group; readonly isClosed: boolean }
@@ -27,4 +28,16 @@ export class GridRows {
     if (head.row === row) return { kind: 'group', group: head.group, isClosed: head.isClosed };
     return { kind: 'entry', place: head.group.start + row - head.row - 1 };
   }
+}
+
+/** Makes the rows of a grid from a plain list, in the order of the list. */
+export function listRows<T>(entries: readonly T[], keyOf: (entry: T) => string): RowSource<T> {
+  return {
+    count: entries.length,
+    at: (place) => {
+      const entry = entries[place];
+      return entry === undefined ? undefined : { key: keyOf(entry), entry };
+    },
+    groups: () => [],
+  };
 }

@@ -29,7 +29,7 @@ export interface Column<T> {
   readonly cell: (entry: T) => ComponentChildren;
 }
 
-/** The rows as `OrderedList` offers them; `list-rows.ts` wraps a plain list. */
+/** The rows as `OrderedList` offers them; `listRows` wraps a plain list. */
 export interface RowSource<T> {
   readonly count: number;
   at(place: number): { readonly key: string; readonly entry: T } | undefined;

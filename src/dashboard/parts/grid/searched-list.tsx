@@ -1,14 +1,13 @@
 /** A screen that lists all things of one kind by name, with a search field and a button that makes one more. */
-import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
-import { Button } from '../button.js';
-import { Empty } from '../empty.js';
+import { DialogButton } from '../dialog.js';
 import { Failure } from '../failure.js';
-import { SearchInput } from '../forms/search-input.js';
+import { NoRows } from '../no-rows.js';
 import { Page } from '../page.js';
+import { SearchInput } from '../search-input.js';
 import { type Column, Grid } from './grid.js';
-import { listRows } from './list-rows.js';
+import { listRows } from './grid-rows.js';
 
 interface SearchedListProps<T> {
   readonly text: {
@@ -41,27 +40,14 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
   const { text, rows, keyOf, hrefOf, isFound, columns, isLoaded, emptyHint, createDialog } = props;
   const { error = null, onRetry } = props;
   const { router, session } = useServices();
-  const isCreating = useSignal(false);
   const { find = '' } = router.place.value.query;
   const shown = rows.filter((row) => isFound(row, find.toLowerCase()));
   const create = session.can('ALL') && (
-    <Button
-      kind="main"
-      onPress={() => {
-        isCreating.value = true;
-      }}
-    >
+    <DialogButton kind="main" dialog={createDialog}>
       {text.create}
-    </Button>
+    </DialogButton>
   );
   const search = (word: string): void => router.set({ find: word || undefined });
-  const empty = !isLoaded ? (
-    <Empty title={text.loading} />
-  ) : rows.length > 0 ? (
-    <Empty title={text.noneFound} action={<Button onPress={() => search('')}>{text.clearFilter}</Button>} />
-  ) : (
-    <Empty title={text.empty} hint={emptyHint} action={create} />
-  );
   return (
     <Page
       title={text.title}
@@ -84,12 +70,16 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
         columns={columns}
         rows={listRows(shown, keyOf)}
         hrefOf={hrefOf}
-        empty={empty}
+        empty={
+          <NoRows
+            text={{ ...text, emptyHint }}
+            isLoaded={isLoaded}
+            isFiltered={rows.length > 0}
+            onClear={() => search('')}
+            action={create}
+          />
+        }
       />
-      {isCreating.value &&
-        createDialog(() => {
-          isCreating.value = false;
-        })}
     </Page>
   );
 }

@@ -1,5 +1,7 @@
 /** A short table whose rows may have buttons. On a phone each row is a card. For thousands of rows use the grid. */
 import type { ComponentChildren } from 'preact';
+import type { Asking } from '../../services/use-live.js';
+import { Failure } from '../failure.js';
 import './table.css';
 
 export interface TableColumn<T> {
@@ -44,5 +46,25 @@ export function Table<T>({ label, columns, rows, keyOf, actions }: TableProps<T>
         ))}
       </tbody>
     </table>
+  );
+}
+
+/** The table of a list that was asked for once, on a panel; what to show when the list is empty; why it may be old. */
+export function AskedTable<T>({
+  asked,
+  empty,
+  ...table
+}: Omit<TableProps<T>, 'rows'> & {
+  readonly asked: Asking<readonly T[]>;
+  readonly empty: ComponentChildren;
+}) {
+  const { value, error } = asked.value;
+  return (
+    <>
+      {error !== null && <Failure error={error} onRetry={asked.again} />}
+      {value !== undefined && (
+        <div class="panel">{value.length === 0 ? empty : <Table {...table} rows={value} />}</div>
+      )}
+    </>
   );
 }

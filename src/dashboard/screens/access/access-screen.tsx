@@ -4,7 +4,6 @@ import { Tabs } from '../../parts/tabs.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import type { ScreenProps } from '../screen.js';
-import './access.css';
 import { AuditTab } from './audit/audit-tab.js';
 import { KeysTab } from './keys/keys-tab.js';
 import { SessionsTab } from './sessions-tab.js';

@@ -1,13 +1,11 @@
 /** The live sessions: when each was used and when it ends. The session of this tab is marked. */
-import { useSignal } from '@preact/signals';
 import type { ListedSession } from '../../../operations/sessions.js';
 import { apiPath } from '../../api/api-client.js';
-import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
 import { Badge } from '../../parts/state-badge.js';
-import { Table, type TableColumn } from '../../parts/table/table.js';
+import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { Time } from '../../parts/time.js';
 import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
@@ -19,7 +17,7 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
     id: 'id',
     label: text.session,
     cell: ({ id, isCurrent }) => (
-      <span class="access-name">
+      <span class="inline">
         <span class="mono">{id}</span> {isCurrent && <Badge tone="good" label={text.thisOne} />}
       </span>
     ),
@@ -37,9 +35,7 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
 
 export function SessionsTab() {
   const { api, session, toasts } = useServices();
-  const revoked = useSignal<ListedSession | null>(null);
   const asked = useAsked((one, signal) => one.get<ListedSession[]>('/sessions', { signal }), []);
-  const { value, error } = asked.value;
   const seesAll = session.can('ALL') && session.isUnrestricted;
   const revoke = async ({ id, isCurrent }: ListedSession): Promise<void> => {
     if (isCurrent) return await session.signOut();
@@ -47,47 +43,33 @@ export function SessionsTab() {
     toasts.done(text.sessionRevoked(id));
     asked.again();
   };
-  const { value: chosen } = revoked;
   return (
     <>
       <p class="quiet">{seesAll ? text.sessionsExplain.all : text.sessionsExplain.own}</p>
-      {error !== null && <Failure error={error} onRetry={asked.again} />}
-      {value !== undefined && (
-        <div class="panel">
-          {value.length === 0 ? (
-            <Empty title={text.noSessions} />
-          ) : (
-            <Table
-              label={text.sessions}
-              columns={COLUMNS}
-              rows={value}
-              keyOf={({ id }) => id}
-              actions={(entry) => (
-                <Button
-                  onPress={() => {
-                    revoked.value = entry;
-                  }}
-                >
-                  {text.revoke}
-                </Button>
-              )}
-            />
-          )}
-        </div>
-      )}
-      {chosen !== null && (
-        <Confirm
-          title={text.revokeSessionTitle}
-          explanation={chosen.isCurrent ? text.revokeThis : text.revokeSessionExplain}
-          names={[`${chosen.id} · ${chosen.key}`]}
-          action={text.revoke}
-          isDanger
-          onConfirm={() => revoke(chosen)}
-          onClose={() => {
-            revoked.value = null;
-          }}
-        />
-      )}
+      <AskedTable
+        asked={asked}
+        empty={<Empty title={text.noSessions} />}
+        label={text.sessions}
+        columns={COLUMNS}
+        keyOf={({ id }) => id}
+        actions={(entry) => (
+          <DialogButton
+            dialog={(onClose) => (
+              <Confirm
+                title={text.revokeSessionTitle}
+                explanation={entry.isCurrent ? text.revokeThis : text.revokeSessionExplain}
+                names={[`${entry.id} · ${entry.key}`]}
+                action={text.revoke}
+                isDanger
+                onConfirm={() => revoke(entry)}
+                onClose={onClose}
+              />
+            )}
+          >
+            {text.revoke}
+          </DialogButton>
+        )}
+      />
     </>
   );
 }

@@ -87,8 +87,8 @@ export const text = {
   reach: (shown: number, all: number, oldest: string) =>
     `${shown === all ? plural(all, 'entry', 'entries') : `${count(shown)} of ${count(all)} entries`}, back to ${oldest}.`,
   older: 'Older ones are in logs/audit.log on the master.',
-  noEntries: 'The audit trail is empty',
-  noEntriesHint: 'Every change, command and refused sign-in leaves an entry here.',
+  empty: 'The audit trail is empty',
+  emptyHint: 'Every change, command and refused sign-in leaves an entry here.',
   noneFound: 'No entry matches the filter',
   clearFilter: 'Clear the filter',
 };

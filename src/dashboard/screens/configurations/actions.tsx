@@ -3,18 +3,14 @@ import { useSignal } from '@preact/signals';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import { Button, Submit } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
-import { Dialog } from '../../parts/dialog.js';
-import { Form, TextInput } from '../../parts/form.js';
-import { text as parts } from '../../parts/text.js';
+import { DialogButton, FormDialog } from '../../parts/dialog.js';
+import { TextInput } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import { useEntries } from '../../services/use-live.js';
-import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
 
 interface ActionsProps {
-  readonly row: ConfigurationRow;
   readonly entry: Topics['configurations'];
 }
 
@@ -23,17 +19,11 @@ const MOST_INSTANCES = 100_000;
 
 export function Actions(props: ActionsProps) {
   const { session } = useServices();
-  const open = useSignal<'scale' | 'remove' | null>(null);
-  const show = (what: typeof open.value) => (): void => {
-    open.value = what;
-  };
   if (!session.can('ALL')) return null;
   return (
     <>
-      <Button onPress={show('scale')}>{text.scale}</Button>
-      <Button onPress={show('remove')}>{text.remove}</Button>
-      {open.value === 'scale' && <Scale {...props} onClose={show(null)} />}
-      {open.value === 'remove' && <Remove {...props} onClose={show(null)} />}
+      <DialogButton dialog={(onClose) => <Scale {...props} onClose={onClose} />}>{text.scale}</DialogButton>
+      <DialogButton dialog={(onClose) => <Remove {...props} onClose={onClose} />}>{text.remove}</DialogButton>
     </>
   );
 }
@@ -43,53 +33,30 @@ type DialogProps = ActionsProps & { readonly onClose: () => void };
 function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
   const { api, toasts } = useServices();
   const wanted = useSignal(String(configuration.minimumServiceCount));
-  const problem = useSignal<unknown>(null);
-  const fault = useSignal<string | null>(null);
-  const isBusy = useSignal(false);
+  const wasTried = useSignal(false);
+  const fault = faultOf(wanted.value, configuration.maximumServiceCount);
   const scale = async (): Promise<void> => {
+    wasTried.value = true;
+    if (fault !== null) return;
     const count = Number(wanted.value);
-    fault.value = faultOf(wanted.value, configuration.maximumServiceCount);
-    if (fault.value !== null) return;
-    isBusy.value = true;
-    try {
-      const path = apiPath('configurations', name);
-      const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
-      const body = { ...content, minimumServiceCount: count };
-      await api.put(path, { body, headers: { 'if-match': `"${revision}"` } });
-      toasts.done(text.scaled(name, count));
-      onClose();
-    } catch (error) {
-      problem.value = error;
-    } finally {
-      isBusy.value = false;
-    }
+    const path = apiPath('configurations', name);
+    const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
+    const body = { ...content, minimumServiceCount: count };
+    await api.put(path, { body, headers: { 'if-match': `"${revision}"` } });
+    toasts.done(text.scaled(name, count));
+    onClose();
   };
   return (
-    <Dialog title={text.scaleTitle(name)} onClose={onClose}>
-      <Form
-        problem={problem.value}
-        onSubmit={() => void scale()}
-        foot={
-          <>
-            <Button onPress={onClose}>{parts.cancel}</Button>
-            <Submit isBusy={isBusy.value}>{text.scale}</Submit>
-          </>
-        }
-      >
-        <TextInput
-          label={text.scaleLabel}
-          hint={text.scaleHint}
-          error={fault.value}
-          inputMode="numeric"
-          hasFocus
-          value={wanted.value}
-          onInput={(value) => {
-            wanted.value = value;
-            fault.value = null;
-          }}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={text.scaleTitle(name)} action={text.scale} onSubmit={scale} onClose={onClose}>
+      <TextInput
+        label={text.scaleLabel}
+        hint={text.scaleHint}
+        error={wasTried.value ? fault : null}
+        inputMode="numeric"
+        hasFocus
+        value={wanted}
+      />
+    </FormDialog>
   );
 }
 

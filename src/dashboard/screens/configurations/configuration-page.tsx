@@ -50,7 +50,7 @@ export function ConfigurationPage({ name, tab }: { readonly name: string; readon
       about={
         row === undefined ? <Badge tone="busy" label={text.isNew} /> : <FileStateBadge state={row.state} />
       }
-      actions={row?.entry && <Actions row={row} entry={row.entry} />}
+      actions={row?.entry && <Actions entry={row.entry} />}
     >
       {error !== null && <Failure error={error} onRetry={again} />}
       {row !== undefined && <Tabs label={text.tabs} tabs={tabs} current={isEdit ? 'edit' : 'state'} />}

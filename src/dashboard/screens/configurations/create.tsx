@@ -1,9 +1,7 @@
 /** A dialog that asks for the name of a new configuration and for its first content, and leads to the editor. */
 import { useSignal } from '@preact/signals';
-import { Button, Submit } from '../../parts/button.js';
-import { Dialog } from '../../parts/dialog.js';
-import { Field, Form, TextInput } from '../../parts/form.js';
-import { text as parts } from '../../parts/text.js';
+import { FormDialog } from '../../parts/dialog.js';
+import { Choice, TextInput } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import type { ConfigurationRow } from './rows.js';
 import { text } from './text.js';
@@ -20,67 +18,41 @@ export function CreateDialog({ rows, onClose }: CreateProps) {
   const { router } = useServices();
   const name = useSignal('');
   const from = useSignal('game');
-  const problem = useSignal<string | null>(null);
-  const go = (): void => {
-    if (!NAME.test(name.value)) problem.value = text.createNameWrong;
-    else if (rows.some((row) => row.name === name.value && row.entry !== null))
-      problem.value = text.createNameTaken;
-    else {
-      onClose();
-      router.go(['configurations', name.value, 'edit'], startOf(from.value));
-    }
+  const wasTried = useSignal(false);
+  const there = rows.filter(({ entry }) => entry !== null).map((row) => row.name);
+  const fault = faultOf(name.value, there);
+  const go = async (): Promise<void> => {
+    wasTried.value = true;
+    if (fault !== null) return;
+    onClose();
+    router.go(['configurations', name.value, 'edit'], startOf(from.value));
   };
   return (
-    <Dialog title={text.create} onClose={onClose}>
-      <Form
-        onSubmit={go}
-        foot={
-          <>
-            <Button onPress={onClose}>{parts.cancel}</Button>
-            <Submit>{text.createGo}</Submit>
-          </>
-        }
-      >
-        <TextInput
-          label={text.createName}
-          hint={text.createNameHint}
-          error={problem.value}
-          value={name.value}
-          isMono
-          hasFocus
-          onInput={(value) => {
-            name.value = value;
-            problem.value = null;
-          }}
-        />
-        <Field label={text.createFrom} hint={text.createHint}>
-          {(ids) => (
-            <select
-              {...ids}
-              class="input"
-              value={from.value}
-              onChange={(event) => {
-                from.value = event.currentTarget.value;
-              }}
-            >
-              {Object.entries(text.examples).map(([key, label]) => (
-                <option key={key} value={key}>
-                  {label}
-                </option>
-              ))}
-              {rows
-                .filter(({ entry }) => entry !== null)
-                .map((row) => (
-                  <option key={COPY + row.name} value={COPY + row.name}>
-                    {text.copyOf(row.name)}
-                  </option>
-                ))}
-            </select>
-          )}
-        </Field>
-      </Form>
-    </Dialog>
+    <FormDialog title={text.create} action={text.createGo} onSubmit={go} onClose={onClose}>
+      <TextInput
+        label={text.createName}
+        hint={text.createNameHint}
+        error={wasTried.value ? fault : null}
+        value={name}
+        isMono
+        hasFocus
+      />
+      <Choice
+        label={text.createFrom}
+        hint={text.createHint}
+        value={from}
+        options={[
+          ...Object.entries(text.examples).map(([value, label]) => ({ value, label })),
+          ...there.map((one) => ({ value: COPY + one, label: text.copyOf(one) })),
+        ]}
+      />
+    </FormDialog>
   );
+}
+
+function faultOf(name: string, there: readonly string[]): string | null {
+  if (!NAME.test(name)) return text.createNameWrong;
+  return there.includes(name) ? text.createNameTaken : null;
 }
 
 function startOf(choice: string): Record<string, string> {

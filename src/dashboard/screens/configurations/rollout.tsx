@@ -45,7 +45,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
   const badge = <Badge tone={TONES[state]} label={text.rolloutStates[state]} isPending={isPending} />;
   return (
     <Panel title={text.rollout} about={badge}>
-      <div class="configuration-why">
+      <div class="panel-text">
         {counts.total > 0 && (
           <Meter
             label={text.rolloutGood}
@@ -61,7 +61,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
         )}
         {isHeldBack && <p>{text.rolloutHeldBack}</p>}
         {session.can('OPERATE') && (
-          <p class="configuration-rollout-actions">
+          <p class="inline">
             {ACTIONS[state].map((action) => (
               // Pause and resume are one button, so that it keeps the focus.
               <Button key={action === 'resume' ? 'pause' : action} onPress={() => void ask(action)}>

@@ -1,25 +1,21 @@
 /** The state of one configuration: why it is so, the faults of its file, its fields, and its instances. */
 import { useMemo } from 'preact/hooks';
-import type { ConfigurationExplanation } from '../../../explain/explanation.js';
 import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
 import { cores, megabytes } from '../../parts/amounts.js';
 import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
 import { type Column, Grid } from '../../parts/grid/grid.js';
 import { Panel } from '../../parts/page.js';
 import { StateBadge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
+import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
-import { useAsked, useEntries, useOrderedList, useTopic } from '../../services/use-live.js';
+import { useEntries, useOrderedList, useTopic } from '../../services/use-live.js';
 import { RolloutPanel } from './rollout.js';
 import { type ConfigurationRow, faultOf } from './rows.js';
 import { text } from './text.js';
-
-const ASK_EVERY_MS = 5_000;
 
 export function StateTab({ row }: { readonly row: ConfigurationRow }) {
   const { error, entry, state } = row;
@@ -41,8 +37,11 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
         </div>
       )}
       {rollout !== undefined && <RolloutPanel rollout={rollout} />}
-      <div class="configuration-panels">
-        <Why row={row} rollout={rollout} />
+      <div class="columns">
+        <WhyPanel
+          path={apiPath('configurations', row.name, 'why')}
+          keys={[row.online, row.instances, rollout?.state]}
+        />
         {entry !== null && <Facts configuration={entry.configuration} file={entry.file} />}
       </div>
       {state !== 'never' && <Instances row={row} rollout={rollout} />}
@@ -54,41 +53,6 @@ interface PartProps {
   readonly row: ConfigurationRow;
   /** Undefined: the configuration has no rollout, or its rollout is complete. */
   readonly rollout: ShownRollout | undefined;
-}
-
-function Why({ row: { name, online, instances }, rollout }: PartProps) {
-  const { clock } = useServices();
-  const round = Math.floor(clock.value / ASK_EVERY_MS);
-  const asked = useAsked(
-    (api, signal) => api.get<ConfigurationExplanation>(`${apiPath('configurations', name)}/why`, { signal }),
-    [name, round, online, instances, rollout?.state],
-  );
-  const { value, error } = asked.value;
-  return (
-    <Panel title={text.why}>
-      {error !== null && <Failure error={error} onRetry={asked.again} />}
-      {value !== undefined && (
-        <div class="configuration-why">
-          <p>{value.verdict}</p>
-          {value.next !== null && (
-            <p>
-              <span class="quiet">{text.next}: </span>
-              {value.next}
-            </p>
-          )}
-          {value.advice !== null && (
-            <p>
-              <span class="quiet">{text.advice}: </span>
-              {value.advice}
-            </p>
-          )}
-          {value.notes.map((note) => (
-            <p key={note}>{note}</p>
-          ))}
-        </div>
-      )}
-    </Panel>
-  );
 }
 
 function Facts({ configuration, file }: { readonly configuration: Configuration; readonly file: string }) {

@@ -79,7 +79,6 @@ export const text = {
   removed: (name: string) => `Configuration ${name} is deleted.`,
   removedMore: (number: number) => `and ${count(number)} more`,
 
-  why: 'Why this state',
   rollout: 'Rollout',
   rolloutStates: {
     rolling: 'Under way',
@@ -107,8 +106,6 @@ export const text = {
     promote: 'All others follow the canaries.',
     retry: 'The content is tried once more.',
   },
-  advice: 'What you can do',
-  next: 'What happens next',
   fileFault: (file: string) => `The file ${file} is not in force as it stands`,
   fileFaultKept: 'Its former content is in force. Save a fixed text, or fix the file on the master.',
   fileFaultNever: 'Save a valid text here, or fix the file on the master.',

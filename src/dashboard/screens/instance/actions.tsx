@@ -4,12 +4,16 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Menu } from '../../parts/menu.js';
-import { type InstanceAction, type PendingActions, performAction } from '../../parts/pending-actions.js';
+import {
+  INSTANCE_ACTIONS,
+  type InstanceAction,
+  type PendingActions,
+  performAction,
+} from '../../parts/pending-actions.js';
+import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
-
-const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
 
 interface ActionsProps {
   readonly instance: InstanceInfo;
@@ -40,14 +44,14 @@ export function Actions({ instance, pending }: ActionsProps) {
     if (action === 'start') return state === 'STOPPED' || state === 'OFFLINE';
     return action === 'delete' || state !== 'STOPPED';
   };
-  const possible = ACTIONS.filter(isPossible);
+  const possible = INSTANCE_ACTIONS.filter(isPossible);
   return (
     <>
       {isPhone ? (
         <Menu
           label={text.actions}
           items={possible.map((action) => ({
-            label: text.action[action],
+            label: parts.action[action],
             isDanger: action === 'delete',
             onPress: () => press(action),
           }))}
@@ -55,7 +59,7 @@ export function Actions({ instance, pending }: ActionsProps) {
       ) : (
         possible.map((action) => (
           <Button key={action} kind={action === 'start' ? 'main' : 'normal'} onPress={() => press(action)}>
-            {text.action[action]}
+            {parts.action[action]}
           </Button>
         ))
       )}
@@ -64,7 +68,7 @@ export function Actions({ instance, pending }: ActionsProps) {
           title={text.ask[asked.value]}
           explanation={text.explain[asked.value]}
           names={[`${id} ${configurationName}`]}
-          action={text.action[asked.value]}
+          action={parts.action[asked.value]}
           isDanger={asked.value === 'delete'}
           onConfirm={() => perform(asked.value ?? 'stop')}
           onClose={() => {

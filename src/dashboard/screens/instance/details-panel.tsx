@@ -17,7 +17,7 @@ const NOTHING = '–';
 
 export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) {
   return (
-    <div class="details">
+    <div class="columns">
       <Facts instance={instance} />
       <Environment instance={instance} />
     </div>

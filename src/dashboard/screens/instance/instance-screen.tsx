@@ -5,7 +5,7 @@ import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/empty.js';
 import { Page } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
-import { Badge, StateBadge } from '../../parts/state-badge.js';
+import { InstanceBadge } from '../../parts/state-badge.js';
 import { Tabs } from '../../parts/tabs.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
@@ -21,7 +21,7 @@ import { RunsPanel } from './runs-panel.js';
 import { TerminalTab } from './terminal/terminal-tab.js';
 import { text } from './text.js';
 import { UsagePanel } from './usage/usage-panel.js';
-import { WhyPanel } from './why-panel.js';
+import { InstanceWhy } from './why-panel.js';
 
 type TabName = Exclude<keyof typeof text.tabs, 'label'>;
 
@@ -80,7 +80,7 @@ function Left({ instance, feed }: { readonly instance: InstanceInfo; readonly fe
   const { id, wrapperNodeId } = instance;
   return (
     <Page title={<span class="mono">{id}</span>} about={instance.configurationName} fill>
-      <div class="left" role="status">
+      <div class="notice" role="status">
         <div>
           <strong>{text.left(id)}</strong>
           <p>{text.leftLog(id, wrapperNodeId)}</p>
@@ -105,8 +105,8 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
     <Page
       title={<span class="mono">{id}</span>}
       about={
-        <span class="instance-about">
-          <State instance={instance} pending={pending} />
+        <span class="inline">
+          <InstanceBadge instance={instance} pending={pending} />
           <bdi>{configurationName}</bdi>
         </span>
       }
@@ -114,7 +114,7 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
       fill={FILLING.includes(tab)}
     >
       {message !== null && (
-        <p class="instance-message">
+        <p class="notice">
           <span>{message}</span> {tab !== 'why' && <a href={hrefOfTab('why')}>{text.whyLink}</a>}
         </p>
       )}
@@ -126,12 +126,6 @@ function Shown({ instance, feed }: { readonly instance: InstanceInfo; readonly f
       <Content tab={tab} instance={instance} feed={feed} />
     </Page>
   );
-}
-
-function State({ instance, pending }: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
-  const action = pending.of(instance);
-  if (action === undefined) return <StateBadge state={instance.state} />;
-  return <Badge tone="busy" label={text.pending[action]} isPending />;
 }
 
 function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo; readonly feed: LogFeed }) {
@@ -154,7 +148,7 @@ function Content(props: { readonly tab: TabName; readonly instance: InstanceInfo
     case 'usage':
       return <UsagePanel instance={instance} isNarrow={false} />;
     case 'why':
-      return <WhyPanel instance={instance} />;
+      return <InstanceWhy instance={instance} />;
     case 'runs':
       return <RunsPanel instance={instance} />;
     case 'details':

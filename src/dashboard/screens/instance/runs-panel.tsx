@@ -24,7 +24,7 @@ export function RunsPanel({ instance }: { readonly instance: InstanceInfo }) {
   );
   const { value, error } = asked.value;
   return (
-    <div class="runs">
+    <div class="stack runs">
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       {value?.current != null && (
         <p class="quiet">{text.runs.current(value.current.run, durationText(value.current.upForMs))}</p>
@@ -44,7 +44,7 @@ function PastRun({ run }: { readonly run: Run }) {
     <section class="panel">
       <header class="panel-head">
         <h2>{text.runs.run(run.run)}</h2>
-        <div class="run-end">
+        <div class="inline">
           <Badge tone={isGood ? 'still' : 'bad'} label={endOf(run)} />
           <span class="quiet">{wasAsked ? text.runs.asked : text.runs.crashed}</span>
         </div>

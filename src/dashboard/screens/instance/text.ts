@@ -21,7 +21,6 @@ export const text = {
     terminal: 'Terminal',
   },
   whyLink: 'Why?',
-  action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
   actions: 'Actions',
   ask: {
     start: 'Start this instance?',
@@ -41,12 +40,6 @@ export const text = {
     stop: (id: string) => `Instance ${id} will stop`,
     restart: (id: string) => `Instance ${id} will restart`,
     delete: (id: string) => `Instance ${id} will be removed`,
-  },
-  pending: {
-    start: 'Start requested',
-    stop: 'Stop requested',
-    restart: 'Restart requested',
-    delete: 'Delete requested',
   },
   log: {
     label: (id: string) => `Log of instance ${id}`,
@@ -118,12 +111,6 @@ export const text = {
     noneHint: 'The node measures a running instance every 10 seconds.',
   },
   why: {
-    title: 'Why this state',
-    next: 'What happens next',
-    nothing: 'Nothing by itself.',
-    advice: 'What you can do',
-    noAdvice: 'Nothing needs doing.',
-    notes: 'Also',
     nodes: 'Where it could run',
     nodesMore: (value: number) => `and ${plural(value, 'more node')}`,
     fits: 'fits',

@@ -4,12 +4,17 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
-import { type InstanceAction, type PendingActions, performAction } from '../../parts/pending-actions.js';
+import {
+  INSTANCE_ACTIONS,
+  type InstanceAction,
+  type PendingActions,
+  performAction,
+} from '../../parts/pending-actions.js';
+import { text as parts } from '../../parts/text.js';
 import { useServices } from '../../services/services.js';
 import { sentenceFor } from '../../services/toasts.js';
 import { text } from './text.js';
 
-const ACTIONS: readonly InstanceAction[] = ['start', 'stop', 'restart', 'delete'];
 /** How many calls run at once. */
 const AT_ONCE = 6;
 
@@ -32,16 +37,16 @@ export function Bulk({ chosen, pending, onClear }: BulkProps) {
     onClear();
   };
   return (
-    <div class="bulk">
+    <div class="inline bulk">
       <strong>{text.chosen(chosen.length)}</strong>
-      {ACTIONS.map((action) => (
+      {INSTANCE_ACTIONS.map((action) => (
         <Button
           key={action}
           onPress={() => {
             asked.value = action;
           }}
         >
-          {text.action[action]}
+          {parts.action[action]}
         </Button>
       ))}
       <Button kind="quiet" onPress={onClear}>
@@ -52,7 +57,7 @@ export function Bulk({ chosen, pending, onClear }: BulkProps) {
           title={text.ask[asked.value](chosen.length)}
           explanation={text.explain[asked.value]}
           names={chosen.map(({ id, configurationName }) => `${id} ${configurationName}`)}
-          action={text.action[asked.value]}
+          action={parts.action[asked.value]}
           isDanger={asked.value === 'delete'}
           onConfirm={() => perform(asked.value ?? 'start')}
           onClose={() => {

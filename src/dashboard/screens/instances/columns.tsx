@@ -3,7 +3,7 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { cores, count, megabytes } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import type { PendingActions } from '../../parts/pending-actions.js';
-import { Badge, StateBadge } from '../../parts/state-badge.js';
+import { InstanceBadge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
 import { text } from './text.js';
 
@@ -79,7 +79,7 @@ export function instanceColumns(
     column('state', {
       width: 130,
       phone: 'end',
-      cell: (instance) => <State instance={instance} pending={pending} />,
+      cell: (instance) => <InstanceBadge instance={instance} pending={pending} />,
     }),
     column('node', {
       width: 110,
@@ -123,12 +123,6 @@ export function instanceColumns(
 
 function messageOf({ message, warning, outdated }: InstanceInfo): string {
   return message ?? warning ?? (outdated ? text.outdated : '');
-}
-
-function State({ instance, pending }: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
-  const action = pending.of(instance);
-  if (action === undefined) return <StateBadge state={instance.state} />;
-  return <Badge tone="busy" label={text.pending[action]} isPending />;
 }
 
 function playersOf({ players, maxPlayers }: InstanceInfo): string {

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
 import { Select } from '../../parts/form.js';
-import { SearchInput } from '../../parts/forms/search-input.js';
 import { Menu } from '../../parts/menu.js';
+import { SearchInput } from '../../parts/search-input.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
@@ -20,9 +20,9 @@ export function FilterBar({ view, onChange }: FilterBarProps) {
   const isPhone = usePhone().value;
   const isOpen = useSignal(false);
   return (
-    <div class="filter-bar">
+    <div class="bar filter-bar">
       <SearchInput
-        class="filter-find"
+        class="find"
         label={text.search}
         hint={text.searchHint}
         value={view.find}
@@ -65,7 +65,7 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
         onChange={(group) => onChange({ group: group || undefined })}
       />
       {isPhone && <Order view={view} onChange={onChange} />}
-      <div class="filter-columns">
+      <div class="bar-end">
         <Menu
           label={text.columns}
           items={COLUMN_IDS.filter((id) => id !== 'id').map((id) => ({

@@ -2,9 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
-import { Button, ButtonLink } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
+import { ButtonLink } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Grid } from '../../parts/grid/grid.js';
+import { NoRows } from '../../parts/no-rows.js';
 import { Page } from '../../parts/page.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
@@ -12,7 +13,7 @@ import { useServices } from '../../services/services.js';
 import { useOrderedList, useTopic } from '../../services/use-live.js';
 import { Bulk } from './bulk.js';
 import { instanceColumns, isColumn, NAME_COLUMN } from './columns.js';
-import { CreateButton } from './create.js';
+import { CreateDialog } from './create.js';
 import { FilterBar } from './filter-bar.js';
 import './instances.css';
 import { PendingActions } from '../../parts/pending-actions.js';
@@ -44,7 +45,13 @@ export function Screen() {
     <Page
       title={text.title}
       about={text.counted(list.count, store.entries.size)}
-      actions={canAct && <CreateButton />}
+      actions={
+        canAct && (
+          <DialogButton kind="main" dialog={(onClose) => <CreateDialog onClose={onClose} />}>
+            {text.create}
+          </DialogButton>
+        )
+      }
       fill
     >
       <FilterBar view={view} onChange={(changes) => router.set(changes)} />
@@ -80,25 +87,18 @@ export function Screen() {
             },
           },
         })}
-        empty={<NoRows isLoaded={store.isLoaded.value} isFiltered={store.entries.size > 0} />}
+        empty={
+          <NoRows
+            text={text}
+            isLoaded={store.isLoaded.value}
+            isFiltered={store.entries.size > 0}
+            onClear={() => router.set({ find: undefined, state: undefined })}
+            action={<ButtonLink href={hrefOf(['configurations'])}>{text.toConfigurations}</ButtonLink>}
+          />
+        }
       />
     </Page>
   );
-}
-
-function NoRows({ isLoaded, isFiltered }: { readonly isLoaded: boolean; readonly isFiltered: boolean }) {
-  const { router } = useServices();
-  if (!isLoaded) return <Empty title={text.loading} />;
-  if (!isFiltered)
-    return (
-      <Empty
-        title={text.empty}
-        hint={text.emptyHint}
-        action={<ButtonLink href={hrefOf(['configurations'])}>{text.toConfigurations}</ButtonLink>}
-      />
-    );
-  const clear = (): void => router.set({ find: undefined, state: undefined });
-  return <Empty title={text.noneFound} action={<Button onPress={clear}>{text.clearFilter}</Button>} />;
 }
 
 function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> {

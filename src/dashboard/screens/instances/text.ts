@@ -38,7 +38,6 @@ export const text = {
   createHint: 'One more instance, beside those that the configuration keeps running.',
   createIn: 'Configuration',
   created: (id: string) => `Instance ${id} is being created`,
-  action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
   ask: {
     start: (count: number) => `Start ${names(count)}?`,
     stop: (count: number) => `Stop ${names(count)}?`,
@@ -59,12 +58,6 @@ export const text = {
     delete: (count: number) => `${names(count)} will be removed`,
   },
   someFailed: (failed: number, first: string) => `${names(failed)} refused it: ${first}`,
-  pending: {
-    start: 'Start requested',
-    stop: 'Stop requested',
-    restart: 'Restart requested',
-    delete: 'Delete requested',
-  },
   empty: 'No instances yet',
   emptyHint: 'A configuration says what to run, and how many instances.',
   toConfigurations: 'Show configurations',

@@ -3,11 +3,7 @@ import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
 import type { ForgottenNode } from '../../../operations/node-operations.js';
 import { apiPath } from '../../api/api-client.js';
-import { Button, Submit } from '../../parts/button.js';
-import { Dialog } from '../../parts/dialog.js';
-import { Form } from '../../parts/form.js';
-import { useSubmit } from '../../parts/forms/use-submit.js';
-import { text as parts } from '../../parts/text.js';
+import { FormDialog } from '../../parts/dialog.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
@@ -21,31 +17,24 @@ export function ForgetDialog({ nodeId, onForgotten, onClose }: ForgetDialogProps
   const { api, toasts } = useServices();
   const isForced = useSignal(false);
   const keepsToken = useSignal(false);
-  const { isBusy, problem, submit } = useSubmit(async () => {
+  const forget = async (): Promise<void> => {
     const query = { force: isForced.value || undefined, keepToken: keepsToken.value || undefined };
     const done = await api.delete<ForgottenNode>(apiPath('cluster', 'nodes', nodeId), { query });
     toasts.done(sentenceOf(done));
     onForgotten();
-  });
+  };
   return (
-    <Dialog title={text.forgetTitle(nodeId)} onClose={onClose}>
+    <FormDialog
+      title={text.forgetTitle(nodeId)}
+      action={text.forget}
+      isDanger
+      onSubmit={forget}
+      onClose={onClose}
+    >
       <p>{text.forgetExplain}</p>
-      <Form
-        problem={problem}
-        onSubmit={submit}
-        foot={
-          <>
-            <Button onPress={onClose}>{parts.cancel}</Button>
-            <Submit kind="danger" isBusy={isBusy}>
-              {text.forget}
-            </Submit>
-          </>
-        }
-      >
-        <Tick label={text.force} hint={text.forceHint} value={isForced} />
-        <Tick label={text.keepToken} hint={text.keepTokenHint} value={keepsToken} />
-      </Form>
-    </Dialog>
+      <Tick label={text.force} hint={text.forceHint} value={isForced} />
+      <Tick label={text.keepToken} hint={text.keepTokenHint} value={keepsToken} />
+    </FormDialog>
   );
 }
 

@@ -4,9 +4,10 @@
  */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
+import { DialogButton, FormDialog } from '../../parts/dialog.js';
+import { Choice } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import type { AskedOfNodes } from './asked.js';
-import { DrainDialog } from './drain-dialog.js';
 import { type NodeEntry, standingOf } from './node.js';
 import { text } from './text.js';
 
@@ -17,16 +18,11 @@ interface NodeActionsProps {
 
 export function NodeActions({ node, asked }: NodeActionsProps) {
   const { api, toasts } = useServices();
-  const isDraining = useSignal(false);
   const { nodeId } = node;
   const standing = standingOf(node);
   const cordon = (): void => void toasts.run(asked.ask(api, 'cordon', node), () => text.cordoned(nodeId));
   const uncordon = (): void =>
     void toasts.run(asked.ask(api, 'uncordon', node), () => text.uncordoned(nodeId));
-  const drain = async (seconds: number): Promise<void> => {
-    await asked.ask(api, 'drain', node, seconds);
-    toasts.done(text.drains(nodeId));
-  };
   return (
     <>
       {standing === null ? (
@@ -39,24 +35,31 @@ export function NodeActions({ node, asked }: NodeActionsProps) {
         </Button>
       )}
       {standing !== 'drained' && (
-        <Button
+        <DialogButton
           hint={node.drain === null ? text.drainHint : text.deadlineChangeHint}
-          onPress={() => {
-            isDraining.value = true;
-          }}
+          dialog={(onClose) => <DrainDialog node={node} asked={asked} onClose={onClose} />}
         >
           {node.drain === null ? text.drain : text.deadlineChange}
-        </Button>
-      )}
-      {isDraining.value && (
-        <DrainDialog
-          nodeId={nodeId}
-          onDrain={drain}
-          onClose={() => {
-            isDraining.value = false;
-          }}
-        />
+        </DialogButton>
       )}
     </>
+  );
+}
+
+/** Asks before a drain, and how long the drain waits for players. */
+function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onClose: () => void }) {
+  const { api, toasts } = useServices();
+  const { nodeId } = node;
+  const seconds = useSignal(text.deadlines[0]?.value ?? '600');
+  const drain = async (): Promise<void> => {
+    await asked.ask(api, 'drain', node, Number(seconds.value));
+    toasts.done(text.drains(nodeId));
+    onClose();
+  };
+  return (
+    <FormDialog title={text.drainTitle(nodeId)} action={text.drain} onSubmit={drain} onClose={onClose}>
+      <p>{text.drainExplain}</p>
+      <Choice label={text.deadline} hint={text.deadlineHint} value={seconds} options={text.deadlines} />
+    </FormDialog>
   );
 }

@@ -1,7 +1,7 @@
 /** The list of nodes, the page of one node, or the join tokens. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { Button } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Page } from '../../parts/page.js';
 import { Tabs } from '../../parts/tabs.js';
 import { hrefOf } from '../../router/place.js';
@@ -24,21 +24,18 @@ export function Screen({ path: [nodeId] }: ScreenProps) {
 function Fleet({ asked }: { readonly asked: AskedOfNodes }) {
   const { session, router } = useServices();
   const made = useSignal(0);
-  const isJoining = useSignal(false);
   const nodes = useEntries('nodes');
   // A restricted key gets no join tokens.
   const seesTokens = session.isUnrestricted;
   const tab = seesTokens && router.place.value.query.tab === 'tokens' ? 'tokens' : 'nodes';
   const canAdd = session.can('ALL') && session.isUnrestricted;
   const join = (
-    <Button
+    <DialogButton
       kind="main"
-      onPress={() => {
-        isJoining.value = true;
-      }}
+      dialog={(onClose) => <JoinDialog onMade={() => void made.value++} onClose={onClose} />}
     >
       {text.join}
-    </Button>
+    </DialogButton>
   );
   return (
     <Page
@@ -58,16 +55,6 @@ function Fleet({ asked }: { readonly asked: AskedOfNodes }) {
         />
       )}
       {tab === 'nodes' ? <NodeList asked={asked} /> : <TokensTab round={made.value} />}
-      {isJoining.value && (
-        <JoinDialog
-          onMade={() => {
-            made.value++;
-          }}
-          onClose={() => {
-            isJoining.value = false;
-          }}
-        />
-      )}
     </Page>
   );
 }

@@ -7,10 +7,11 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import type { Tone } from '../../parts/tone.js';
 import { hrefOf } from '../../router/place.js';
 import type { ClusterState } from './cluster-state.js';
 import { text } from './text.js';
+
+type Tone = keyof typeof text.tones;
 
 /** The next step: a place to go to, or an action on an instance. */
 export type Step =

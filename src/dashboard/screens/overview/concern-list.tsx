@@ -2,8 +2,9 @@
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import type { InstanceExplanation } from '../../../explain/explanation.js';
-import { type Api, apiPath } from '../../api/api-client.js';
+import type { Api } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
+import { performAction } from '../../parts/pending-actions.js';
 import { Badge } from '../../parts/state-badge.js';
 import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
@@ -74,8 +75,7 @@ function StepButton({ step }: { readonly step: Step }) {
   if (step.kind === 'open') return <ButtonLink href={step.href}>{step.label}</ButtonLink>;
   const restart = async (): Promise<void> => {
     isBusy.value = true;
-    const path = apiPath('instances', step.id, 'lifecycle');
-    await toasts.run(api.patch(path, { query: { target: 'restart' } }), () => text.restarted(step.id));
+    await toasts.run(performAction(api, 'restart', step.id), () => text.restarted(step.id));
     isBusy.value = false;
   };
   return (

@@ -2,14 +2,17 @@
 import { Button, Submit } from '../../parts/button.js';
 import { Confirm } from '../../parts/confirm.js';
 import { Dialog } from '../../parts/dialog.js';
-import { Form } from '../../parts/form.js';
+import { PlainForm } from '../../parts/form.js';
 import { text as parts } from '../../parts/text.js';
 import { ChoiceList } from './choice-list.js';
-import { CommandOutput } from './command-output.js';
-import { LineInput } from './line-input.js';
 import './palette.css';
+import { useEffect, useRef } from 'preact/hooks';
+import { CopyButton } from '../../parts/copy-button.js';
+import { Field } from '../../parts/form.js';
+import { visibleText } from '../../parts/words/visible-text.js';
 import type { ScreenChoice } from './places.js';
 import { text } from './text.js';
+import type { Ran } from './use-palette.js';
 import { usePalette } from './use-palette.js';
 
 interface PaletteProps {
@@ -37,7 +40,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
   };
   return (
     <Dialog title={text.title[kind]} size="wide" onClose={onClose}>
-      <Form
+      <PlainForm
         problem={palette.problem}
         onSubmit={palette.enter}
         foot={
@@ -61,7 +64,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
         <ChoiceList choices={shown} active={active} onTake={palette.take} />
         {line !== '' && choices.length === 0 && !palette.canCommand && <p class="quiet">{text.noneFound}</p>}
         <p class="palette-keys quiet">{palette.canCommand ? text.keys : text.keysPlaces}</p>
-      </Form>
+      </PlainForm>
       {palette.ran !== null && <CommandOutput ran={palette.ran} />}
       {palette.asksFirst && (
         <Confirm
@@ -75,5 +78,65 @@ export function Palette({ screens, onClose }: PaletteProps) {
         />
       )}
     </Dialog>
+  );
+}
+
+interface LineInputProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** Called for each key, before the input handles it. */
+  readonly onKey: (event: KeyboardEvent) => void;
+  readonly isExpanded: boolean;
+  /** The id of the marked choice; undefined: none. */
+  readonly active: string | undefined;
+}
+
+function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: LineInputProps) {
+  const element = useRef<HTMLInputElement>(null);
+  useEffect(() => element.current?.focus(), []);
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <input
+          {...ids}
+          ref={element}
+          type="text"
+          class="input mono"
+          role="combobox"
+          aria-autocomplete="list"
+          aria-expanded={isExpanded}
+          aria-controls="palette-choices"
+          aria-activedescendant={active}
+          autocomplete="off"
+          autocapitalize="off"
+          spellcheck={false}
+          value={value}
+          onInput={(event) => onInput(event.currentTarget.value)}
+          onKeyDown={onKey}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** The most characters that are shown: an answer may have 4 MiB, which a browser lays out slowly. */
+const MOST_CHARS = 200_000;
+
+export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {
+  const isCut = output.length > MOST_CHARS;
+  return (
+    <section class="stack" aria-label={text.output}>
+      <div class="palette-ran">
+        <code>{visibleText(line)}</code>
+        {output !== '' && <CopyButton value={output} label={text.copyOutput} />}
+      </div>
+      {isCut && <p class="quiet">{text.cut(MOST_CHARS, output.length)}</p>}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and the keyboard must reach that */}
+      <pre class="output" role="log" tabIndex={0}>
+        {output === '' ? text.noOutput : visibleText(output.slice(0, MOST_CHARS))}
+      </pre>
+    </section>
   );
 }

@@ -3,7 +3,8 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { ListedCommand } from '../../../api/http/command-runner.js';
 import type { Candidates, CommandOutput } from '../../../api/routes/command-routes.js';
-import { useSubmit } from '../../parts/forms/use-submit.js';
+import { CommandHistory } from '../../parts/command-history.js';
+import { useSubmit } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import { useAsked, useTopic } from '../../services/use-live.js';
 import {
@@ -14,7 +15,6 @@ import {
   isDestructive,
   isRunnable,
 } from './command-line.js';
-import { PaletteHistory } from './history.js';
 import { type PlaceChoice, placesFor, type ScreenChoice } from './places.js';
 
 export type Choice =
@@ -35,14 +35,12 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
   const line = useSignal('');
   /** The place of the marked choice; -1: none. Undefined: the operator has marked nothing, so the default counts. */
   const marked = useSignal<number | undefined>(undefined);
-  /** How many lines back the operator is in the history; 0: at the line that he types. */
-  const back = useSignal(0);
   const ran = useSignal<Ran | null>(null);
   const asksFirst = useSignal(false);
   const commands = useCommands(canCommand);
   const choices = useChoices({ line: line.value, commands, canCommand, screens });
   const history = useMemo(
-    () => new PaletteHistory(sessionStorage, session.caller.value?.session ?? ''),
+    () => new CommandHistory(sessionStorage, session.caller.value?.session ?? '', 'console'),
     [session.caller.value],
   );
   const runs = canCommand && isRunnable(commands, line.value);
@@ -51,7 +49,7 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
   const type = (value: string): void => {
     line.value = value;
     marked.value = undefined;
-    back.value = 0;
+    history.rest();
   };
   const execution = useSubmit(async () => {
     const command = line.value.trim();
@@ -97,13 +95,12 @@ export function usePalette(screens: readonly ScreenChoice[], onClose: () => void
     },
     /** Moves `by` lines back in the history; -1 moves forth. */
     recall: (by: number): void => {
-      const lines = history.lines();
-      const next = Math.max(0, Math.min(lines.length, back.value + by));
-      type(lines[lines.length - next] ?? '');
-      back.value = next;
+      const found = by > 0 ? history.older(line.value) : history.newer();
+      if (found === undefined) return;
+      line.value = found;
       marked.value = -1;
     },
-    isRecalling: back.value > 0,
+    isRecalling: history.isRecalling,
   };
 }
 

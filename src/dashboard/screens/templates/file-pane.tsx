@@ -1,6 +1,6 @@
 /** One file of a template: its text in an editor, or why it has none; download and delete. */
-import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
 import { saveFile } from '../../parts/save-file.js';
@@ -8,7 +8,7 @@ import { visibleText } from '../../parts/words/visible-text.js';
 import { useServices } from '../../services/services.js';
 import { useAsked } from '../../services/use-live.js';
 import { RemoveFiles } from './remove-files.js';
-import type { FileContent, TemplateFiles } from './template-files.js';
+import type { TemplateFiles } from './template-files.js';
 import type { TemplateName } from './template-page.js';
 import { text } from './text.js';
 import { TextEditor } from './text-editor.js';
@@ -29,16 +29,16 @@ export function FilePane(props: FilePaneProps) {
   if (error !== null) return <Failure error={error} onRetry={asked.again} />;
   if (value === undefined) return <p class="quiet">{text.loading}</p>;
   if (value === null) return <Empty title={text.fileGone(path)} hint={text.unknownHint} />;
-  const actions = <FileButtons {...props} content={value} />;
+  const actions = <FileButtons {...props} />;
   return (
-    <div class="template-file">
+    <div class="stack template-file">
       {value.kind === 'text' ? (
         <TextEditor {...props} content={value} actions={actions} />
       ) : (
         <>
-          <div class="file-bar">
+          <div class="bar">
             <bdi class="mono file-path">{visibleText(path)}</bdi>
-            <div class="file-bar-end">{actions}</div>
+            <div class="bar-end">{actions}</div>
           </div>
           <Empty
             title={value.kind === 'large' ? text.tooLarge(value.size) : text.binary}
@@ -50,14 +50,8 @@ export function FilePane(props: FilePaneProps) {
   );
 }
 
-function FileButtons({
-  files,
-  path,
-  template: { group, name },
-  onChanged,
-}: FilePaneProps & { readonly content: FileContent }) {
+function FileButtons({ files, path, template: { group, name }, onChanged }: FilePaneProps) {
   const { session, toasts, router } = useServices();
-  const isAsked = useSignal(false);
   const download = async (): Promise<void> => {
     const content = await toasts.run(files.download(path));
     if (content !== undefined) saveFile(content, path.split('/').pop() ?? path);
@@ -66,26 +60,21 @@ function FileButtons({
     <>
       <Button onPress={() => void download()}>{text.downloadFile}</Button>
       {session.can('ALL') && (
-        <Button
-          onPress={() => {
-            isAsked.value = true;
-          }}
+        <DialogButton
+          dialog={(onClose) => (
+            <RemoveFiles
+              files={files}
+              paths={[path]}
+              onRemoved={() => {
+                onChanged();
+                router.go(['templates', group, name]);
+              }}
+              onClose={onClose}
+            />
+          )}
         >
           {text.remove}
-        </Button>
-      )}
-      {isAsked.value && (
-        <RemoveFiles
-          files={files}
-          paths={[path]}
-          onRemoved={() => {
-            onChanged();
-            router.go(['templates', group, name]);
-          }}
-          onClose={() => {
-            isAsked.value = false;
-          }}
-        />
+        </DialogButton>
       )}
     </>
   );

@@ -1,9 +1,9 @@
 /** The tree of files. Folders open and close; a search lists all matching files. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { Button } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/empty.js';
-import { SearchInput } from '../../parts/forms/search-input.js';
+import { SearchInput } from '../../parts/search-input.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
@@ -133,29 +133,21 @@ function FileLine(props: { readonly label: string; readonly path: string; readon
 
 function RemoveFolder({ folder: { path }, tree }: { readonly folder: Folder; readonly tree: FileTreeProps }) {
   const { session } = useServices();
-  const isAsked = useSignal(false);
   if (!session.can('ALL')) return null;
   return (
-    <>
-      <Button
-        kind="quiet"
-        hint={text.removeFolder(path)}
-        onPress={() => {
-          isAsked.value = true;
-        }}
-      >
-        {text.remove}
-      </Button>
-      {isAsked.value && (
+    <DialogButton
+      kind="quiet"
+      hint={text.removeFolder(path)}
+      dialog={(onClose) => (
         <RemoveFiles
           files={tree.files}
           paths={tree.paths.filter((one) => one.startsWith(`${path}/`))}
           onRemoved={tree.onChanged}
-          onClose={() => {
-            isAsked.value = false;
-          }}
+          onClose={onClose}
         />
       )}
-    </>
+    >
+      {text.remove}
+    </DialogButton>
   );
 }

@@ -5,6 +5,7 @@
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
+import { DialogButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/empty.js';
 import { Failure } from '../../parts/failure.js';
 import { Menu } from '../../parts/menu.js';
@@ -62,11 +63,7 @@ export function FilesTab({ template, change }: FilesTabProps) {
       <Failure error={error} onRetry={asked.again} />
     );
   return (
-    <section
-      class={isOver.value ? 'template-files template-drop' : 'template-files'}
-      aria-label={text.files}
-      {...drop}
-    >
+    <section class={isOver.value ? 'stack template-drop' : 'stack'} aria-label={text.files} {...drop}>
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       <FileActions
         template={template}
@@ -119,7 +116,6 @@ interface FileActionsProps {
 
 function FileActions({ template, files, onChosen }: FileActionsProps) {
   const { session, toasts } = useServices();
-  const isNaming = useSignal(false);
   const isPacking = useSignal(false);
   const inputs = { files: useRef<HTMLInputElement>(null), folder: useRef<HTMLInputElement>(null) };
   const take = (input: HTMLInputElement): void => {
@@ -136,7 +132,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   };
   const canWrite = session.can('ALL');
   return (
-    <div class="template-actions">
+    <div class="bar template-actions">
       {canWrite && (
         <>
           <Menu
@@ -147,13 +143,9 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
               { label: text.uploadFolder, onPress: () => inputs.folder.current?.click() },
             ]}
           />
-          <Button
-            onPress={() => {
-              isNaming.value = true;
-            }}
-          >
+          <DialogButton dialog={(onClose) => <NewFileDialog template={template} onClose={onClose} />}>
             {text.newFile}
-          </Button>
+          </DialogButton>
           <input
             ref={inputs.files}
             class="hidden-text"
@@ -180,14 +172,6 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
         {isPacking.value ? text.downloading : text.download}
       </Button>
       {canWrite && <span class="quiet template-drop-hint">{text.dropHint}</span>}
-      {isNaming.value && (
-        <NewFileDialog
-          template={template}
-          onClose={() => {
-            isNaming.value = false;
-          }}
-        />
-      )}
     </div>
   );
 }

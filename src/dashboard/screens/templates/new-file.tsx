@@ -1,9 +1,7 @@
 /** A dialog that makes an empty file, and the template when it is new. */
 import { useSignal } from '@preact/signals';
-import { Button, Submit } from '../../parts/button.js';
-import { Dialog } from '../../parts/dialog.js';
-import { Form, TextInput } from '../../parts/form.js';
-import { text as parts } from '../../parts/text.js';
+import { FormDialog } from '../../parts/dialog.js';
+import { TextInput } from '../../parts/form.js';
 import { useServices } from '../../services/services.js';
 import { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
@@ -23,8 +21,6 @@ export function NewFileDialog({ template, onClose }: NewFileProps) {
   const name = useSignal(template?.name ?? '');
   const path = useSignal('');
   const wasSent = useSignal(false);
-  const problem = useSignal<unknown>(null);
-  const isBusy = useSignal(false);
   const faults = {
     group: NAME.test(group.value) ? null : text.nameWrong,
     name: NAME.test(name.value) ? null : text.nameWrong,
@@ -33,71 +29,38 @@ export function NewFileDialog({ template, onClose }: NewFileProps) {
   const create = async (): Promise<void> => {
     wasSent.value = true;
     if (Object.values(faults).some((fault) => fault !== null)) return;
-    isBusy.value = true;
-    try {
-      const target = { group: group.value, name: name.value };
-      await new TemplateFiles(api, target).create(path.value, new Blob([]));
-      toasts.done(text.created(path.value));
-      onClose();
-      router.go(['templates', target.group, target.name], { file: path.value });
-    } catch (error) {
-      problem.value = error;
-    } finally {
-      isBusy.value = false;
-    }
+    const target = { group: group.value, name: name.value };
+    await new TemplateFiles(api, target).create(path.value, new Blob([]));
+    toasts.done(text.created(path.value));
+    onClose();
+    router.go(['templates', target.group, target.name], { file: path.value });
   };
   const shown = (fault: string | null): string | null => (wasSent.value ? fault : null);
   const title = template === undefined ? text.create : text.newFile;
   return (
-    <Dialog title={title} onClose={onClose}>
-      <Form
-        problem={problem.value}
-        onSubmit={() => void create()}
-        foot={
-          <>
-            <Button onPress={onClose}>{parts.cancel}</Button>
-            <Submit isBusy={isBusy.value}>{title}</Submit>
-          </>
-        }
-      >
-        {template === undefined && (
-          <>
-            <p class="quiet">{text.createHint}</p>
-            <TextInput
-              label={text.group}
-              hint={text.nameHint}
-              error={shown(faults.group)}
-              value={group.value}
-              hasFocus
-              isMono
-              onInput={(value) => {
-                group.value = value;
-              }}
-            />
-            <TextInput
-              label={text.name}
-              hint={text.nameHint}
-              error={shown(faults.name)}
-              value={name.value}
-              isMono
-              onInput={(value) => {
-                name.value = value;
-              }}
-            />
-          </>
-        )}
-        <TextInput
-          label={template === undefined ? text.createFile : text.newFilePath}
-          hint={template === undefined ? text.createFileHint : text.newFileHint}
-          error={shown(faults.path)}
-          value={path.value}
-          hasFocus={template !== undefined}
-          isMono
-          onInput={(value) => {
-            path.value = value;
-          }}
-        />
-      </Form>
-    </Dialog>
+    <FormDialog title={title} action={title} onSubmit={create} onClose={onClose}>
+      {template === undefined && (
+        <>
+          <p class="quiet">{text.createHint}</p>
+          <TextInput
+            label={text.group}
+            hint={text.nameHint}
+            error={shown(faults.group)}
+            value={group}
+            hasFocus
+            isMono
+          />
+          <TextInput label={text.name} hint={text.nameHint} error={shown(faults.name)} value={name} isMono />
+        </>
+      )}
+      <TextInput
+        label={template === undefined ? text.createFile : text.newFilePath}
+        hint={template === undefined ? text.createFileHint : text.newFileHint}
+        error={shown(faults.path)}
+        value={path}
+        hasFocus={template !== undefined}
+        isMono
+      />
+    </FormDialog>
   );
 }

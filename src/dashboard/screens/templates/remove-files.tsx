@@ -9,19 +9,17 @@ import { text } from './text.js';
 interface RemoveFilesProps {
   readonly files: TemplateFiles;
   readonly paths: readonly string[];
-  /** For a single file: it is deleted only if it still has this revision. */
-  readonly revision?: string;
   readonly onRemoved: () => void;
   readonly onClose: () => void;
 }
 
-export function RemoveFiles({ files, paths, revision, onRemoved, onClose }: RemoveFilesProps) {
+export function RemoveFiles({ files, paths, onRemoved, onClose }: RemoveFilesProps) {
   const { toasts } = useServices();
   const remove = async (): Promise<void> => {
     let done = 0;
     try {
       for (const path of paths) {
-        await files.remove(path, revision);
+        await files.remove(path);
         done++;
       }
     } catch (error) {

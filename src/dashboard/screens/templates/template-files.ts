@@ -79,9 +79,8 @@ export class TemplateFiles {
     return revisionOf(response);
   }
 
-  async remove(path: string, revision?: string): Promise<void> {
-    const headers = revision === undefined ? {} : { 'if-match': revision };
-    await this.#api.delete(this.#pathOf(path), { headers });
+  async remove(path: string): Promise<void> {
+    await this.#api.delete(this.#pathOf(path));
   }
 
   /** Unpacks a zip at the top of the template. */

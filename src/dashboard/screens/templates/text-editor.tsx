@@ -62,16 +62,16 @@ export function TextEditor({ template, files, path, change, content, actions }: 
   return (
     <>
       {isNews.value && isDirty && (
-        <div class="editor-notice" role="status">
+        <div class="notice" role="status">
           {parts.changedMeanwhile}
           <Button onPress={() => void toasts.run(compare())}>{parts.compare}</Button>
         </div>
       )}
-      <div class="file-bar">
+      <div class="bar">
         <bdi class="mono file-path">{visibleText(path)}</bdi>
         {isDirty && <Badge tone="busy" label={text.unsaved} />}
         <span class="quiet">{hintOf(edited, content.size)}</span>
-        <div class="file-bar-end">
+        <div class="bar-end">
           {actions}
           {isDirty && <Button onPress={() => edited.take(edited.base.peek())}>{parts.discard}</Button>}
           {!isReadOnly && (

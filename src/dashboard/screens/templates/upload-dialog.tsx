@@ -1,8 +1,8 @@
 /** Shows the files to be uploaded and the files that they replace; then the progress, and what failed. */
 import { useSignal } from '@preact/signals';
-import { Button, Submit } from '../../parts/button.js';
-import { Dialog } from '../../parts/dialog.js';
-import { Form, TextInput } from '../../parts/form.js';
+import { Button } from '../../parts/button.js';
+import { Dialog, FormDialog } from '../../parts/dialog.js';
+import { TextInput } from '../../parts/form.js';
 import { Meter } from '../../parts/meter.js';
 import { text as parts } from '../../parts/text.js';
 import { visibleText } from '../../parts/words/visible-text.js';
@@ -43,43 +43,30 @@ export function UploadDialog(props: UploadDialogProps) {
   if (job.value !== null) return <Running job={job.value} onClose={onClose} />;
   const replaced = plan.filter((one) => one.do === 'replace').length;
   return (
-    <Dialog title={text.uploadTitle(chosen.length)} onClose={onClose}>
-      <Form
-        onSubmit={() => void start()}
-        foot={
-          <>
-            <Button onPress={onClose}>{parts.cancel}</Button>
-            <Submit>{text.uploadGo}</Submit>
-          </>
-        }
-      >
-        <PlanList plan={plan} />
-        {chosen.some(({ path }) => isZip(path)) && (
-          <label class="upload-unpack">
-            <input
-              type="checkbox"
-              checked={unpacksZips.value}
-              onChange={() => {
-                unpacksZips.value = !unpacksZips.value;
-              }}
-            />
-            {text.unpack}
-          </label>
-        )}
-        {plan.some((one) => one.do !== 'unpack') && (
-          <TextInput
-            label={text.into}
-            hint={text.intoHint}
-            value={into.value}
-            isMono
-            onInput={(value) => {
-              into.value = value;
+    <FormDialog
+      title={text.uploadTitle(chosen.length)}
+      action={text.uploadGo}
+      onSubmit={start}
+      onClose={onClose}
+    >
+      <PlanList plan={plan} />
+      {chosen.some(({ path }) => isZip(path)) && (
+        <label class="upload-unpack">
+          <input
+            type="checkbox"
+            checked={unpacksZips.value}
+            onChange={() => {
+              unpacksZips.value = !unpacksZips.value;
             }}
           />
-        )}
-        {replaced > 0 && <p class="editor-notice">{text.replacing(replaced)}</p>}
-      </Form>
-    </Dialog>
+          {text.unpack}
+        </label>
+      )}
+      {plan.some((one) => one.do !== 'unpack') && (
+        <TextInput label={text.into} hint={text.intoHint} value={into} isMono />
+      )}
+      {replaced > 0 && <p class="notice">{text.replacing(replaced)}</p>}
+    </FormDialog>
   );
 }
 

@@ -17,15 +17,12 @@ export class UploadJob {
   readonly #files: TemplateFiles;
   readonly #abort = new AbortController();
   readonly #state = signal<UploadState>({ phase: 'running', done: 0, sentBytes: 0, failures: [] });
+  readonly state: ReadonlySignal<UploadState> = this.#state;
 
   constructor(files: TemplateFiles, plan: readonly PlannedUpload[]) {
     this.#files = files;
     this.plan = plan;
     this.allBytes = plan.reduce((sum, { file }) => sum + file.size, 0);
-  }
-
-  get state(): ReadonlySignal<UploadState> {
-    return this.#state;
   }
 
   /** Stops the upload. Files that were sent completely stay. */

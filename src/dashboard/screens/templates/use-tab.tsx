@@ -27,12 +27,12 @@ export function UseTab({ template }: { readonly template: TemplateName }) {
   const configurations = [...useEntries('configurations').values()].map((one) => one.configuration);
   const users = usersOf(template, configurations);
   return (
-    <div class="template-panels">
+    <div class="columns">
       <Panel title={text.usedBy} about={users.length}>
         {users.length === 0 ? (
           <Empty title={text.usedByNone} hint={text.usedByNoneHint} />
         ) : (
-          <ul class="template-users">
+          <ul class="panel-text">
             {users.map((name) => (
               <li key={name}>
                 <a href={hrefOf(['configurations', name])}>{name}</a>
@@ -69,7 +69,7 @@ function Nodes({ template: { group, name } }: { readonly template: TemplateName 
   const { value, error } = asked.value;
   return (
     <Panel title={text.nodes}>
-      <div class="template-nodes">
+      <div class="panel-text">
         <p class="quiet">{text.nodesHint}</p>
         {session.can('ALL') && (
           <div>

@@ -1,6 +1,7 @@
 /** Reads how a container ended from the engine's description of it. Pure. */
+
 import { constants } from 'node:os';
-import type { Exit } from '../../runtime.js';
+import type { Exit } from '../../../model/run/past-exit.js';
 
 /** A program that signal n ended exits with 128 + n, through the init program and through every shell. */
 const SIGNAL_BASE = 128;
@@ -18,13 +19,12 @@ export const REMOVED_CAUSE = 'its container was removed';
 
 /** `now` replaces an instant that the engine does not have. */
 export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerState, now: number): Exit {
-  const signal = signalOf(exitCode);
+  const exit = exitOfCode(exitCode);
   return {
-    code: signal === null ? exitCode : null,
-    signal,
+    ...exit,
     at: instantOf(finishedAt) ?? now,
     // The engine also says so when only a child was killed and the program ended by itself later.
-    ...(isOutOfMemory && signal === 'SIGKILL' && { isOutOfMemory: true }),
+    ...(isOutOfMemory && exit.signal === 'SIGKILL' && { isOutOfMemory: true }),
   };
 }
 

@@ -14,7 +14,7 @@ export const ROOT_LABEL = 'drover.root';
 const INSTANCE_LABEL = 'drover.instance';
 const RUN_LABEL = 'drover.run';
 
-export interface ContainerFacts {
+interface ContainerFacts {
   readonly rootId: string;
   readonly spec: StartSpec;
   readonly settings: DockerSettings;

@@ -1,6 +1,6 @@
 /** Reads and checks what a configuration says of its container in `properties`, before the engine is asked. */
 import { z } from 'zod';
-import { DroverError } from '../../../model/errors.js';
+import { startFailed } from '../../failures.js';
 import type { StartSpec } from '../../runtime.js';
 
 /**
@@ -35,7 +35,7 @@ export function readDockerSettings({ properties = {}, environment }: StartSpec):
   if (!settings.success) {
     const { path, message } = settings.error.issues[0] ?? { path: [], message: 'is not valid' };
     const name = path.join('.');
-    throw refused(`property ${name} ${message}, is "${String(properties[name]).slice(0, 100)}"`);
+    throw startFailed(`property ${name} ${message}, is "${String(properties[name]).slice(0, 100)}"`);
   }
   return { ...settings.data, image: imageOf(properties, environment) };
 }
@@ -46,11 +46,11 @@ function imageOf(
 ): string {
   const given = properties.image || environment.CUSTOM_IMAGE;
   if (given === undefined || given === '')
-    throw refused(
+    throw startFailed(
       'no container image is configured: set properties.image or environmentVariables.CUSTOM_IMAGE, e.g. "debian:12"',
     );
   if (!IMAGE.test(given))
-    throw refused(`image "${given.slice(0, 100)}" is not the name of a container image`);
+    throw startFailed(`image "${given.slice(0, 100)}" is not the name of a container image`);
   return withTag(given);
 }
 
@@ -58,8 +58,4 @@ function imageOf(
 function withTag(image: string): string {
   const name = image.slice(image.lastIndexOf('/') + 1);
   return /[:@]/.test(name) || image.includes('@') ? image : `${image}:latest`;
-}
-
-function refused(message: string): DroverError {
-  return new DroverError('DRV_RUNTIME_START_FAILED', message);
 }

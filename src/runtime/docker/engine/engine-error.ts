@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
 import { withoutPaths } from '../../../model/public-message.js';
 import { systemReason } from '../../../model/words.js';
+import { unavailable } from '../../failures.js';
 
 const LONGEST_WORDS = 500;
 
@@ -44,8 +45,4 @@ export function toEngineError(error: unknown): Error {
   return unavailable(
     `the container engine does not answer: ${systemReason(error) ?? withoutPaths(messageOf(error))}`,
   );
-}
-
-export function unavailable(message: string, cause?: unknown): DroverError {
-  return new DroverError('DRV_RUNTIME_UNAVAILABLE', message, { cause });
 }

@@ -5,7 +5,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { systemReason } from '../../../model/words.js';
 
-export type EngineSocket = { readonly path: string } | { readonly problem: string };
+type EngineSocket = { readonly path: string } | { readonly problem: string };
 
 const UNIX = 'unix://';
 

@@ -5,8 +5,8 @@
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
 import type { Logger } from '../../../telemetry/logger.js';
+import { unavailable } from '../../failures.js';
 import type { Engine } from './engine.js';
-import { unavailable } from './engine-error.js';
 import { jsonLines } from './json-lines.js';
 import type { RetryDelay } from './retry-delay.js';
 
@@ -22,7 +22,7 @@ export type EngineEvent =
   | { readonly kind: 'ended'; readonly containerId: string; readonly exitCode: number | undefined }
   | { readonly kind: 'removed'; readonly containerId: string };
 
-export interface EngineWatchOptions {
+interface EngineWatchOptions {
   readonly engine: Engine;
   readonly rootId: string;
   /** Looks up what happened before the connection stood. Events that arrive meanwhile wait. */

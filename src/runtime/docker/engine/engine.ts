@@ -2,18 +2,19 @@
  * The container engine as the docker runtime uses it: few requests, each bounded in time, every answer checked.
  * Throws EngineRefusal when the engine refuses, DRV_RUNTIME_UNAVAILABLE when it does not answer. Decides nothing.
  */
+
 import { setMaxListeners } from 'node:events';
 import { type Duplex, Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { z } from 'zod';
 import type { Clock } from '../../../loop/clock.js';
 import { withDeadline } from '../../../loop/deadline.js';
+import { unavailable } from '../../failures.js';
 import type { Usage } from '../../runtime.js';
 import type { ContainerState } from './container-exit.js';
 import { type ContainerOptions, ROOT_LABEL } from './container-options.js';
-import { toEngineError, unavailable } from './engine-error.js';
+import { toEngineError } from './engine-error.js';
 import { ask, type EngineRequest, upgrade } from './engine-request.js';
-import { statsSchema, usageOf } from './engine-stats.js';
 
 const PROBE_LIMIT_MS = 3000;
 const CALL_LIMIT_MS = 10_000;
@@ -39,7 +40,7 @@ const listSchema = z.array(
 );
 const networksSchema = z.array(z.object({ Name: z.string() }));
 
-export interface EngineVersion {
+interface EngineVersion {
   readonly text: string;
   readonly isPodman: boolean;
 }
@@ -224,4 +225,31 @@ export class Engine {
 function logRequest(id: string, since: string | undefined, isFollowing: boolean): EngineRequest {
   const shown = { stdout: 'true', stderr: 'true', timestamps: 'true', follow: String(isFollowing) };
   return { path: `/containers/${id}/logs`, query: since === undefined ? shown : { ...shown, since } };
+}
+
+const NS_PER_S = 1e9;
+
+/** An engine's figures of a container. Only the fields in use; the versions of control groups name them differently; an ended container has none of them. */
+export const statsSchema = z.object({
+  cpu_stats: z.object({ cpu_usage: z.object({ total_usage: z.number().default(0) }) }),
+  memory_stats: z
+    .object({
+      usage: z.number().default(0),
+      stats: z
+        .object({ total_inactive_file: z.number().optional(), inactive_file: z.number().optional() })
+        .default({}),
+    })
+    .default({ usage: 0, stats: {} }),
+  pids_stats: z.object({ current: z.int().default(0) }).default({ current: 0 }),
+});
+
+/** Memory without the file cache that the kernel would give back, like the engines' own tools show it. */
+export function usageOf(stats: z.output<typeof statsSchema>): Usage {
+  const { usage, stats: details } = stats.memory_stats;
+  const cache = details.total_inactive_file ?? details.inactive_file ?? 0;
+  return {
+    cpuSeconds: stats.cpu_stats.cpu_usage.total_usage / NS_PER_S,
+    memoryBytes: Math.max(0, usage - cache),
+    processes: stats.pids_stats.current,
+  };
 }

@@ -4,6 +4,7 @@
  */
 import { Backoff } from '../../../loop/backoff.js';
 import type { Clock } from '../../../loop/clock.js';
+import { pause } from '../../../loop/pause.js';
 
 const BASE_MS = 200;
 const MOST_MS = 10_000;
@@ -24,17 +25,6 @@ export class RetryDelay {
 
   /** Resolves after the delay, or at once when `signal` aborts. */
   async wait(signal: AbortSignal): Promise<void> {
-    if (signal.aborted) return;
-    await new Promise<void>((resolve) => {
-      const timer = this.#clock.setTimer(this.#backoff.next(), () => {
-        signal.removeEventListener('abort', onAbort);
-        resolve();
-      });
-      const onAbort = (): void => {
-        timer.cancel();
-        resolve();
-      };
-      signal.addEventListener('abort', onAbort, { once: true });
-    });
+    await pause(this.#clock, this.#backoff.next(), signal);
   }
 }

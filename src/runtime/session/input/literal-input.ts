@@ -23,7 +23,7 @@ const LONGEST_LOOK_MS = 60_000;
 /** The operations on the session's terminal that are needed here. */
 export type InputTerminal = Pick<SessionTerminal, 'mode' | 'setLiteral' | 'isUnread'>;
 
-export interface LiteralInputOptions {
+interface LiteralInputOptions {
   readonly tool: Pick<SessionTool, 'write' | 'flush' | 'mostUnreadBytes'>;
   readonly run: SessionRun;
   /** The session's terminal; undefined: it has none yet. */

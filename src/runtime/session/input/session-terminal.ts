@@ -3,9 +3,10 @@
  * checks that the session's shell still lives. So it never touches a later terminal with the same number.
  */
 import { execFile } from 'node:child_process';
+import type { ProcessStamp } from '../../../files/processes.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
 import { findProgram } from '../find-program.js';
-import type { ProcessStamp, RunDirectory } from '../run-directory.js';
+import type { RunDirectory } from '../run-directory.js';
 
 const ANSWER_TIMEOUT_MS = 5000;
 /**
@@ -22,25 +23,22 @@ const OPEN =
  */
 export type TerminalMode = 'lines' | 'literal' | 'own';
 
-export interface SessionTerminalOptions {
-  /** The path of the terminal, `/dev/pts/<number>`. */
-  readonly device: string;
-  readonly shell: ProcessStamp;
-  /** The directories in which programs are searched, as in PATH. */
-  readonly path: string;
-}
-
 export class SessionTerminal {
-  readonly #options: SessionTerminalOptions;
+  readonly #device: string;
+  readonly #shell: ProcessStamp;
+  readonly #path: string;
 
   /** The terminal of a run of this boot; undefined: the run has not begun. */
   static of({ terminal, processes }: RunDirectory, path: string): SessionTerminal | undefined {
     if (terminal === undefined || processes === undefined) return undefined;
-    return new SessionTerminal({ device: terminal, shell: processes.shell, path });
+    return new SessionTerminal(terminal, processes.shell, path);
   }
 
-  constructor(options: SessionTerminalOptions) {
-    this.#options = options;
+  /** `device`: `/dev/pts/<number>`. `path`: the directories in which programs are searched, as in PATH. */
+  constructor(device: string, shell: ProcessStamp, path: string) {
+    this.#device = device;
+    this.#shell = shell;
+    this.#path = path;
   }
 
   async mode(): Promise<TerminalMode> {
@@ -74,11 +72,10 @@ export class SessionTerminal {
 
   /** The output of the script; undefined when the script failed, `late` when it did not end in time. */
   #run(shell: 'sh' | 'bash', script: string, late?: string): Promise<string | undefined> {
-    const { device, path } = this.#options;
-    const { pid, startTime } = this.#options.shell;
-    const program = shell === 'sh' ? '/bin/sh' : findProgram('bash', path);
+    const { pid, startTime } = this.#shell;
+    const program = shell === 'sh' ? '/bin/sh' : findProgram('bash', this.#path);
     if (program === undefined) return Promise.resolve(undefined);
-    const parameters = ['-c', OPEN + script, 'sh', device, `${pid}`, `${startTime}`];
+    const parameters = ['-c', OPEN + script, 'sh', this.#device, `${pid}`, `${startTime}`];
     const options = { env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' }, cwd: '/', timeout: ANSWER_TIMEOUT_MS };
     return new Promise((resolve) => {
       execFile(program, shell === 'bash' ? ['-p', ...parameters] : parameters, options, (error, stdout) =>

@@ -4,22 +4,22 @@
  * before the note, socket and command line tell the server. So neither a stale socket nor a reused pid is taken for a
  * server.
  */
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { readBootId, readProcess } from '../../process-table.js';
+import {
+  isRunning,
+  notedProcess,
+  noteProcess,
+  type ProcessStamp,
+  readProcess,
+} from '../../../files/processes.js';
 import type { SessionRun } from '../session-tool.js';
 
-export interface ScreenServer {
-  readonly pid: number;
-  readonly startTime: number;
-}
-
 const SOCKET = /^(\d+)\.(.+)$/;
-const NOTE = 'screen.server';
 
 export class ScreenServers {
   readonly #directory: string;
-  readonly #known = new Map<string, ScreenServer>();
+  readonly #known = new Map<string, ProcessStamp>();
 
   constructor(socketDirectory: string) {
     this.#directory = socketDirectory;
@@ -30,14 +30,14 @@ export class ScreenServers {
     const startTime = readProcess(pid)?.startTime;
     if (startTime === undefined) return;
     this.#known.set(run.name, { pid, startTime });
-    writeFileSync(join(run.directory, NOTE), `${pid} ${startTime} ${readBootId()}`, { mode: 0o600 });
+    noteProcess(noteOf(run), { pid, startTime });
   }
 
   /** The live server of this run's session. Reads only one file when the server is known. */
-  find(run: SessionRun): ScreenServer | undefined {
+  find(run: SessionRun): ProcessStamp | undefined {
     if (!this.#known.has(run.name)) this.#learn(run);
     const server = this.#known.get(run.name);
-    return server !== undefined && isAlive(server) ? server : undefined;
+    return server !== undefined && isRunning(server) ? server : undefined;
   }
 
   /** The names of all sessions that have a live server and a socket. */
@@ -45,7 +45,7 @@ export class ScreenServers {
     return new Set(this.#sockets().map(({ name }) => name));
   }
 
-  socketOf({ name }: SessionRun, { pid }: ScreenServer): string {
+  socketOf({ name }: SessionRun, { pid }: ProcessStamp): string {
     return join(this.#directory, `${pid}.${name}`);
   }
 
@@ -57,8 +57,8 @@ export class ScreenServers {
   }
 
   /** Removes the sockets of an ended server: its own, and those of callers that still waited for an answer. */
-  clear(run: SessionRun, server: ScreenServer): void {
-    if (isAlive(server)) return;
+  clear(run: SessionRun, server: ProcessStamp): void {
+    if (isRunning(server)) return;
     const own = this.socketOf(run, server);
     rmSync(own, { force: true });
     for (const entry of readdirSync(this.#directory)) {
@@ -68,7 +68,7 @@ export class ScreenServers {
   }
 
   #learn(run: SessionRun): void {
-    const noted = readNote(run);
+    const noted = notedProcess(noteOf(run));
     if (noted !== undefined) {
       this.#known.set(run.name, noted);
       return;
@@ -86,18 +86,8 @@ export class ScreenServers {
   }
 }
 
-export function isAlive({ pid, startTime }: ScreenServer): boolean {
-  const entry = readProcess(pid);
-  return entry?.startTime === startTime && !entry.isZombie;
-}
-
-function readNote({ directory }: SessionRun): ScreenServer | undefined {
-  try {
-    const [pid, startTime, bootId] = readFileSync(join(directory, NOTE), 'latin1').split(' ');
-    return bootId === readBootId() ? { pid: Number(pid), startTime: Number(startTime) } : undefined;
-  } catch {
-    return undefined;
-  }
+function noteOf({ directory }: SessionRun): string {
+  return join(directory, 'screen.server');
 }
 
 function isServerOf(pid: number, name: string): boolean {

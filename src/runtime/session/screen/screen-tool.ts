@@ -9,9 +9,10 @@ import { closeSync, existsSync, mkdirSync, openSync, rmSync, writeFileSync } fro
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isRunning, type ProcessStamp } from '../../../files/processes.js';
 import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
-import { findProgram } from '../find-program.js';
+import { requireProgram } from '../find-program.js';
 import type {
   SessionExit,
   SessionRun,
@@ -23,7 +24,7 @@ import type {
 } from '../session-tool.js';
 import { spoolName } from '../spool.js';
 import { VIEW_ENVIRONMENT } from '../view/session-view.js';
-import { isAlive, type ScreenServer, ScreenServers } from './screen-server.js';
+import { ScreenServers } from './screen-server.js';
 import { pasteCommands, splitClosingWords } from './screen-words.js';
 
 /**
@@ -131,7 +132,7 @@ export class ScreenTool implements SessionTool {
     const server = await this.#reach(run);
     const environment = { ...this.#environment(), ...VIEW_ENVIRONMENT };
     return {
-      file: this.#program(),
+      file: requireProgram('screen', this.#place.path),
       parameters: ['-x', `${server.pid}.${run.name}`, '-p', '0'],
       environment,
     };
@@ -159,10 +160,10 @@ export class ScreenTool implements SessionTool {
     const server = this.#servers.find(run);
     // The server removes its socket when it ends. Unread commands do not matter, because the program is dead.
     for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-      if (server === undefined || !isAlive(server)) break;
+      if (server === undefined || !isRunning(server)) break;
       process.kill(server.pid, signal);
       const giveUpAt = performance.now() + PATIENCE_MS;
-      while (isAlive(server) && performance.now() < giveUpAt) await pause(LOOK_MS);
+      while (isRunning(server) && performance.now() < giveUpAt) await pause(LOOK_MS);
     }
     this.#servers.forget(run);
   }
@@ -176,7 +177,7 @@ export class ScreenTool implements SessionTool {
     const said = openSync(join(directory, 'screen.log'), 'a', 0o600);
     try {
       return spawn(
-        this.#program(),
+        requireProgram('screen', this.#place.path),
         ['-c', settings, '-D', '-m', '-S', name, '-s', '/bin/sh', '--', file, ...parameters],
         {
           detached: true,
@@ -202,17 +203,21 @@ export class ScreenTool implements SessionTool {
     const { name, directory } = run;
     const server = await this.#reach(run);
     try {
-      await promisify(execFile)(this.#program(), ['-S', `${server.pid}.${name}`, '-p', '0', ...words], {
-        cwd: directory,
-        env: this.#environment(),
-        timeout: ANSWER_TIMEOUT_MS,
-      });
+      await promisify(execFile)(
+        requireProgram('screen', this.#place.path),
+        ['-S', `${server.pid}.${name}`, '-p', '0', ...words],
+        {
+          cwd: directory,
+          env: this.#environment(),
+          timeout: ANSWER_TIMEOUT_MS,
+        },
+      );
     } catch (error) {
       throw new Error(`screen ${words[0]} failed for session ${name}: ${wordsOf(error)}`, { cause: error });
     }
   }
 
-  async #reach(run: SessionRun): Promise<ScreenServer> {
+  async #reach(run: SessionRun): Promise<ProcessStamp> {
     const server = this.#servers.find(run);
     if (server === undefined) throw new Error(`there is no screen session ${run.name}`);
     await this.#callBack(this.#servers.socketOf(run, server), server.pid);
@@ -230,12 +235,6 @@ export class ScreenTool implements SessionTool {
     process.kill(pid, 'SIGCHLD');
     const giveUpAt = performance.now() + PATIENCE_MS;
     while (!existsSync(socket) && performance.now() < giveUpAt) await pause(LOOK_MS);
-  }
-
-  #program(): string {
-    const found = findProgram('screen', this.#place.path);
-    if (found === undefined) throw new Error('screen is not installed on this node; install it');
-    return found;
   }
 }
 

@@ -31,7 +31,7 @@ wait $!
 const PLAIN = /^[A-Za-z0-9_/.,:=@ -]$/;
 
 /** `text` as one literal word of tmux's language. */
-export function quote(text: string): string {
+function quote(text: string): string {
   let quoted = '';
   for (const byte of Buffer.from(text)) {
     const character = String.fromCharCode(byte);

@@ -4,12 +4,17 @@
  * sockets and are never contacted.
  */
 import { execFile } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { replaceFileSync } from '../../../files/replace-file-sync.js';
-import { readBootId, readProcess } from '../../process-table.js';
-import { findProgram } from '../find-program.js';
+import {
+  isRunning,
+  notedProcess,
+  noteProcess,
+  type ProcessStamp,
+  readProcess,
+} from '../../../files/processes.js';
+import { requireProgram } from '../find-program.js';
 import type { ToolPlace, ViewCall } from '../session-tool.js';
 import { SERVER_SETTINGS } from './tmux-commands.js';
 
@@ -24,14 +29,8 @@ const NO_SERVER = /^(no server running|error connecting to|server exited|lost se
 /** tmux refuses to run when the locale is not UTF-8. */
 const LOCALE = { LC_ALL: 'C.UTF-8' };
 
-/** A server, told from a later server with the same pid. */
-export interface ServerIdentity {
-  readonly pid: number;
-  readonly startTime: number;
-}
-
 interface Look {
-  readonly server: ServerIdentity;
+  readonly server: ProcessStamp;
   readonly at: number;
   readonly isServing: boolean;
 }
@@ -49,7 +48,7 @@ export class TmuxServer {
   readonly #socket: string;
   #starting: Promise<void> | undefined;
   #calling: Promise<boolean> | undefined;
-  #remembered: ServerIdentity | undefined;
+  #remembered: ProcessStamp | undefined;
   #look: Look | undefined;
 
   constructor(place: ToolPlace) {
@@ -59,7 +58,11 @@ export class TmuxServer {
 
   /** A client of this server, to be started on a terminal. Throws when tmux is not installed. */
   clientCall(parameters: readonly string[]): ViewCall {
-    return { file: this.#program(), parameters: ['-S', this.#socket, ...parameters], environment: LOCALE };
+    return {
+      file: requireProgram('tmux', this.#place.path),
+      parameters: ['-S', this.#socket, ...parameters],
+      environment: LOCALE,
+    };
   }
 
   /** Runs a tmux client and returns its output. Throws NoServer, or an Error with tmux's message. */
@@ -89,19 +92,19 @@ export class TmuxServer {
   /**
    * Remembers the server with this pid, so that it is found again without its socket. Undefined: the server is gone.
    */
-  remember(pid: number): ServerIdentity | undefined {
+  remember(pid: number): ProcessStamp | undefined {
     const server = readProcess(pid);
     if (server === undefined || server.isZombie) return undefined;
     const identity = { pid, startTime: server.startTime };
     const known = this.#remembered;
-    if (known?.pid !== pid || known.startTime !== server.startTime) this.#write(identity);
+    if (known?.pid !== pid || known.startTime !== server.startTime) noteProcess(this.#file(), identity);
     this.#remembered = identity;
     return identity;
   }
 
   /** Removes the socket that tmux leaves behind, when the server has ended and `isLast` still holds. */
   async clear(isLast: () => boolean): Promise<void> {
-    const known = this.#remembered ?? this.#read();
+    const known = this.#remembered ?? notedProcess(this.#file());
     for (let look = 0; look < LOOKS && known !== undefined && this.isServing(known); look++)
       await pause(LOOK_MS);
     const isGone = known === undefined || !this.isServing(known);
@@ -112,13 +115,12 @@ export class TmuxServer {
    * True while the server lives. Reads /proc once for all calls within some milliseconds, because hundreds of sessions
    * ask.
    */
-  isServing(server: ServerIdentity): boolean {
+  isServing(server: ProcessStamp): boolean {
     const now = performance.now();
     const { pid, startTime } = server;
     if (this.#look?.server.pid === pid && this.#look.server.startTime === startTime)
       if (now - this.#look.at < LOOK_HOLDS_MS) return this.#look.isServing;
-    const found = readProcess(pid);
-    const isServing = found !== undefined && found.startTime === startTime && !found.isZombie;
+    const isServing = isRunning(server);
     this.#look = { server, at: now, isServing };
     return isServing;
   }
@@ -152,7 +154,7 @@ export class TmuxServer {
 
   /** Has the server restore its socket. True: the server lives and answers. */
   async #callBack(): Promise<boolean> {
-    const known = this.#remembered ?? this.#read();
+    const known = this.#remembered ?? notedProcess(this.#file());
     if (known === undefined || !this.isServing(known)) return false;
     mkdirSync(this.#place.socketDirectory, { recursive: true, mode: 0o700 });
     process.kill(known.pid, 'SIGUSR1');
@@ -179,7 +181,7 @@ export class TmuxServer {
     env: NodeJS.ProcessEnv = LOCALE,
   ): Promise<string> {
     return new Promise((resolve, reject) => {
-      const program = this.#program();
+      const program = requireProgram('tmux', this.#place.path);
       const options = { env, cwd: '/', timeout: ANSWER_TIMEOUT_MS, maxBuffer: LONGEST_ANSWER_BYTES };
       const client = execFile(
         program,
@@ -191,26 +193,6 @@ export class TmuxServer {
       // The client may end before it reads all input; its exit gives the reason.
       client.stdin?.on('error', () => undefined).end(input);
     });
-  }
-
-  #program(): string {
-    const program = findProgram('tmux', this.#place.path);
-    if (program === undefined) throw new Error('tmux is not installed');
-    return program;
-  }
-
-  #read(): ServerIdentity | undefined {
-    try {
-      const [pid, startTime, bootId] = readFileSync(this.#file(), 'latin1').split(' ');
-      if (bootId !== readBootId()) return undefined;
-      return { pid: Number(pid), startTime: Number(startTime) };
-    } catch {
-      return undefined;
-    }
-  }
-
-  #write({ pid, startTime }: ServerIdentity): void {
-    replaceFileSync(this.#file(), `${pid} ${startTime} ${readBootId()}`);
   }
 
   #file(): string {

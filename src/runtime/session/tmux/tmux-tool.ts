@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import type { ProcessStamp } from '../../../files/processes.js';
 import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import type {
   SessionExit,
@@ -25,7 +26,7 @@ import {
   startCommands,
   viewParameters,
 } from './tmux-commands.js';
-import { NoServer, type ServerIdentity, TmuxServer } from './tmux-server.js';
+import { NoServer, TmuxServer } from './tmux-server.js';
 
 /** The names that can stand in tmux's targets and formats, where other characters have a meaning. */
 const SAFE_NAME = /^[A-Za-z0-9_][A-Za-z0-9_-]{0,99}$/;
@@ -41,7 +42,7 @@ const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
 /** The pane that holds a run's program, and its server. */
 interface Pane {
   readonly id: string;
-  readonly server: ServerIdentity;
+  readonly server: ProcessStamp;
 }
 
 export class TmuxTool implements SessionTool {
@@ -101,8 +102,7 @@ export class TmuxTool implements SessionTool {
   }
 
   async write(run: SessionRun, bytes: Buffer): Promise<void> {
-    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
-    if (pane === undefined) throw noSession(run);
+    const pane = await this.#paneOf(run);
     const said = await this.#server.call(pasteParameters(run.name, pane.id), bytes);
     if (said !== '') throw noSession(run);
   }
@@ -117,8 +117,7 @@ export class TmuxTool implements SessionTool {
 
   /** Shows the pane, because an operator may have renamed the session. The viewer does not change the size. */
   async view(run: SessionRun): Promise<ViewCall> {
-    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
-    if (pane === undefined) throw noSession(run);
+    const pane = await this.#paneOf(run);
     const { file, parameters, environment } = this.#server.clientCall(viewParameters(pane.id));
     return { file, parameters, environment: { ...environment, ...VIEW_ENVIRONMENT } };
   }
@@ -140,7 +139,7 @@ export class TmuxTool implements SessionTool {
   }
 
   async remove(run: SessionRun): Promise<void> {
-    const pane = this.#panes.get(run.name) ?? (await this.#find(run.name));
+    const pane = await this.#find(run);
     await this.#end(run, pane);
     const isLast = (): boolean => this.#panes.size === 0 && this.#starting.size === 0;
     if (isLast()) await this.#server.clear(isLast);
@@ -174,9 +173,15 @@ export class TmuxTool implements SessionTool {
     return now - since < LONGEST_END_MS;
   }
 
-  async #find(name: string): Promise<Pane | undefined> {
-    await this.list();
+  async #find({ name }: SessionRun): Promise<Pane | undefined> {
+    if (!this.#panes.has(name)) await this.list();
     return this.#panes.get(name);
+  }
+
+  async #paneOf(run: SessionRun): Promise<Pane> {
+    const pane = await this.#find(run);
+    if (pane === undefined) throw noSession(run);
+    return pane;
   }
 
   /** Notes a pane and its server from tmux's answer `<pane> <server's pid>`. False: that server is gone meanwhile. */

@@ -4,27 +4,19 @@
  */
 import { ReadStream } from 'node:tty';
 import type { TerminalSize } from '../../../model/run/attachment.js';
+import type { Viewer } from '../../owner/held-run.js';
 import { loadNativePty, type NativePty } from '../../process/native-pty.js';
 import type { ViewCall } from '../session-tool.js';
-import { TerminalQuestions } from './terminal-questions.js';
 
 /** The environment of every tool's client: a terminal type that all know, and UTF-8. */
 export const VIEW_ENVIRONMENT = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8' } as const;
 const KILL_AFTER_MS = 2000;
 
-export interface SessionViewOptions {
-  readonly call: ViewCall;
-  readonly size: TerminalSize;
-  readonly onOutput: (bytes: Uint8Array) => void;
-  /** Called at most once, when the client has ended by itself; never after `close`. */
-  readonly onEnd: () => void;
-}
-
 export class SessionView {
-  readonly #options: SessionViewOptions;
+  readonly #viewer: Viewer;
   /** node-pty, loaded with the first view, because most owners never show anything. */
   readonly #native: NativePty = loadNativePty();
-  readonly #questions = new TerminalQuestions();
+  readonly #withoutQuestions = questionFilter();
   readonly #pid: number;
   readonly #master: number;
   readonly #stream: ReadStream;
@@ -32,16 +24,15 @@ export class SessionView {
   #hasExited = false;
   #isClosed = false;
 
-  /** Starts the client. Throws the system's refusal. */
-  constructor(options: SessionViewOptions) {
-    this.#options = options;
-    const { call, size } = options;
+  /** Starts the client. Its end is not told after `close`. Throws the system's refusal. */
+  constructor(call: ViewCall, viewer: Viewer) {
+    this.#viewer = viewer;
     const { pid, fd } = this.#native.fork({
       file: call.file,
       parameters: call.parameters,
       environment: Object.entries(call.environment).map(([name, value]) => `${name}=${value}`),
       workingDirectory: '/',
-      ...size,
+      ...viewer.size,
       onExit: () => this.#onExit(),
     });
     this.#pid = pid;
@@ -82,13 +73,38 @@ export class SessionView {
   }
 
   #show(bytes: Buffer): void {
-    const shown = this.#questions.take(bytes);
-    if (!this.#isClosed && shown.length > 0) this.#options.onOutput(shown);
+    const shown = this.#withoutQuestions(bytes);
+    if (!this.#isClosed && shown.length > 0) this.#viewer.onOutput(shown);
   }
 
   #onExit(): void {
     this.#hasExited = true;
     clearTimeout(this.#timer);
-    if (!this.#isClosed) this.#options.onEnd();
+    if (!this.#isClosed) this.#viewer.onEnd();
   }
+}
+
+/**
+ * Questions for attributes, version, cursor position, modes and colours. Also the switch for marked pastes, which only
+ * a program that asked for it understands.
+ */
+const QUESTION =
+  /\x1b\[[>=?]?[\d;]*[cn]|\x1b\[>[\d;]*q|\x1b\[\??[\d;]*\$p|\x1b\](?:1[0-9]|4;\d+);\?(?:\x07|\x1b\\)|\x1b\[\?2004[hl]/g;
+/** The possible beginning of a question at the end of some output. */
+const BEGINNING = /\x1b(?:\[[>=?]?[\d;]{0,16}\$?|\](?:[\d;]{0,8}\??\x1b?))?$/;
+
+/**
+ * Removes questions and mode changes from the output that a session's tool draws on a viewer's terminal. The terminal at
+ * the far end would answer them as if somebody typed, and its answers would reach the program. A possible beginning of a
+ * question waits for the next output.
+ */
+function questionFilter(): (bytes: Buffer) => Buffer {
+  let rest = '';
+  return (bytes) => {
+    // latin1 gives one character per byte, so that UTF-8 text passes unchanged.
+    const text = (rest + bytes.toString('latin1')).replace(QUESTION, '');
+    const at = text.search(BEGINNING);
+    rest = at < 0 ? '' : text.slice(at);
+    return Buffer.from(at < 0 ? text : text.slice(0, at), 'latin1');
+  };
 }

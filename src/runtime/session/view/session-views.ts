@@ -12,7 +12,7 @@ import { SessionView } from './session-view.js';
 /** Several changes of size in a row, as when a window is dragged, count as one. */
 const FIT_AFTER_MS = 50;
 
-export interface SessionViewsOptions {
+interface SessionViewsOptions {
   readonly tool: Pick<SessionTool, 'view' | 'resize'>;
   readonly run: SessionRun;
   /** The session's terminal; undefined: it has none yet. */
@@ -34,14 +34,14 @@ export class SessionViews {
   }
 
   /** Opens a view. Throws an Error for the operator. */
-  async open({ size, onOutput, onEnd }: Viewer): Promise<View> {
+  async open(viewer: Viewer): Promise<View> {
     const { tool, run, type } = this.#options;
     this.#opening++;
     try {
       if (tool.resize !== undefined) this.#sizeBefore ??= this.#readSize();
       await this.#sizeBefore;
-      const view = new SessionView({ call: await tool.view(run), size, onOutput, onEnd });
-      this.#setSize(view, size);
+      const view = new SessionView(await tool.view(run), viewer);
+      this.#setSize(view, viewer.size);
       return {
         isTransparent: false,
         write: (bytes) => type(bytes),

@@ -42,7 +42,7 @@ const DEADLINE_MS = 5000;
  */
 const NEEDS_LEADER = { hasleader: 'true' };
 
-export interface EtcdUser {
+interface EtcdUser {
   readonly name: string;
   /** The file with the password, read for each new token, so that the password may change. */
   readonly passwordFile: string;

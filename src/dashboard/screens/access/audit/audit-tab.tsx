@@ -2,12 +2,12 @@
 import { useMemo } from 'preact/hooks';
 import type { AuditEntry } from '../../../../model/audit.js';
 import { Button } from '../../../parts/button.js';
-import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
 import { Select } from '../../../parts/form.js';
-import { SearchInput } from '../../../parts/forms/search-input.js';
 import { type Column, Grid } from '../../../parts/grid/grid.js';
-import { listRows } from '../../../parts/grid/list-rows.js';
+import { listRows } from '../../../parts/grid/grid-rows.js';
+import { NoRows } from '../../../parts/no-rows.js';
+import { SearchInput } from '../../../parts/search-input.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { exactTime, Time } from '../../../parts/time.js';
 import { visibleText } from '../../../parts/words/visible-text.js';
@@ -80,9 +80,9 @@ export function AuditTab() {
   const rows = useMemo(() => filteredEntries(value ?? [], { find, result }), [value, find, result]);
   return (
     <>
-      <div class="audit-bar">
+      <div class="bar">
         <SearchInput
-          class="audit-find"
+          class="find"
           label={text.find}
           hint={text.findHint}
           value={find}
@@ -104,7 +104,14 @@ export function AuditTab() {
         label={text.audit}
         columns={COLUMNS}
         rows={listRows(rows, ({ key }) => key)}
-        empty={<NoRows isLoaded={value !== undefined} isFiltered={(value?.length ?? 0) > 0} />}
+        empty={
+          <NoRows
+            text={text}
+            isLoaded={value !== undefined}
+            isFiltered={(value?.length ?? 0) > 0}
+            onClear={() => router.set({ find: undefined, result: undefined })}
+          />
+        }
       />
     </>
   );
@@ -118,12 +125,4 @@ function Reach({ entries, shown }: { readonly entries: readonly AuditEntry[]; re
       {text.reach(shown, entries.length, exactTime(oldest.at))} {entries.length === LIMIT && text.older}
     </p>
   );
-}
-
-function NoRows({ isLoaded, isFiltered }: { readonly isLoaded: boolean; readonly isFiltered: boolean }) {
-  const { router } = useServices();
-  if (!isLoaded) return <Empty title={text.loading} />;
-  if (!isFiltered) return <Empty title={text.noEntries} hint={text.noEntriesHint} />;
-  const clear = (): void => router.set({ find: undefined, result: undefined });
-  return <Empty title={text.noneFound} action={<Button onPress={clear}>{text.clearFilter}</Button>} />;
 }

@@ -13,7 +13,7 @@ export function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
       id: 'label',
       label: text.label,
       cell: ({ label }) => (
-        <span class="access-name">
+        <span class="inline">
           <strong>{label}</strong> {label === mine && <Badge tone="good" label={text.mine} />}
         </span>
       ),
@@ -29,7 +29,7 @@ export function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
       id: 'ends',
       label: text.ends,
       cell: ({ expiresAt, isExpired }) => (
-        <span class="access-name">
+        <span class="inline">
           {isExpired && <Badge tone="still" label={text.expired} />} <Time at={expiresAt} />
         </span>
       ),

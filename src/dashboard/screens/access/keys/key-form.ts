@@ -17,7 +17,7 @@ export const SCOPES = ['READ', 'PLAN', 'OPERATE', 'ALL', 'PUBLIC'] as const;
 const LABEL = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Why the label is refused; null: it is good. The API judges the other fields. */
-export function labelProblem({ label }: KeyForm): string | null {
+export function labelProblem({ label }: Pick<KeyForm, 'label'>): string | null {
   if (label.trim() === '') return text.labelMissing;
   return LABEL.test(label.trim()) ? null : text.labelWrong;
 }

@@ -1,12 +1,10 @@
 /** The keys: scope, last use and end of each. A key with enough scope may make and revoke keys here. */
-import { useSignal } from '@preact/signals';
 import type { ListedKey } from '../../../../operations/api-keys.js';
 import { apiPath } from '../../../api/api-client.js';
-import { Button } from '../../../parts/button.js';
 import { Confirm } from '../../../parts/confirm.js';
+import { DialogButton } from '../../../parts/dialog.js';
 import { Empty } from '../../../parts/empty.js';
-import { Failure } from '../../../parts/failure.js';
-import { Table } from '../../../parts/table/table.js';
+import { AskedTable } from '../../../parts/table/table.js';
 import { useServices } from '../../../services/services.js';
 import { useAsked } from '../../../services/use-live.js';
 import { text } from '../text.js';
@@ -14,98 +12,55 @@ import { keyColumns } from './key-columns.js';
 import { KeyDialog } from './key-dialog.js';
 
 export function KeysTab() {
-  const { session } = useServices();
-  const isMaking = useSignal(false);
-  const revoked = useSignal<string | null>(null);
-  const asked = useAsked((api, signal) => api.get<ListedKey[]>('/keys', { signal }), []);
-  const { value, error } = asked.value;
+  const { api, session, toasts } = useServices();
+  const asked = useAsked((one, signal) => one.get<ListedKey[]>('/keys', { signal }), []);
   const mine = session.caller.value?.key ?? '';
   const canChange = session.can('ALL');
-  const revoke = ({ label }: ListedKey) => (
-    <Button
-      onPress={() => {
-        revoked.value = label;
-      }}
+  const revoke = async (label: string): Promise<void> => {
+    await api.delete(apiPath('keys', label));
+    toasts.done(text.keyRevoked(label));
+    asked.again();
+  };
+  const actions = ({ label }: ListedKey) => (
+    <DialogButton
+      dialog={(onClose) => (
+        <Confirm
+          title={text.revokeKeyTitle}
+          explanation={label === mine ? `${text.revokeKeyExplain} ${text.revokeMine}` : text.revokeKeyExplain}
+          names={[label]}
+          action={text.revoke}
+          isDanger
+          onConfirm={() => revoke(label)}
+          onClose={onClose}
+        />
+      )}
     >
       {text.revoke}
-    </Button>
+    </DialogButton>
   );
   return (
     <>
-      <div class="access-head">
+      <div class="bar">
         <p class="quiet">{text.keysExplain}</p>
         {canChange && (
-          <Button
-            kind="main"
-            onPress={() => {
-              isMaking.value = true;
-            }}
-          >
-            {text.make}
-          </Button>
+          <div class="bar-end">
+            <DialogButton
+              kind="main"
+              dialog={(onClose) => <KeyDialog onMade={asked.again} onClose={onClose} />}
+            >
+              {text.make}
+            </DialogButton>
+          </div>
         )}
       </div>
-      {error !== null && <Failure error={error} onRetry={asked.again} />}
-      {value !== undefined && (
-        <div class="panel">
-          {value.length === 0 ? (
-            <Empty title={text.noKeys} />
-          ) : (
-            <Table
-              label={text.keys}
-              columns={keyColumns(mine)}
-              rows={value}
-              keyOf={({ label }) => label}
-              actions={canChange ? revoke : undefined}
-            />
-          )}
-        </div>
-      )}
-      {isMaking.value && (
-        <KeyDialog
-          onMade={asked.again}
-          onClose={() => {
-            isMaking.value = false;
-          }}
-        />
-      )}
-      {revoked.value !== null && (
-        <RevokeKey
-          label={revoked.value}
-          isMine={revoked.value === mine}
-          onRevoked={asked.again}
-          onClose={() => {
-            revoked.value = null;
-          }}
-        />
-      )}
+      <AskedTable
+        asked={asked}
+        empty={<Empty title={text.noKeys} />}
+        label={text.keys}
+        columns={keyColumns(mine)}
+        keyOf={({ label }) => label}
+        actions={canChange ? actions : undefined}
+      />
     </>
-  );
-}
-
-interface RevokeKeyProps {
-  readonly label: string;
-  readonly isMine: boolean;
-  readonly onRevoked: () => void;
-  readonly onClose: () => void;
-}
-
-function RevokeKey({ label, isMine, onRevoked, onClose }: RevokeKeyProps) {
-  const { api, toasts } = useServices();
-  const revoke = async (): Promise<void> => {
-    await api.delete(apiPath('keys', label));
-    toasts.done(text.keyRevoked(label));
-    onRevoked();
-  };
-  return (
-    <Confirm
-      title={text.revokeKeyTitle}
-      explanation={isMine ? `${text.revokeKeyExplain} ${text.revokeMine}` : text.revokeKeyExplain}
-      names={[label]}
-      action={text.revoke}
-      isDanger
-      onConfirm={revoke}
-      onClose={onClose}
-    />
   );
 }

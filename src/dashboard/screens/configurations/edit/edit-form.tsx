@@ -4,13 +4,13 @@ import { Button } from '../../../parts/button.js';
 import { CodeEditor } from '../../../parts/editor/code-editor.js';
 import { Conflict } from '../../../parts/editor/conflict.js';
 import { useUnsavedWarning } from '../../../parts/editor/use-drafts.js';
+import { Badge } from '../../../parts/state-badge.js';
 import { text as parts } from '../../../parts/text.js';
 import { useServices } from '../../../services/services.js';
 import { useAsked } from '../../../services/use-live.js';
 import type { ConfigurationRow } from '../rows.js';
 import { text } from '../text.js';
 import { readSchema } from './content.js';
-import { EditBar } from './edit-bar.js';
 import type { Editing } from './editing.js';
 import { type FaultPlace, Faults } from './faults.js';
 import { Review } from './review.js';
@@ -45,9 +45,9 @@ export function EditForm({ name, editing, row, isReadOnly, isChangedMeanwhile }:
   if (schema.value === undefined && schema.error === null) return <p class="quiet">{text.loading}</p>;
   const conflict = editing.conflict.value;
   return (
-    <div class="configuration-edit">
+    <div class="stack configuration-edit">
       {isChangedMeanwhile && (
-        <div class="editor-notice" role="status">
+        <div class="notice" role="status">
           {parts.changedMeanwhile}
           <Button onPress={() => void toasts.run(editing.compare())}>{parts.compare}</Button>
         </div>
@@ -102,4 +102,41 @@ export function EditForm({ name, editing, row, isReadOnly, isChangedMeanwhile }:
       )}
     </div>
   );
+}
+
+interface EditBarProps {
+  readonly editing: Editing;
+  readonly isReadOnly: boolean;
+  readonly isNew: boolean;
+  readonly onReview: () => void;
+}
+
+function EditBar({ editing, isReadOnly, isNew, onReview }: EditBarProps) {
+  const { edited } = editing;
+  const isDirty = edited.isDirty.value;
+  const problems = editing.judged.value?.problems.length;
+  if (isReadOnly) return null;
+  return (
+    <div class="bar">
+      {problems !== undefined && (
+        <Badge
+          tone={problems === 0 ? 'good' : 'bad'}
+          label={problems === 0 ? text.good : text.faults(problems)}
+        />
+      )}
+      {isDirty && <Badge tone="busy" label={text.unsaved} />}
+      <span class="quiet">{hintOf(editing)}</span>
+      <div class="bar-end">
+        {isDirty && <Button onPress={() => edited.take(edited.base.peek())}>{parts.discard}</Button>}
+        <Button kind="main" isBusy={editing.isBusy.value} isDisabled={!isDirty && !isNew} onPress={onReview}>
+          {text.save}
+        </Button>
+      </div>
+    </div>
+  );
+}
+
+function hintOf({ edited }: Editing): string {
+  if (!edited.isKept.value) return parts.notKept;
+  return edited.wasRestored && edited.isDirty.value ? parts.unsavedRestored : text.editorKeys;
 }

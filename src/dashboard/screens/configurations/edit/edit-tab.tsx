@@ -59,7 +59,7 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
     <>
       {failure.value !== null && <Failure error={failure.value} />}
       {start.fileState !== undefined && start.fileState !== 'same' && start.file !== undefined && (
-        <p class="editor-notice">
+        <p class="notice">
           {start.fileState === 'broken' ? text.brokenInEditor(start.file) : text.fileDiffers(start.file)}
         </p>
       )}

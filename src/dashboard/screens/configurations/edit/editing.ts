@@ -21,32 +21,20 @@ export class Editing {
   /** Revisions that this page has read or written. Any other revision is somebody else's. */
   readonly #known = new Set<string | null>();
   readonly #judged = signal<JudgedText | null>(null);
+  /** The judgement of the text as it was last judged; null: it was not judged yet. */
+  readonly judged: ReadonlySignal<JudgedText | null> = this.#judged;
   readonly #plan = signal<ChangePlan | null>(null);
+  /** The plan of the save, while the person reviews it. */
+  readonly plan: ReadonlySignal<ChangePlan | null> = this.#plan;
   readonly #conflict = signal<ConflictFacts | null>(null);
+  readonly conflict: ReadonlySignal<ConflictFacts | null> = this.#conflict;
   readonly #isBusy = signal(false);
+  readonly isBusy: ReadonlySignal<boolean> = this.#isBusy;
 
   constructor(content: ContentCalls, edited: EditedText) {
     this.#content = content;
     this.edited = edited;
     this.#known.add(edited.base.peek().revision);
-  }
-
-  /** The judgement of the text as it was last judged; null: it was not judged yet. */
-  get judged(): ReadonlySignal<JudgedText | null> {
-    return this.#judged;
-  }
-
-  /** The plan of the save, while the person reviews it. */
-  get plan(): ReadonlySignal<ChangePlan | null> {
-    return this.#plan;
-  }
-
-  get conflict(): ReadonlySignal<ConflictFacts | null> {
-    return this.#conflict;
-  }
-
-  get isBusy(): ReadonlySignal<boolean> {
-    return this.#isBusy;
   }
 
   /** Whether somebody else has made this revision. */

@@ -29,12 +29,12 @@ export function Review({ name, plan, isBusy, onSave, onClose }: ReviewProps) {
         </>
       ))}
       {plan.shortages.map(({ configurationName, wanted, missing, message }) => (
-        <p key={configurationName} class="editor-notice">
+        <p key={configurationName} class="notice">
           {text.noRoom(wanted, missing)} <bdi>{message}</bdi>
         </p>
       ))}
       {plan.warnings.map(({ field, message }) => (
-        <p key={`${field} ${message}`} class="editor-notice">
+        <p key={`${field} ${message}`} class="notice">
           {field !== null && `${field}: `}
           {message}
         </p>

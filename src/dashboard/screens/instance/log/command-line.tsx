@@ -6,11 +6,12 @@ import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
 import { Submit } from '../../../parts/button.js';
+import { CommandHistory } from '../../../parts/command-history.js';
 import { Failure } from '../../../parts/failure.js';
+import { useSubmit } from '../../../parts/form.js';
 import { Menu } from '../../../parts/menu.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
-import { CommandHistory } from './command-history.js';
 
 const SHOWN_IN_MENU = 10;
 
@@ -24,8 +25,6 @@ interface CommandLineProps {
 export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
   const { api, session } = useServices();
   const typed = useSignal('');
-  const isBusy = useSignal(false);
-  const problem = useSignal<unknown>(null);
   const input = useRef<HTMLInputElement>(null);
   const owner = session.caller.value?.session ?? '';
   const history = useMemo(() => new CommandHistory(sessionStorage, owner, id), [owner, id]);
@@ -33,23 +32,15 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
     typed.value = command;
     input.current?.focus();
   };
-  const send = async (): Promise<void> => {
+  const { isBusy, problem, submit } = useSubmit(async () => {
     const command = typed.value;
-    if (command.trim() === '' || isBusy.value) return;
-    isBusy.value = true;
-    problem.value = null;
-    try {
-      await api.post(apiPath('instances', id, 'execute'), { body: { command } });
-      history.add(command);
-      onSent(command);
-      // Text that was typed meanwhile stays.
-      if (typed.value === command) typed.value = '';
-    } catch (error) {
-      problem.value = error;
-    } finally {
-      isBusy.value = false;
-    }
-  };
+    if (command.trim() === '') return;
+    await api.post(apiPath('instances', id, 'execute'), { body: { command } });
+    history.add(command);
+    onSent(command);
+    // Text that was typed meanwhile stays.
+    if (typed.value === command) typed.value = '';
+  });
   const onKey = (event: KeyboardEvent): void => {
     const found =
       event.key === 'ArrowUp'
@@ -64,12 +55,12 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
   const recent = history.commands.slice(-SHOWN_IN_MENU).toReversed();
   return (
     <div class="command">
-      {problem.value !== null && <Failure error={problem.value} />}
+      {problem !== null && <Failure error={problem} />}
       <form
         class="command-line"
         onSubmit={(event) => {
           event.preventDefault();
-          void send();
+          submit();
         }}
       >
         <span class="command-prompt mono quiet" aria-hidden="true">
@@ -99,7 +90,7 @@ export function CommandLine({ id, isRunning, onSent }: CommandLineProps) {
             items={recent.map((command) => ({ label: command, onPress: () => set(command) }))}
           />
         )}
-        <Submit isBusy={isBusy.value} isDisabled={!isRunning}>
+        <Submit isBusy={isBusy} isDisabled={!isRunning}>
           {text.command.send}
         </Submit>
       </form>

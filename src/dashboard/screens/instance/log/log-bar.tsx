@@ -23,7 +23,7 @@ export function LogBar({ feed, pattern, onSearch, onFollow, isOver, items }: Log
   }, [pattern, typed]);
   const isFollowing = feed.isFollowing.value;
   return (
-    <div class="log-bar">
+    <div class="inline">
       {!isOver && (
         <form
           class="log-find"
@@ -51,7 +51,7 @@ export function LogBar({ feed, pattern, onSearch, onFollow, isOver, items }: Log
           <Submit kind="normal">{text.search.submit}</Submit>
         </form>
       )}
-      <div class="log-tools">
+      <div class="bar-end">
         {!isOver && (
           <Button onPress={() => (isFollowing ? feed.follow(false) : onFollow())}>
             {isFollowing ? text.log.pause : text.log.follow}

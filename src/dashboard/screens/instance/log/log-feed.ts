@@ -26,13 +26,23 @@ export class LogFeed {
   readonly window = new LogWindow();
   readonly #options: LogFeedOptions;
   readonly #version = signal(0);
+  /** A counter that rises with each change of the window. */
+  readonly version: ReadonlySignal<number> = this.#version;
   readonly #problem = signal<unknown>(null);
+  /** Why the last call for lines failed; null: it did not. */
+  readonly problem: ReadonlySignal<unknown> = this.#problem;
   readonly #loading = signal<Loading>(null);
+  readonly loading: ReadonlySignal<Loading> = this.#loading;
   readonly #isFollowing = signal(true);
+  /** True while the newest lines stay in sight. */
+  readonly isFollowing: ReadonlySignal<boolean> = this.#isFollowing;
   readonly #seen = signal(0);
   /** The number of the first line that the node keeps; null: not known. */
   readonly #firstKept = signal<number | null>(null);
+  readonly firstKept: ReadonlySignal<number | null> = this.#firstKept;
   readonly #missing = signal<number | null>(null);
+  /** The line that was last asked for and that the node no longer keeps; null: the line was found. */
+  readonly missing: ReadonlySignal<number | null> = this.#missing;
   readonly #topic: string;
   #unsubscribe: (() => void) | null = null;
   #calls = new AbortController();
@@ -49,37 +59,9 @@ export class LogFeed {
     this.#topic = `log:${options.id}`;
   }
 
-  /** A counter that rises with each change of the window. */
-  get version(): ReadonlySignal<number> {
-    return this.#version;
-  }
-
-  /** Why the last call for lines failed; null: it did not. */
-  get problem(): ReadonlySignal<unknown> {
-    return this.#problem;
-  }
-
-  get loading(): ReadonlySignal<Loading> {
-    return this.#loading;
-  }
-
-  /** True while the newest lines stay in sight. */
-  get isFollowing(): ReadonlySignal<boolean> {
-    return this.#isFollowing;
-  }
-
   /** How many lines came since the operator stopped following. Render it with `version`. */
   get unseen(): number {
     return this.#isFollowing.value ? 0 : Math.max(0, this.window.end - this.#seen.value);
-  }
-
-  get firstKept(): ReadonlySignal<number | null> {
-    return this.#firstKept;
-  }
-
-  /** The line that was last asked for and that the node no longer keeps; null: the line was found. */
-  get missing(): ReadonlySignal<number | null> {
-    return this.#missing;
   }
 
   /** Begins around `line` and does not follow; null: begins with the last lines. */

@@ -38,16 +38,13 @@ export class LogSearch {
   readonly #api: Pick<Api, 'get'>;
   readonly #id: string;
   readonly #state = signal<SearchState>(NOTHING);
+  readonly state: ReadonlySignal<SearchState> = this.#state;
   #asked: Asked | null = null;
   #calls = new AbortController();
 
   constructor(api: Pick<Api, 'get'>, id: string) {
     this.#api = api;
     this.#id = id;
-  }
-
-  get state(): ReadonlySignal<SearchState> {
-    return this.#state;
   }
 
   /** Begins anew; an empty pattern finds nothing. */

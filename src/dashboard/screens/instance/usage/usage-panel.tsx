@@ -39,7 +39,7 @@ export function UsagePanel({
   if (!MEASURES.some((measure) => isKnown(known[measure])))
     return <Empty title={text.usage.none} hint={text.usage.noneHint} />;
   return (
-    <div class={isNarrow ? 'usage usage-narrow' : 'usage'}>
+    <div class={isNarrow ? 'columns usage-narrow' : 'columns'}>
       {MEASURES.filter((measure) => measure !== 'players' || isKnown(known.players)).map((measure) => (
         <section key={measure} class="usage-part">
           <div class="usage-head">

@@ -1,6 +1,6 @@
 /** Search, order, and the configuration that is shown on all nodes. */
 import { Select } from '../../../parts/form.js';
-import { SearchInput } from '../../../parts/forms/search-input.js';
+import { SearchInput } from '../../../parts/search-input.js';
 import { Badge, toneOf } from '../../../parts/state-badge.js';
 import { text as parts } from '../../../parts/text.js';
 import { useServices } from '../../../services/services.js';
@@ -24,9 +24,9 @@ export function ListBar({ view, shown, cells }: ListBarProps) {
   // A deleted configuration may still have instances, and the address may still name it.
   if (view.configuration !== '' && !names.includes(view.configuration)) names.push(view.configuration);
   return (
-    <div class="node-bar">
+    <div class="bar">
       <SearchInput
-        class="node-find"
+        class="find"
         label={text.find}
         hint={text.findHint}
         value={view.find}

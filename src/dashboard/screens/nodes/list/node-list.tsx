@@ -1,8 +1,7 @@
 /** All nodes, each with its reserved RAM and CPU and its instances as cells. Only the rows in sight are in the page. */
 import { useMemo, useRef } from 'preact/hooks';
-import { Button } from '../../../parts/button.js';
-import { Empty } from '../../../parts/empty.js';
 import { useVirtualRows } from '../../../parts/grid/use-virtual-rows.js';
+import { NoRows } from '../../../parts/no-rows.js';
 import { usePhone } from '../../../parts/use-phone.js';
 import { useServices } from '../../../services/services.js';
 import { useOrderedList, useTopic } from '../../../services/use-live.js';
@@ -38,7 +37,12 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
       <ListBar view={view} shown={shown.name} cells={cells} />
       <div ref={scroller} class="node-list" {...shown.events}>
         {nodes.list.count === 0 ? (
-          <NoNodes isLoaded={store.isLoaded.value} isFiltered={store.entries.size > 0} />
+          <NoRows
+            text={text}
+            isLoaded={store.isLoaded.value}
+            isFiltered={store.entries.size > 0}
+            onClear={() => router.set({ find: undefined })}
+          />
         ) : (
           <ul class="node-rows" aria-label={text.title} style={{ height: `${virtual.heightPx}px` }}>
             {virtual.items.map(({ index, start }) => {
@@ -63,12 +67,4 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
       </div>
     </>
   );
-}
-
-function NoNodes({ isLoaded, isFiltered }: { readonly isLoaded: boolean; readonly isFiltered: boolean }) {
-  const { router } = useServices();
-  if (!isLoaded) return <Empty title={text.loading} />;
-  if (!isFiltered) return <Empty title={text.empty} hint={text.emptyHint} />;
-  const clear = (): void => router.set({ find: undefined });
-  return <Empty title={text.noneFound} action={<Button onPress={clear}>{text.clearFilter}</Button>} />;
 }

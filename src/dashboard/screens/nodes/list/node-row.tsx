@@ -6,8 +6,7 @@ import { CellStrip } from '../cell-strip.js';
 import type { PlacedCells } from '../cells.js';
 import type { NodeEntry } from '../node.js';
 import { NodeActions } from '../node-actions.js';
-import { NodeBadges } from '../node-badges.js';
-import { NodeMeters } from '../node-meters.js';
+import { NodeBadges, NodeMeters } from '../node-facts.js';
 import { text } from '../text.js';
 
 interface NodeRowProps {
@@ -53,7 +52,7 @@ export function NodeRow({ node, cells, shown, chosen, asked, isPhone, frame }: N
           {text.instances(count)}
           {shown !== '' && `, ${text.ofThese(cells.countOn(nodeId, shown), shown)}`}
         </span>
-        <span class="node-badges">
+        <span class="inline node-badges">
           <NodeBadges node={node} asked={asked} />
         </span>
       </div>

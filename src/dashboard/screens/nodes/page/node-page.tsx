@@ -1,11 +1,14 @@
 /** One node: its state and the reason, its reserved and used resources, its runtimes, and its instances. */
-import { useSignal } from '@preact/signals';
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
+import type { NodeExplanation } from '../../../../explain/explanation.js';
 import { apiPath } from '../../../api/api-client.js';
-import { Button, ButtonLink } from '../../../parts/button.js';
+import { ButtonLink } from '../../../parts/button.js';
+import { DialogButton } from '../../../parts/dialog.js';
 import { Empty } from '../../../parts/empty.js';
 import { Failure } from '../../../parts/failure.js';
 import { Page, Panel } from '../../../parts/page.js';
+import { text as parts } from '../../../parts/text.js';
+import { WhyPanel } from '../../../parts/why-panel.js';
 import { hrefOf } from '../../../router/place.js';
 import { useServices } from '../../../services/services.js';
 import { useAsked, useTopic } from '../../../services/use-live.js';
@@ -13,13 +16,11 @@ import type { AskedOfNodes } from '../asked.js';
 import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
 import { NodeActions } from '../node-actions.js';
-import { NodeBadges } from '../node-badges.js';
+import { NodeBadges } from '../node-facts.js';
 import { text } from '../text.js';
-import { CapacityPanel } from './capacity-panel.js';
-import { DetailsPanel, RuntimesPanel } from './details-panel.js';
+import { CapacityPanel, DetailsPanel, RuntimesPanel } from './details-panel.js';
 import { DrainPanel } from './drain-panel.js';
 import { InstancesPanel } from './instances-panel.js';
-import { WhyPanel } from './why-panel.js';
 
 /** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
 const ASK_EVERY_MS = 5_000;
@@ -53,7 +54,7 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
     <Page
       title={nodeId}
       about={
-        <span class="node-badges">
+        <span class="inline node-badges">
           <NodeBadges node={node} asked={asked} />
         </span>
       }
@@ -61,11 +62,11 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
     >
       {error !== null && <Failure error={error} onRetry={detail.again} />}
       {node.drain !== null && <DrainPanel drain={node.drain} />}
-      <div class="node-panels">
+      <div class="columns">
         {session.isUnrestricted ? (
-          <WhyPanel node={node} round={round} />
+          <NodeWhy node={node} />
         ) : (
-          <Panel title={text.why}>
+          <Panel title={parts.why.title}>
             <p class="panel-text quiet">{text.whyNot}</p>
           </Panel>
         )}
@@ -80,28 +81,47 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
 
 function Actions({ node, asked }: { readonly node: NodeEntry; readonly asked: AskedOfNodes }) {
   const { router } = useServices();
-  const isForgetting = useSignal(false);
+  const { nodeId, master } = node;
   return (
     <>
       <NodeActions node={node} asked={asked} />
-      {!node.master && (
-        <Button
-          onPress={() => {
-            isForgetting.value = true;
-          }}
+      {!master && (
+        <DialogButton
+          dialog={(onClose) => (
+            <ForgetDialog nodeId={nodeId} onForgotten={() => router.go(['nodes'])} onClose={onClose} />
+          )}
         >
           {text.forget}
-        </Button>
+        </DialogButton>
       )}
-      {isForgetting.value && (
-        <ForgetDialog
-          nodeId={node.nodeId}
-          onForgotten={() => router.go(['nodes'])}
-          onClose={() => {
-            isForgetting.value = false;
-          }}
-        />
-      )}
+    </>
+  );
+}
+
+/** Why the node is in its state, and its instances that are not well. */
+function NodeWhy({ node }: { readonly node: NodeEntry }) {
+  return (
+    <WhyPanel<NodeExplanation> path={apiPath('cluster', 'nodes', node.nodeId, 'why')} keys={[node]}>
+      {(why) => <Unwell instances={why.instances.filter(({ isSettled }) => !isSettled)} />}
+    </WhyPanel>
+  );
+}
+
+function Unwell({ instances }: Pick<NodeExplanation, 'instances'>) {
+  if (instances.length === 0) return null;
+  return (
+    <>
+      <h3>{text.unwell}</h3>
+      <ul class="node-unwell">
+        {instances.map(({ instanceId, configurationName, verdict }) => (
+          <li key={instanceId}>
+            <a href={hrefOf(['instances', instanceId])}>
+              {configurationName} {instanceId}
+            </a>{' '}
+            {verdict}
+          </li>
+        ))}
+      </ul>
     </>
   );
 }

@@ -2,13 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { CreatedJoinToken } from '../../../../operations/join-tokens.js';
-import { Button, Submit } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
-import { Form, TextInput } from '../../../parts/form.js';
-import { Choice } from '../../../parts/forms/choice.js';
-import { ShownOnce } from '../../../parts/forms/shown-once.js';
-import { useSubmit } from '../../../parts/forms/use-submit.js';
-import { text as parts } from '../../../parts/text.js';
+import { Choice, Form, TextInput } from '../../../parts/form.js';
+import { ShownOnce } from '../../../parts/shown-once.js';
 import { useServices } from '../../../services/services.js';
 import { useEntries } from '../../../services/use-live.js';
 import { text } from '../text.js';
@@ -50,39 +46,20 @@ function TokenForm(props: {
   const label = useSignal('');
   const uses = useSignal('1');
   const expiresIn = useSignal('86400');
-  const { isBusy, problem, submit } = useSubmit(async () => {
+  const make = async (): Promise<void> => {
     const body = {
       label: label.value.trim() === '' ? null : label.value.trim(),
       maxUses: numberOf(uses.value),
       expiresInSeconds: numberOf(expiresIn.value),
     };
     props.onMade(await api.post<CreatedJoinToken>('/cluster/tokens', { body }));
-  });
-  const set =
-    (signal: { value: string }) =>
-    (value: string): void => {
-      signal.value = value;
-    };
+  };
   return (
-    <Form
-      problem={problem}
-      onSubmit={submit}
-      foot={
-        <>
-          <Button onPress={props.onClose}>{parts.cancel}</Button>
-          <Submit isBusy={isBusy}>{text.make}</Submit>
-        </>
-      }
-    >
+    <Form action={text.make} onSubmit={make} onClose={props.onClose}>
       <p>{text.joinExplain}</p>
-      <TextInput label={text.label} hint={text.labelHint} value={label.value} onInput={set(label)} hasFocus />
-      <Choice label={text.uses} value={uses.value} options={text.usesChoices} onChange={set(uses)} />
-      <Choice
-        label={text.expiresIn}
-        value={expiresIn.value}
-        options={text.expiries}
-        onChange={set(expiresIn)}
-      />
+      <TextInput label={text.label} hint={text.labelHint} value={label} hasFocus />
+      <Choice label={text.uses} value={uses} options={text.usesChoices} />
+      <Choice label={text.expiresIn} value={expiresIn} options={text.expiries} />
     </Form>
   );
 }

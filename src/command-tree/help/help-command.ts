@@ -1,0 +1,57 @@
+/** `help`: every command, or one in full. */
+import type { Command } from 'commander';
+import { DroverError } from '../../model/errors.js';
+import { quoteText } from '../../model/words.js';
+import type { TreeHost } from '../build-tree.js';
+import { renderTable } from '../table.js';
+import { suggest } from './suggest.js';
+import { usageOf } from './usage.js';
+
+export function addHelpCommand(program: Command, host: TreeHost): void {
+  const help = program.command('help [command...]').description('all commands, or one in full');
+  host.addOptions(help, undefined);
+  help.action(async (words: readonly string[]) => {
+    const command = find(program, words);
+    const own = [...endsOf(command)].map((end) => ({ usage: usageOf(end), description: end.description() }));
+    const more = command === program ? await host.moreCommands?.(help) : undefined;
+    const listed = [...own, ...(more ?? [])];
+    return host.show(
+      {
+        json: () => listed,
+        text: async ({ columns }) => {
+          if (command.commands.length === 0) return command.helpInformation();
+          const rows = listed.map(({ usage, description }) => [usage, description]);
+          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, { columns });
+          return command === program ? [table, '', ...host.footer].join('\n') : table;
+        },
+        names: () => listed.map(({ usage }) => usage),
+      },
+      help,
+    );
+  });
+}
+
+/** Returns the command or group that the words name. Throws DRV_COMMAND_INVALID. */
+function find(program: Command, words: readonly string[]): Command {
+  let command = program;
+  for (const word of words) {
+    const next = command.commands.find((known) => known.name() === word);
+    if (next === undefined) {
+      const names = command.commands.map((known) => known.name());
+      throw new DroverError(
+        'DRV_COMMAND_INVALID',
+        `unknown command ${quoteText(word)}${suggest(word, names, 'help')}`,
+      );
+    }
+    command = next;
+  }
+  return command;
+}
+
+/** The commands that can be run, in the order of the tree. */
+export function* endsOf(command: Command): Generator<Command> {
+  if (command.commands.length === 0) yield command;
+  // Without hidden ones, and without the `help` that the parser adds to groups.
+  const visible = command.createHelp().visibleCommands(command);
+  for (const child of command.commands.filter((one) => visible.includes(one))) yield* endsOf(child);
+}

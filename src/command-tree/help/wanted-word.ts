@@ -1,0 +1,95 @@
+/** Says what the word that is being typed can be, from the words before it: for the completion of console and client. */
+import type { Command, Option } from 'commander';
+
+export interface KnownWord {
+  readonly word: string;
+  /** Tells what the word does; '': its own name says it. */
+  readonly about: string;
+}
+
+export type WantedWord =
+  /** A word of a known list: commands, options, or the choices that there are. */
+  | { readonly kind: 'known'; readonly words: readonly KnownWord[] }
+  /** An argument, by the name that its command gives it. */
+  | { readonly kind: 'argument'; readonly command: Command; readonly argument: string }
+  /** The value of an option, such as `--context`. */
+  | { readonly kind: 'value'; readonly option: string }
+  | { readonly kind: 'nothing' };
+
+/** `typed`: the word as far as it is there. */
+export function wantedWord(program: Command, before: readonly string[], typed: string): WantedWord {
+  const { command, rest, pending, areOptionsOver } = walk(program, before);
+  if (pending !== undefined) return wantedValue(pending);
+  if (typed.startsWith('-') && typed !== '-' && !areOptionsOver)
+    return { kind: 'known', words: optionsOf(command) };
+  if (command.name() === 'help') return commandsOf(walk(program, rest).command);
+  if (rest.length === 0 && command.commands.length > 0) return commandsOf(command);
+  const { registeredArguments: all } = command;
+  const last = all.at(-1);
+  const argument = all[rest.length] ?? (last?.variadic === true ? last : undefined);
+  if (argument === undefined) return { kind: 'nothing' };
+  if (argument.argChoices !== undefined) return { kind: 'known', words: argument.argChoices.map(plain) };
+  return { kind: 'argument', command, argument: argument.name() };
+}
+
+interface Walk {
+  readonly command: Command;
+  /** The arguments of the command. */
+  readonly rest: readonly string[];
+  /** An option whose value comes next. */
+  readonly pending: Option | undefined;
+  /** `--` stood before. */
+  readonly areOptionsOver: boolean;
+}
+
+function walk(program: Command, words: readonly string[]): Walk {
+  let command = program;
+  let pending: Option | undefined;
+  let areOptionsOver = false;
+  const rest: string[] = [];
+  for (const word of words) {
+    if (pending !== undefined) pending = undefined;
+    else if (!areOptionsOver && word === '--') areOptionsOver = true;
+    else if (!areOptionsOver && word.startsWith('-') && word !== '-') pending = optionBefore(command, word);
+    else {
+      const next = rest.length === 0 ? childOf(command, word) : undefined;
+      if (next === undefined) rest.push(word);
+      else command = next;
+    }
+  }
+  return { command, rest, pending, areOptionsOver };
+}
+
+function childOf(command: Command, word: string): Command | undefined {
+  return command.commands.find((child) => child.name() === word || child.aliases().includes(word));
+}
+
+/** The option that the word names, when its value is the next word. */
+function optionBefore(command: Command, word: string): Option | undefined {
+  const found = command.options.find(({ long, short }) => long === word || short === word);
+  return found?.required === true ? found : undefined;
+}
+
+function commandsOf(command: Command): WantedWord {
+  const words = command
+    .createHelp()
+    .visibleCommands(command)
+    .map((child) => ({ word: child.name(), about: child.description() }));
+  return { kind: 'known', words };
+}
+
+function optionsOf(command: Command): KnownWord[] {
+  return command
+    .createHelp()
+    .visibleOptions(command)
+    .flatMap(({ long, description }) => (long == null ? [] : [{ word: long, about: description }]));
+}
+
+function wantedValue({ argChoices, long, short }: Option): WantedWord {
+  if (argChoices !== undefined) return { kind: 'known', words: argChoices.map(plain) };
+  return { kind: 'value', option: long ?? short ?? '' };
+}
+
+function plain(word: string): KnownWord {
+  return { word, about: '' };
+}

@@ -1,0 +1,74 @@
+/** What ends a command that has failed: one line for a person, and the exit code that says its kind to scripts. */
+import type { ErrorCode } from '../../model/errors.js';
+
+const ENDPOINT_UNKNOWN: ErrorCode = 'DRV_ENDPOINT_UNKNOWN';
+
+/** Documented in docs/client.md. 0 is success. */
+export const EXIT = {
+  failed: 1,
+  /** Nothing failed: `diff` or `plan` with `--detailed-exitcode` found changes. */
+  changes: 2,
+  notFound: 3,
+  denied: 4,
+  conflict: 5,
+  timedOut: 6,
+  unreachable: 7,
+  usage: 64,
+} as const;
+
+const EXIT_BY_STATUS: Readonly<Record<number, number>> = {
+  401: EXIT.denied,
+  403: EXIT.denied,
+  404: EXIT.notFound,
+  408: EXIT.timedOut,
+  409: EXIT.conflict,
+  412: EXIT.conflict,
+  502: EXIT.unreachable,
+  503: EXIT.unreachable,
+  504: EXIT.timedOut,
+};
+
+/** The exit code of a command that the API refuses with this status. */
+export function exitCodeOf(status: number): number {
+  return EXIT_BY_STATUS[status] ?? EXIT.failed;
+}
+
+/** `message`: one line without the name of the program, and never a key. */
+export class ClientError extends Error {
+  override readonly name = 'ClientError';
+  readonly exitCode: number;
+  /** The code of the API's answer; undefined: the error is another one, or comes from an older master. */
+  readonly code: string | undefined;
+
+  constructor(
+    exitCode: number,
+    message: string,
+    { code, ...options }: ErrorOptions & { readonly code?: string | undefined } = {},
+  ) {
+    super(message, options);
+    this.exitCode = exitCode;
+    this.code = code;
+  }
+}
+
+/** True when the same may succeed later: the master could not be reached, or did not answer in time. */
+export function isTransient(error: unknown): error is ClientError {
+  return (
+    error instanceof ClientError && (error.exitCode === EXIT.unreachable || error.exitCode === EXIT.timedOut)
+  );
+}
+
+/** Reads the error answer of the API; undefined: the body is something else. */
+export function apiFailureOf(
+  body: unknown,
+): { readonly error: string; readonly code: string | undefined } | undefined {
+  if (typeof body !== 'object' || body === null || !('error' in body)) return undefined;
+  const { error } = body;
+  if (typeof error !== 'string' || error === '') return undefined;
+  return { error, code: 'code' in body && typeof body.code === 'string' ? body.code : undefined };
+}
+
+/** True when the master does not have the endpoint: it is older than the program that asks. */
+export function isEndpointMissing(status: number, body: unknown): boolean {
+  return status === 405 || apiFailureOf(body)?.code === ENDPOINT_UNKNOWN;
+}

@@ -1,0 +1,49 @@
+/** `config ...`. */
+
+import { withMinimum } from '../../model/plain/scaled-content.js';
+import type { CommandRuns, DataOf } from '../commands.js';
+import { type CONFIGURATION_COMMANDS, deletedText } from '../groups/configurations.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
+import { ifMatch, readContent } from './configuration-content.js';
+
+type ConfigurationRuns = Pick<CommandRuns, keyof typeof CONFIGURATION_COMMANDS>;
+type Listed = DataOf<'config list'>;
+
+export function configurationRuns(api: ApiCalls): ConfigurationRuns {
+  return {
+    'config list': async () => {
+      const [configurations, removed, brokenFiles] = await Promise.all([
+        api.get<Listed['configurations']>('/cluster/configurations'),
+        api.get<Listed['removed']>('/cluster/removed-configurations'),
+        api.get<Listed['brokenFiles']>('/configuration-files/errors'),
+      ]);
+      return { configurations, removed, brokenFiles };
+    },
+    'config show': ({ name }) => api.get(`/configurations/${pathPart(name)}`),
+    'config reload': ({ confirm }) => api.send('POST', `/configuration-files/reload?confirm=${confirm}`),
+    'config why': ({ name }) => api.get(`/configurations/${pathPart(name)}/why`),
+    'config diff': ({ name, from, to, showValues }) => {
+      const path = `/configurations/${pathPart(name)}`;
+      const values = `values=${showValues}`;
+      if (from === undefined) return api.get(`${path}/diff?${values}`);
+      const newer = to === undefined ? '' : `&to=${to}`;
+      return api.get(`${path}/history/diff?from=${from}${newer}&${values}`);
+    },
+    'config history': ({ name }) => api.get(`/configurations/${pathPart(name)}/history`),
+    'config rollback': ({ name, to, reason, write }) => {
+      const path = `/configurations/${pathPart(name)}/rollback`;
+      return api.send('POST', write ? `${path}/file` : path, { to, reason });
+    },
+    'config restart': ({ name }) => api.send('POST', `/configurations/${pathPart(name)}/restart`),
+    'config scale': async ({ name, count }) => {
+      const { content, revision } = await readContent(api, name);
+      const scaled = withMinimum(content, count);
+      await api.send('PUT', `/configurations/${pathPart(name)}`, scaled.content, ifMatch(revision));
+      return { name, before: scaled.before, after: count };
+    },
+    'config delete': async ({ name }) => {
+      await api.send('DELETE', `/configurations/${pathPart(name)}`);
+      return { message: deletedText(name), name };
+    },
+  };
+}

@@ -1,0 +1,85 @@
+/** `cluster ...` about nodes, `node info` and `stop`. */
+
+import type { NodeConfiguration } from '../../model/node.js';
+import type { ListedNode } from '../../operations/cluster-status.js';
+import type { ForgottenNode } from '../../operations/node-operations.js';
+import type { NodeStats } from '../../operations/node-stats.js';
+import type { CommandRuns, DataOf } from '../commands.js';
+import type { CLUSTER_COMMANDS } from '../groups/cluster.js';
+import type { NODE_COMMANDS, STOP_COMMANDS } from '../groups/node.js';
+import type { NODE_OPERATION_COMMANDS } from '../groups/node-operations.js';
+import type { NodeInfo } from '../groups/node.js';
+import { type ApiCalls, pathPart } from './api-calls.js';
+import { ClientError, EXIT } from './client-error.js';
+
+type NodeRuns = Pick<
+  CommandRuns,
+  | keyof typeof CLUSTER_COMMANDS
+  | keyof typeof NODE_OPERATION_COMMANDS
+  | keyof typeof NODE_COMMANDS
+  | keyof typeof STOP_COMMANDS
+>;
+
+export function nodeRuns(api: ApiCalls): NodeRuns {
+  return {
+    'cluster status': async () => {
+      const [status, nodes] = await Promise.all([
+        api.get<DataOf<'cluster status'>['status']>('/cluster/status'),
+        listNodes(api),
+      ]);
+      return { status, nodes };
+    },
+    'cluster nodes': () => listNodes(api),
+    'cluster why': ({ node }) => api.get(`${nodePath(node)}/why`),
+    'cluster cordon': ({ node }) => api.send('PUT', `${nodePath(node)}/cordon`),
+    'cluster uncordon': ({ node }) => api.send('DELETE', `${nodePath(node)}/cordon`),
+    'cluster drain': ({ node, deadlineSeconds }) =>
+      api.send('PUT', `${nodePath(node)}/drain`, { deadlineSeconds }),
+    'cluster forget': async ({ node, force, keepToken }) => {
+      const known = (await listNodes(api)).find(({ nodeId }) => nodeId === node);
+      const query = `force=${force}&keepToken=${keepToken}`;
+      const forgotten = await api.send<ForgottenNode>('DELETE', `${nodePath(node)}?${query}`);
+      return { forgotten, wasConnected: known?.condition === 'connected' };
+    },
+    'node info': () => nodeInfo(api),
+    stop: () => api.send('POST', '/node/stop'),
+  };
+}
+
+async function listNodes(api: ApiCalls): Promise<ListedNode[]> {
+  const listed = await api.get<ListedNode[]>('/cluster/nodes?details=true');
+  // Masters before that query answer without the details.
+  if (listed.every((node) => 'offers' in node)) return listed;
+  throw new ClientError(
+    EXIT.failed,
+    'this master does not tell the details of nodes: it is older than this client',
+  );
+}
+
+async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {
+  const [configuration, { systemStats }] = await Promise.all([
+    api.get<NodeConfiguration>('/node/config'),
+    api.get<{ readonly systemStats: NodeStats & { readonly eventLoopDelayMs: number } }>('/node'),
+  ]);
+  const { nodeId, clusterName, isMasterNode, address, port, apiPort } = configuration;
+  const { apiCertificate = null } =
+    await api.get<Partial<Pick<NodeInfo, 'apiCertificate'>>>('/cluster/status');
+  const known = await api.find<Pick<NodeInfo, 'runtimes' | 'advisoryLimits'>>(nodePath(nodeId));
+  const { eventLoopDelayMs: _, ...stats } = systemStats;
+  return {
+    nodeId,
+    clusterName,
+    role: isMasterNode ? 'master' : 'wrapper',
+    address,
+    port,
+    apiPort,
+    apiCertificate,
+    ...stats,
+    runtimes: known?.runtimes ?? [],
+    advisoryLimits: known?.advisoryLimits,
+  };
+}
+
+function nodePath(id: string): string {
+  return `/cluster/nodes/${pathPart(id)}`;
+}

@@ -1,0 +1,74 @@
+/** Builds the command tree, anew for every line, so that lines that run at once share nothing. */
+import { Command, Option } from 'commander';
+import { addCommands } from '../command-tree/build-tree.js';
+import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
+import { fullUsageOf } from '../command-tree/help/usage.js';
+import { commandRuns } from '../command-tree/runs/command-runs.js';
+import type { Asker } from '../command-tree/selection/act.js';
+import { DroverError } from '../model/errors.js';
+import type { CommandContext } from './context.js';
+import { addExtensionCommands } from './extension-commands.js';
+import { PartFailed } from './failure.js';
+
+const HELP_COLUMNS = 100;
+const FOOTER = [
+  'Every command has --help; those that show something print JSON with -o json.',
+  'On a console, exit closes it.',
+];
+
+/**
+ * Builds the tree. Its commands print to the context's output only and never end the process; errors are
+ * CommanderErrors.
+ */
+export function buildTree(context: CommandContext): Command {
+  const { output, api, signal, dependencies, columns } = context;
+  const program = new Command('drover')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => output.print(text),
+      writeErr: (text) => output.print(text),
+      // The command runner prints the error.
+      outputError: () => undefined,
+      getOutHelpWidth: () => columns ?? HELP_COLUMNS,
+      getErrHelpWidth: () => columns ?? HELP_COLUMNS,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .configureHelp({ commandUsage: fullUsageOf })
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .enablePositionalOptions();
+  const isForPrograms = (command: Command): boolean => command.opts<{ output: string }>().output === 'json';
+  const show = async (shown: Shown, command: Command): Promise<void> => {
+    if (isForPrograms(command)) output.printJson(shown.json());
+    else output.print(await shown.text({ columns, now: dependencies.clock.now(), isWide: false }));
+  };
+  const runs = commandRuns(api);
+  addCommands(program, {
+    addOptions: (command, path) => {
+      if (path !== undefined && descriptionOf(path).mayAsk === true)
+        command.option('-y, --yes', 'do it without having been shown first what it does');
+      const format = new Option('-o, --output <format>', 'table for people, json for programs');
+      command.addOption(format.choices(['table', 'json']).default('table'));
+    },
+    perform: async (path, input, command) => {
+      const say = (text: string): void => {
+        if (!isForPrograms(command)) output.print(text);
+      };
+      const { yes } = command.opts<{ readonly yes?: true }>();
+      const confirm: Asker = async ({ what, list }) => {
+        if (yes === true) return;
+        // Nobody can be asked here.
+        say(list.join('\n'));
+        throw new DroverError('DRV_COMMAND_INVALID', `${what}: nothing was done yet, add --yes to do it`);
+      };
+      const shown = await runCommand(runs, path, input, { signal, say, confirm });
+      await show(shown, command);
+      if (shown.failure !== undefined) throw new PartFailed(shown.failure.message, isForPrograms(command));
+    },
+    show,
+    footer: FOOTER,
+  });
+  addExtensionCommands(program, context);
+  return program;
+}

@@ -1,2 +1,0 @@
-/** The tone of a state, which chooses the colour and shape of a badge. */
-export type Tone = 'good' | 'busy' | 'bad' | 'still';

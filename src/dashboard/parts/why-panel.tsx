@@ -1,0 +1,57 @@
+/** Why a thing is in its state, in the words of the server. It asks again every few seconds, and after each change. */
+import type { ComponentChildren } from 'preact';
+import type { InstanceExplanation } from '../../explain/explanation.js';
+import { useServices } from '../services/services.js';
+import { useAsked } from '../services/use-live.js';
+import { Failure } from './failure.js';
+import { Panel } from './page.js';
+import { text } from './text.js';
+
+/** How often the explanation is asked for: times to a next try pass without a change of the thing. */
+const AGAIN_MS = 5_000;
+
+interface WhyPanelProps<T> {
+  readonly path: string;
+  /** A change of these asks again. */
+  readonly keys: readonly unknown[];
+  /** Shows what only this kind of thing has. */
+  readonly children?: (why: T) => ComponentChildren;
+}
+
+type Told = Pick<InstanceExplanation, 'verdict' | 'notes' | 'next' | 'advice'>;
+
+export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps<T>) {
+  const { clock } = useServices();
+  const asked = useAsked(
+    (api, signal) => api.get<T>(path, { signal }),
+    [path, Math.floor(clock.value / AGAIN_MS), ...keys],
+  );
+  const { value: why, error } = asked.value;
+  return (
+    <Panel title={text.why.title}>
+      {error !== null && <Failure error={error} onRetry={asked.again} />}
+      {why === undefined ? (
+        error === null && <p class="panel-text quiet">{text.loading}</p>
+      ) : (
+        <div class="panel-text">
+          <p class="why-verdict">{why.verdict}</p>
+          {why.notes.map((note) => (
+            <p key={note}>{note}</p>
+          ))}
+          <Line label={text.why.next}>{why.next ?? text.why.nothing}</Line>
+          <Line label={text.why.advice}>{why.advice ?? text.why.noAdvice}</Line>
+          {children?.(why)}
+        </div>
+      )}
+    </Panel>
+  );
+}
+
+function Line({ label, children }: { readonly label: string; readonly children: string }) {
+  return (
+    <p>
+      <span class="quiet">{label}: </span>
+      {children}
+    </p>
+  );
+}

@@ -1,4 +1,0 @@
-/** The texts of the session. */
-export const text = {
-  signedOut: 'You are signed out.',
-};

@@ -1,0 +1,203 @@
+/** The gauges that are read at each scrape, and the figures that they show. metrics.ts registers them. */
+import { Counter, Gauge, type Registry } from 'prom-client';
+import type { NodeRecord } from '../model/node.js';
+import type { RolloutRecord } from '../model/rollout.js';
+
+export interface EtcdFigures {
+  readonly databaseBytes: number;
+  readonly databaseBytesInUse: number;
+  /** The names of the alarms that are on, such as `NOSPACE`. */
+  readonly alarms: ReadonlySet<string>;
+}
+
+export interface FileFigures {
+  /** How many files are in each state. Every state is named, so that each has a line. */
+  readonly states: ReadonlyMap<string, number>;
+  /** Configurations without a file whose removal waits to be confirmed. */
+  readonly removalsWaiting: number;
+  /** How many instances of each configuration were made from an older content. */
+  readonly outdated: ReadonlyMap<string, number>;
+}
+
+export interface LeadershipFigures {
+  isLeader(): boolean;
+  /** The present leader; null: nobody leads. */
+  leader(): { readonly epoch: number } | null;
+  onChange(listener: () => void): () => void;
+}
+
+/** A master's knowledge of a node. */
+export interface NodeFigures {
+  readonly record: NodeRecord;
+  /** The resources on the node that placement has reserved. */
+  readonly use: { readonly ramMB: number; readonly cpu: number; readonly instances: number };
+  /** The time since the last beat; undefined: no beat since the master started. */
+  readonly beatAgeMs: number | undefined;
+}
+
+export type RolloutFigures = Pick<RolloutRecord, 'name' | 'state' | 'counts'>;
+
+/** Adds a gauge that shows the result of `read`; undefined: it keeps its value, which begins with 0. */
+export function addGauge(
+  registry: Registry,
+  name: string,
+  help: string,
+  read: () => number | undefined,
+): void {
+  new Gauge({
+    name,
+    help,
+    registers: [registry],
+    collect() {
+      const value = read();
+      if (value !== undefined) this.set(value);
+    },
+  });
+}
+
+type Labels<Label extends string> = Readonly<Record<Label, string>>;
+
+/** Adds a gauge with a line for each of the labels and values that `read` gives. */
+export function addLabelledGauge<Label extends string>(
+  registry: Registry,
+  about: { readonly name: string; readonly help: string; readonly labelNames: Label[] },
+  read: () => Iterable<readonly [labels: Labels<Label>, value: number]>,
+): void {
+  new Gauge({
+    ...about,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const [labels, value] of read()) this.set(labels, value);
+    },
+  });
+}
+
+/** Adds gauges of the last look at etcd; undefined: no look yet. */
+export function addEtcdGauges(registry: Registry, read: () => EtcdFigures | undefined): void {
+  const size = 'Size of the database file of the etcd member that answers.';
+  addGauge(registry, 'drover_etcd_database_bytes', size, () => read()?.databaseBytes);
+  const inUse = 'Bytes of the database file of etcd that are in use.';
+  addGauge(registry, 'drover_etcd_database_in_use_bytes', inUse, () => read()?.databaseBytesInUse);
+  const help = 'An alarm of etcd that is on: 1. While NOSPACE is on, nothing can be written.';
+  addLabelledGauge(registry, { name: 'drover_etcd_alarm', help, labelNames: ['alarm'] }, () =>
+    [...(read()?.alarms ?? [])].map((alarm) => [{ alarm }, 1]),
+  );
+}
+
+/** Adds gauges of configuration files to the registry without and to the one with names of configurations. */
+export function addFileGauges(open: Registry, naming: Registry, read: () => FileFigures): void {
+  const states = { name: 'drover_configuration_files', help: 'Configuration files by state.' };
+  addLabelledGauge(open, { ...states, labelNames: ['state'] }, () =>
+    [...read().states].map(([state, count]) => [{ state }, count]),
+  );
+  const waiting = 'Configurations without a file that stay until their removal is confirmed.';
+  addGauge(open, 'drover_configuration_removals_waiting', waiting, () => read().removalsWaiting);
+  const outdated = {
+    name: 'drover_configuration_outdated_instances',
+    help: 'Instances that were made from an older content of their configuration.',
+  };
+  addLabelledGauge(naming, { ...outdated, labelNames: ['configuration'] }, () =>
+    [...read().outdated].map(([configuration, count]) => [{ configuration }, count]),
+  );
+}
+
+/** Adds the gauges that show who leads, as this master sees it. */
+export function addLeadershipGauges(registry: Registry, leadership: LeadershipFigures): void {
+  const leads = '1: this master leads. 0: it follows another one, or waits for an election.';
+  addGauge(registry, 'drover_leader', leads, () => Number(leadership.isLeader()));
+  let epoch = leadership.leader()?.epoch ?? 0;
+  const last = 'The number of the last term that this master has heard of. 0: there is one master.';
+  addGauge(registry, 'drover_leader_epoch', last, () => epoch);
+  const changes = new Counter({
+    name: 'drover_leader_changes_total',
+    help: 'How many terms have begun since this master started.',
+    registers: [registry],
+  });
+  leadership.onChange(() => {
+    const now = leadership.leader()?.epoch ?? epoch;
+    if (now === epoch) return;
+    epoch = now;
+    changes.inc();
+  });
+}
+
+/** A node's value; undefined: it has none now. */
+type NodeFigure = (node: NodeFigures) => number | undefined;
+
+const NODE_FIGURES: readonly (readonly [name: string, help: string, read: NodeFigure])[] = [
+  [
+    'drover_node_connected',
+    '1 while beats of the node arrive.',
+    ({ record }) => Number(record.condition === 'connected'),
+  ],
+  ['drover_node_ram_used_mb', 'RAM that placement has given out on the node.', ({ use }) => use.ramMB],
+  ['drover_node_ram_max_mb', 'RAM that the node has to give out.', ({ record }) => record.capacity.maxRamMB],
+  [
+    'drover_node_cpu_used',
+    'CPU units that placement has given out on the node; 100 = one core.',
+    ({ use }) => use.cpu,
+  ],
+  [
+    'drover_node_cpu_max',
+    'CPU units that the node has to give out; 100 = one core.',
+    ({ record }) => record.capacity.maxCpu,
+  ],
+  ['drover_node_instances', 'Instances that are placed on the node.', ({ use }) => use.instances],
+  [
+    'drover_node_beat_age_seconds',
+    'Time since the last beat of the node.',
+    ({ beatAgeMs }) => (beatAgeMs === undefined ? undefined : beatAgeMs / 1000),
+  ],
+];
+
+/** Adds the gauges of nodes, with a line for each node that the master knows. */
+export function addNodeGauges(registry: Registry, read: () => Iterable<NodeFigures>): void {
+  for (const [name, help, figureOf] of NODE_FIGURES)
+    addLabelledGauge(registry, { name, help, labelNames: ['node'] }, function* () {
+      for (const node of read()) {
+        const figure = figureOf(node);
+        if (figure !== undefined) yield [{ node: node.record.nodeId }, figure];
+      }
+    });
+  const info = {
+    name: 'drover_node_info',
+    help: 'Always 1: version and condition of the node, and whether it is cordoned, draining or drained.',
+  };
+  addLabelledGauge(registry, { ...info, labelNames: ['node', 'version', 'condition', 'mark'] }, function* () {
+    for (const { record } of read()) {
+      const { nodeId: node, version, condition } = record;
+      yield [{ node, version, condition, mark: markOf(record) }, 1];
+    }
+  });
+  const runtime = { name: 'drover_node_runtime', help: 'Always 1: a runtime that the node offers.' };
+  addLabelledGauge(registry, { ...runtime, labelNames: ['node', 'runtime'] }, function* () {
+    for (const { record } of read())
+      for (const { key, available } of record.runtimes)
+        if (available) yield [{ node: record.nodeId, runtime: key }, 1];
+  });
+}
+
+function markOf({ cordoned, drain }: NodeRecord): string {
+  if (drain !== undefined) return drain.doneAt === null ? 'draining' : 'drained';
+  return cordoned ? 'cordoned' : '';
+}
+
+/** Adds the gauges of rollouts. A configuration without any rollout has no line. */
+export function addRolloutGauges(registry: Registry, read: () => Iterable<RolloutFigures>): void {
+  const states = {
+    name: 'drover_rollout_state',
+    help: 'The state of the latest rollout of a configuration: 1 beside that state.',
+  };
+  addLabelledGauge(registry, { ...states, labelNames: ['configuration', 'state'] }, function* () {
+    for (const { name: configuration, state } of read()) yield [{ configuration, state }, 1];
+  });
+  const instances = {
+    name: 'drover_rollout_instances',
+    help: 'Instances in the latest rollout of a configuration, by what they are in it.',
+  };
+  addLabelledGauge(registry, { ...instances, labelNames: ['configuration', 'kind'] }, function* () {
+    for (const { name: configuration, counts } of read())
+      for (const [kind, count] of Object.entries(counts)) yield [{ configuration, kind }, count];
+  });
+}
