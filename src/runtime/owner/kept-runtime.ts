@@ -5,6 +5,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
+import { messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { Logger } from '../../telemetry/logger.js';
