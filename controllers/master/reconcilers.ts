@@ -80,11 +80,9 @@ export interface ReconcilerWakes {
 
 export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
   const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger, ending } = options;
-  const { instances, nodes } = state;
   const placement = new Placement({
     ...state,
     ...options.placement,
-    records: state.instanceRecords,
     beats,
     onPlaceFreed: wakes.onPlaceFreed,
     metrics,
@@ -108,7 +106,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     delayOf: (name) => minimumService.delayOf(name),
   });
   const mover = new Mover({
-    instances,
+    ...state,
     creations,
     writer,
     onCreated: (name, id) => minimumService.noteCreated(name, id),
@@ -128,19 +126,22 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       clock,
     }),
     heartbeat: new Heartbeat({
-      nodes: state.nodeRecords,
-      records: state.instanceRecords,
-      instancesByNode: state.instancesByNode,
+      ...state,
       beats,
       timeoutMs: nodeTimeoutMs,
       clock,
       logger,
     }),
     drains,
-    forecaster: new ContentForecaster({ ...state, ...options.placement, minimumService, rollouts, clock }),
+    forecaster: new ContentForecaster({
+      ...state,
+      ...options.placement,
+      minimumService,
+      foretellRollout: (content, isAtMaximum) => rollouts.foretell(content, isAtMaximum),
+      clock,
+    }),
     replacements: new Replacements({
-      instances,
-      nodes,
+      ...state,
       victims,
       mover,
       // Every caller that moves instances is asked here.

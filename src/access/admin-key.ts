@@ -2,7 +2,7 @@
  * Makes the operator's key, label `admin`: when the store holds no key at all, and again when the operator has
  * emptied `data/admin.key`. Called at start, after the store is open and before the API listens.
  */
-import { type ApiKeyRecord, apiKeyRecordSchema } from '../model/access/api-key.js';
+import { type ApiKeyRecord, apiKeyRecordSchema, withoutLimits } from '../model/access/api-key.js';
 import type { AuditTrail } from '../model/audit.js';
 import { apiKeyKey, PREFIX } from '../store/keys.js';
 import { create, type Store } from '../store/store.js';
@@ -79,7 +79,13 @@ async function replace({ store, path, now, audit, logger }: AdminKeyOptions): Pr
 }
 
 function recordOf(token: string, createdAt: number): ApiKeyRecord {
-  return { label: ADMIN_LABEL, scope: 'ALL', hash: hashToken(token), mask: maskToken(token), createdAt };
+  return {
+    label: ADMIN_LABEL,
+    hash: hashToken(token),
+    mask: maskToken(token),
+    createdAt,
+    grant: withoutLimits('ALL'),
+  };
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
-import { type ApiKeyRecord, grantOf } from '../model/access/api-key.js';
+import type { ApiKeyRecord } from '../model/access/api-key.js';
 import { grantOfSession, SESSION_IDLE_MS, type SessionRecord } from '../model/access/session.js';
 import type { MirrorReader } from '../store/mirror.js';
 import { KeyAccess } from './access.js';
@@ -102,7 +102,7 @@ export class KeyIndex {
   #addKey(label: string, record: ApiKeyRecord): void {
     const { clock, onUse } = this.#options;
     const { hash: keyHash, lastUse } = record;
-    const access = new KeyAccess({ label, keyHash, grant: grantOf(record), lastUse, clock, onUse });
+    const access = new KeyAccess({ label, keyHash, grant: record.grant, lastUse, clock, onUse });
     this.#add(this.#keys, label, keyHash, access);
   }
 
@@ -139,7 +139,7 @@ export class KeyIndex {
 }
 
 function isSameKey(before: ApiKeyRecord, after: ApiKeyRecord): boolean {
-  return before.hash === after.hash && isSame(grantOf(before), grantOf(after));
+  return before.hash === after.hash && isSame(before.grant, after.grant);
 }
 
 function isSameSession({ lastUse: _, ...before }: SessionRecord, after: SessionRecord): boolean {

@@ -6,7 +6,6 @@ import type { Clock } from '../loop/clock.js';
 import { KeyedTurns } from '../loop/keyed-turns.js';
 import {
   type ApiKeyRecord,
-  apiKeyRecord,
   apiKeyRecordSchema,
   type Grant,
   isMasterKey,
@@ -55,7 +54,7 @@ export class KeyWriter {
       throw refused(`there are ${keys.size} keys, the most that are kept: delete one first`);
     const token = generateToken();
     const hash = hashToken(token);
-    const record = apiKeyRecord({ label, hash, mask: maskToken(token), createdAt: clock.now() }, grant);
+    const record: ApiKeyRecord = { label, hash, mask: maskToken(token), createdAt: clock.now(), grant };
     try {
       await keys.until(await create(store, apiKeyKey(label), apiKeyRecordSchema.parse(record)));
     } catch (error) {

@@ -5,7 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
 import { KeyedTurns } from '../loop/keyed-turns.js';
-import { type ApiKeyRecord, grantOf, type LastUse } from '../model/access/api-key.js';
+import type { ApiKeyRecord, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { endOfSession, grantOfSession, SESSION_MAX_MS, type SessionRecord } from '../model/access/session.js';
 import { DroverError } from '../model/errors.js';
@@ -132,7 +132,7 @@ function scopeOf(access: Access, asked: KeyScope | null): KeyScope {
 }
 
 function endOf(key: ApiKeyRecord, asked: number | null, now: number): number {
-  const latest = Math.min(now + SESSION_MAX_MS, grantOf(key).expiresAt ?? Number.POSITIVE_INFINITY);
+  const latest = Math.min(now + SESSION_MAX_MS, key.grant.expiresAt ?? Number.POSITIVE_INFINITY);
   if (asked !== null && asked > now + SESSION_MAX_MS)
     throw refused('body field expires: a session lasts 7 days at most');
   return Math.min(latest, asked ?? latest);

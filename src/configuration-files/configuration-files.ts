@@ -6,12 +6,11 @@ import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
 import type { Clock } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';
-import {
-  type ConfigurationFileError,
-  type ConfigurationFileWarning,
-  type ConfigurationRecord,
-  type ConfigurationWarning,
-  isBroughtBy,
+import type {
+  ConfigurationFileError,
+  ConfigurationFileWarning,
+  ConfigurationRecord,
+  ConfigurationWarning,
 } from '../model/configuration.js';
 import { DroverError, messageOf } from '../model/errors.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -148,7 +147,7 @@ export class ConfigurationFiles implements Part {
    */
   async isInForce(record: ConfigurationRecord): Promise<boolean> {
     return (
-      !isBroughtBy(record, this.#source.nodeId) ||
+      record.sourceNode !== this.#source.nodeId ||
       this.waiting().has(record.configuration.name) ||
       this.#source.isAsRead(record.sourceFile)
     );

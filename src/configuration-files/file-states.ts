@@ -7,7 +7,6 @@ import {
   type ConfigurationFileError,
   type ConfigurationRecord,
   configurationFileErrorSchema,
-  isBroughtBy,
 } from '../model/configuration.js';
 import type { Reading } from './directory.js';
 
@@ -61,7 +60,7 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
   const elsewhere = new Map<string, ConfigurationRecord>();
   const found: StatedFile[] = [];
   for (const [name, { value }] of facts.records) {
-    if (!isBroughtBy(value, facts.nodeId)) elsewhere.set(name, value);
+    if (value.sourceNode !== facts.nodeId) elsewhere.set(name, value);
     else if (facts.files.has(value.sourceFile)) sources.set(value.sourceFile, value);
     else found.push(withoutReading(facts, value, true));
   }
@@ -117,7 +116,7 @@ function judged(
 
 /** A file of another node, which is not read here, or one that is gone. */
 function withoutReading(
-  { nodeId, heldBack, waiting }: FileStateFacts,
+  { heldBack, waiting }: FileStateFacts,
   record: ConfigurationRecord,
   isHere: boolean,
 ): StatedFile {
@@ -131,7 +130,7 @@ function withoutReading(
   const message = isHere ? gone : reason;
   return {
     file: record.sourceFile,
-    node: record.sourceNode ?? nodeId,
+    node: record.sourceNode,
     name,
     state,
     error: message === undefined ? null : why(message),

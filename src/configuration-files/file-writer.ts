@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
 import { isMissing } from '../files/system-error.js';
-import { type ConfigurationRecord, isBroughtBy } from '../model/configuration.js';
+import type { ConfigurationRecord } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { unknownConfiguration } from '../model/unknown.js';
 import type { MirrorReader } from '../store/mirror.js';
@@ -146,7 +146,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   #isOurs(record: ConfigurationRecord): boolean {
-    return isBroughtBy(record, this.#source.nodeId);
+    return record.sourceNode === this.#source.nodeId;
   }
 }
 

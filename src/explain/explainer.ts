@@ -2,23 +2,18 @@
  * Gathers the facts for `why`: records, the controllers' present knowledge, and the nodes' descriptions of their
  * instances.
  */
+
 import type { Clock } from '../loop/clock.js';
-import type {
-  ConfigurationFileError,
-  ConfigurationFileWarning,
-  ConfigurationRecord,
-} from '../model/configuration.js';
+import type { ConfigurationFileError, ConfigurationFileWarning } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { publicMessage } from '../model/public-message.js';
-import type { RolloutRecord } from '../model/rollout.js';
 import type { InstanceDescription } from '../model/run/instance-description.js';
 import { unknownConfiguration, unknownInstance, unknownNode } from '../model/unknown.js';
 import { setAsideOf } from '../state/left-of-record.js';
-import type { LookupReader } from '../store/lookup.js';
-import type { MirrorReader } from '../store/mirror.js';
+import type { StateRecords } from '../state/master-state.js';
 import { explainConfiguration } from './configuration.js';
 import type { ContactView, Decisions } from './decisions.js';
 import {
@@ -55,12 +50,11 @@ export interface FileReports {
   warnings(): readonly ConfigurationFileWarning[];
 }
 
-export interface FactsExplainerOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly nodes: MirrorReader<NodeRecord>;
-  readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
-  readonly instancesByConfiguration: LookupReader<string>;
+export interface FactsExplainerOptions
+  extends Pick<
+    StateRecords,
+    'instances' | 'configurations' | 'nodes' | 'rollouts' | 'instancesByConfiguration'
+  > {
   readonly files: FileReports;
   readonly decisions: Decisions;
   /** What placement has given out on a node. */

@@ -80,7 +80,7 @@ export class LeaderSearch implements Part {
       );
       if (leader !== null) leadership.heard(leader);
     } catch (error) {
-      // A master that is away, or of an older version, gives no answer.
+      // A master that is away gives no answer.
       if (!(error instanceof DroverError) && !signal.aborted) throw error;
     }
   }

@@ -68,7 +68,7 @@ export function contentsOf(
 ): readonly KeptContent[] {
   const kept = history?.contents ?? [];
   if (record === undefined || kept.at(-1)?.revision === record.hash) return kept;
-  const { hash: revision, sourceFile: file, sourceNode: node = null } = record;
+  const { hash: revision, sourceFile: file, sourceNode: node } = record;
   const number = (kept.at(-1)?.number ?? 0) + 1;
   return [...kept, { number, revision, at: null, file, node, key: null, commit: null, isDirty: null }];
 }

@@ -153,20 +153,14 @@ export const configurationRecordSchema = z.object({
   configuration: configurationSchema,
   /** The file that the content came from, under `configurations/` of its node, such as `hello.json`. */
   sourceFile: z.string(),
-  /** The node of that file; records of 0.1.0 omit it. */
-  sourceNode: z.string().optional(),
+  /** The node of that file. */
+  sourceNode: z.string(),
   /** The hash that `hashConfiguration` makes of the content: the key of its revision. */
   hash: z.string(),
 });
-export type ConfigurationRecord = z.output<typeof configurationRecordSchema>;
-
-/** True when a file of this node brought the record. A record without a node came from a file of the master itself. */
-export function isBroughtBy(
-  { sourceNode }: Pick<ConfigurationRecord, 'sourceNode'>,
-  masterNodeId: string,
-): boolean {
-  return (sourceNode ?? masterNodeId) === masterNodeId;
-}
+export type ConfigurationRecord = Readonly<z.output<typeof configurationRecordSchema>>;
+/** A content and the hash that names it. */
+export type ConfigurationContent = Pick<ConfigurationRecord, 'configuration' | 'hash'>;
 
 /** A configuration file whose present content is not in force, for `config list`, the log and the metric. */
 export const configurationFileErrorSchema = z.object({

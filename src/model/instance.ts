@@ -140,8 +140,8 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
-  /** Absent: see `makerOf`. */
-  madeBy: makerSchema.optional(),
+  /** Who wanted the instance. */
+  madeBy: makerSchema,
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
   /** That of its configuration's rollout when it was made, or updated in place; absent: 0. */
@@ -213,11 +213,6 @@ export function mayBeUsed(players: Players): boolean {
 
 export function hasPlayers(record: Pick<InstanceRecord, 'status'>): boolean {
   return mayBeUsed(playersOf(record));
-}
-
-/** Who wanted the instance. Where a record does not say, it counts as a client's: no controller ends it for another. */
-export function makerOf({ madeBy }: Pick<InstanceRecord, 'madeBy'>): Maker {
-  return madeBy ?? 'client';
 }
 
 /**

@@ -157,8 +157,8 @@ export class DesiredCopy implements FeedSink {
     this.#apply(delta.put, delta.drop, delta.revisions);
   }
 
-  #saw(revision: number | undefined): void {
-    if (revision === undefined || revision === this.#seen) return;
+  #saw(revision: number): void {
+    if (revision === this.#seen) return;
     this.#seen = revision;
     this.#disk.put(SEEN, revision);
   }

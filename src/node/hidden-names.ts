@@ -51,19 +51,15 @@ export async function lockKeyOf(data: string): Promise<string> {
   throw unusable(file, 'it holds no key; stop the instances of this root, then remove it');
 }
 
-/**
- * A directory with a short path for this user alone, the same at each call. `former`: the directory of version 0.1.0,
- * with the sockets of what that version left running. Throws DRV_NODE_ROOT_UNUSABLE.
- */
-export async function shortDirectoryOf(data: string, former: string): Promise<string> {
+/** A directory with a short path for this user alone, the same at each call. Throws DRV_NODE_ROOT_UNUSABLE. */
+export async function shortDirectoryOf(data: string): Promise<string> {
   const pointer = join(data, 'short-sockets');
   try {
     const kept = await readlink(pointer).catch((error: unknown) => {
       if (!isMissing(error)) throw error;
     });
     if (kept !== undefined && (await isTaken(kept))) return kept;
-    const chosen =
-      kept === undefined && (await isOurs(former)) ? former : await mkdtemp(join(SHORT_DIRECTORY, 'drover-'));
+    const chosen = await mkdtemp(join(SHORT_DIRECTORY, 'drover-'));
     const fresh = `${pointer}.${randomBytes(4).toString('hex')}`;
     await symlink(chosen, fresh);
     await rename(fresh, pointer);

@@ -13,13 +13,7 @@ import { readBootId, readProcess } from '../files/processes.js';
 import { DroverError } from '../model/errors.js';
 import type { RootPaths } from './root.js';
 
-/** Version 0.1.0 wrote no `host`, and did not lock the file. */
-const holderSchema = z.object({
-  pid: z.int(),
-  startTime: z.number(),
-  bootId: z.string(),
-  host: z.string().optional(),
-});
+const holderSchema = z.object({ pid: z.int(), startTime: z.number(), bootId: z.string(), host: z.string() });
 type Holder = z.output<typeof holderSchema>;
 
 const { O_RDWR, O_CREAT, O_NOFOLLOW } = constants;
@@ -39,7 +33,6 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
   let file: number | undefined;
   try {
     file = await openLocked(paths);
-    await refuseUnlockedHolder(paths);
     ftruncateSync(file);
     writeSync(file, JSON.stringify(thisProcess()), 0);
     return heldBy(file);
@@ -81,13 +74,6 @@ async function openLocked(paths: RootPaths): Promise<number> {
   }
 }
 
-/** Refuses when a process of version 0.1.0 runs here, which did not lock the file: the file's text names it. */
-async function refuseUnlockedHolder(paths: RootPaths): Promise<void> {
-  const holder = await readHolder(paths.lockFile);
-  if (holder === undefined || holder.host !== undefined || holder.pid === process.pid) return;
-  if (isSeen(holder)) throw await locked(paths);
-}
-
 async function readHolder(lockFile: string): Promise<Holder | undefined> {
   try {
     return holderSchema.safeParse(JSON.parse(await readFile(lockFile, 'utf8'))).data;
@@ -119,6 +105,6 @@ async function locked({ root, lockFile }: RootPaths): Promise<DroverError> {
 function describe(holder: Holder | undefined): string {
   if (holder === undefined) return '';
   const { pid, host } = holder;
-  if (host === undefined || isSeen(holder)) return ` (pid ${pid})`;
+  if (isSeen(holder)) return ` (pid ${pid})`;
   return ` (pid ${pid} on ${host}, in another container or on another machine)`;
 }

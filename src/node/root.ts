@@ -64,7 +64,7 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
   await provide(data, { made: 0o700, demanded: 0o700 });
   const rootId = await rootIdOf(data);
   const paths = pathsUnder(path, rootId, {
-    sockets: await socketDirectory(data, rootId),
+    sockets: await socketDirectory(data),
     lockKey: await lockKeyOf(data),
   });
   const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
@@ -110,10 +110,10 @@ function pathsUnder(root: string, rootId: string, hidden: Pick<RootPaths, 'socke
   };
 }
 
-async function socketDirectory(data: string, rootId: string): Promise<string> {
+async function socketDirectory(data: string): Promise<string> {
   const wanted = join(data, 'sockets');
   const isShort = Buffer.byteLength(wanted) + SOCKET_NAME_BYTES <= MAX_SOCKET_PATH_BYTES;
-  return isShort ? wanted : await shortDirectoryOf(data, `/tmp/drover-${rootId}`);
+  return isShort ? wanted : await shortDirectoryOf(data);
 }
 
 async function usableRoot(root: string): Promise<string> {

@@ -3,7 +3,6 @@
 import { z } from 'zod';
 import {
   type ApiKeyRecord,
-  grantOf,
   keyPatternsSchema,
   keyRangesSchema,
   keyScopeSchema,
@@ -103,7 +102,7 @@ export function listKeys({ keys, clock }: Pick<Reads & Writes, 'keys' | 'clock'>
 
 function listed(record: ApiKeyRecord, now: number): ListedKey {
   const { label, mask, createdAt, lastUse } = record;
-  const { scope, configurations, from, expiresAt } = grantOf(record);
+  const { scope, configurations, from, expiresAt } = record.grant;
   return {
     label,
     scope,

@@ -52,13 +52,11 @@ export function listConfigurations(needs: Reads): ConfigurationSummary[] {
   const states = new Map(
     statesOfFiles(needs).map(({ file, node, state }) => [JSON.stringify([node, file]), state]),
   );
-  const { nodeId } = needs.configurationFiles.place();
   const warnings = warningsOf(needs);
   return [...needs.configurations.entries()]
     .map(([name, { value }]) => ({
       ...summaryOf(value, counts.get(name), broken),
-      fileState:
-        states.get(JSON.stringify([value.sourceNode ?? nodeId, value.sourceFile])) ?? ('pending' as const),
+      fileState: states.get(JSON.stringify([value.sourceNode, value.sourceFile])) ?? ('pending' as const),
       outdated: ages.get(name)?.outdated ?? 0,
       warnings: warnings.get(name) ?? [],
     }))

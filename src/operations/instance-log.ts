@@ -37,8 +37,8 @@ export const instanceLogSchema = z.object({
 export type InstanceLog = z.output<typeof instanceLogSchema>;
 
 /**
- * Reads the last lines of the log, or of the part that the question names. Throws DRV_NODE_DISCONNECTED;
- * DRV_NOT_IMPLEMENTED when the node is too old for parts and times; DRV_RUN_UNKNOWN when there is no previous run.
+ * Reads the last lines of the log, or of the part that the question names. Throws DRV_NODE_DISCONNECTED, and
+ * DRV_RUN_UNKNOWN when there is no previous run.
  */
 export async function readInstanceLog(
   { streams }: Reads,

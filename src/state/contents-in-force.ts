@@ -2,15 +2,13 @@
  * Answers what instances are made from: the content of the configuration's file, or the last good one while a rollout
  * holds that back. Creation, placement's outlook and rollouts ask here, so that all agree.
  */
-import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
+import type { Configuration, ConfigurationContent, ConfigurationRecord } from '../model/configuration.js';
 import { isHeldBack, isSameProcess, type RolloutRecord, revisionForNew, targetOf } from '../model/rollout.js';
 import { NO_UPDATE } from '../model/update.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 /** A content, and the generation of the rollout that an instance made from it belongs to. */
-export interface ContentInForce {
-  readonly configuration: Configuration;
-  readonly hash: string;
+export interface ContentInForce extends ConfigurationContent {
   readonly generation: number;
 }
 
@@ -37,10 +35,10 @@ export class ContentsInForce {
   }
 
   /**
-   * What new instances are made from in the end when a record is in force that need not be stored: canaries are good, but
+   * What new instances are made from in the end when a content is in force that need not be stored: canaries are good, but
    * where a person promotes them nobody has yet. Plans ask so.
    */
-  expectedUnder(record: ConfigurationRecord): ContentInForce {
+  expectedUnder(record: ConfigurationContent): ContentInForce {
     const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
     if (rollout === undefined) return { ...record, generation: 0 };
     const isPromoted = !this.isHeldBackUnder(record) && record.configuration.update?.promote === 'auto';
@@ -48,8 +46,8 @@ export class ContentsInForce {
     return this.#content(record, revision, rollout.generation);
   }
 
-  /** Whether a rollout would hold the content of a record back that need not be stored. */
-  isHeldBackUnder(record: ConfigurationRecord): boolean {
+  /** Whether a rollout would hold back a content that need not be stored. */
+  isHeldBackUnder(record: ConfigurationContent): boolean {
     const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
     return rollout !== undefined && isHeldBack(rollout) && !this.isNews(record, rollout);
   }
@@ -61,19 +59,19 @@ export class ContentsInForce {
     return record === undefined || rollout === undefined ? undefined : this.targetUnder(record, rollout);
   }
 
-  /** The same for a record and a rollout that need not be stored: plans ask so. */
-  targetUnder(record: ConfigurationRecord, rollout: RolloutRecord): ContentInForce {
+  /** The same for a content and a rollout that need not be stored: plans ask so. */
+  targetUnder(record: ConfigurationContent, rollout: RolloutRecord): ContentInForce {
     return this.#content(record, targetOf(rollout), rollout.generation);
   }
 
   /** Whether the file says another content than the rollout has taken up: more than fields that hold without a restart. */
-  isNews({ configuration, hash }: ConfigurationRecord, rollout: RolloutRecord): boolean {
+  isNews({ configuration, hash }: ConfigurationContent, rollout: RolloutRecord): boolean {
     if (rollout.to === hash) return false;
     const taken = this.#sources.revisions.get(rollout.to)?.value;
     return taken === undefined || !isSameProcess(taken, configuration);
   }
 
-  #revisionOf(record: ConfigurationRecord, rollout: RolloutRecord): string {
+  #revisionOf(record: ConfigurationContent, rollout: RolloutRecord): string {
     const { strategy, canary } = record.configuration.update ?? NO_UPDATE;
     if (!this.isNews(record, rollout)) {
       const isOfFile =
@@ -85,7 +83,7 @@ export class ContentsInForce {
   }
 
   /** A content that cannot be read is none: then it is that of the file. */
-  #content(record: ConfigurationRecord, hash: string, generation: number): ContentInForce {
+  #content(record: ConfigurationContent, hash: string, generation: number): ContentInForce {
     const configuration = hash === record.hash ? undefined : this.#sources.revisions.get(hash)?.value;
     if (configuration === undefined)
       return { configuration: record.configuration, hash: record.hash, generation };

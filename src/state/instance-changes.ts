@@ -53,7 +53,7 @@ export interface InstanceContent {
 /** The record of a new instance, without a place. `now` in Unix milliseconds. */
 export function newInstance(
   content: InstanceContent,
-  { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker | undefined; readonly now: number },
+  { id, madeBy, now }: { readonly id: string; readonly madeBy: Maker; readonly now: number },
 ): InstanceRecord {
   const { configuration, hash: revision, generation = 0 } = content;
   const { name: configurationName, runtime, static: isStatic, ramMB, cpu } = configuration;
@@ -67,13 +67,13 @@ export function newInstance(
     ramMB,
     cpu,
     createdAt: now,
+    madeBy,
     desired: { goal: 'run', restartToken: 0 },
     placement: null,
     home: null,
     status: { ...NEW_STATUS, lastHeartbeat: now },
   };
   if (generation > 0) record.generation = generation;
-  if (madeBy !== undefined) record.madeBy = madeBy;
   return record;
 }
 

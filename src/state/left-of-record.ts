@@ -72,9 +72,9 @@ export function leftOfNode(value: unknown): LeftOfNode {
   return nodeSchema.parse(objectOf(value));
 }
 
-const sourceSchema = z.object({ sourceFile: z.string(), sourceNode: z.string().optional() });
+const sourceSchema = z.object({ sourceFile: z.string(), sourceNode: z.string() });
 
-/** The file that a configuration came from, and its node, which records of 0.1.0 omit. Undefined: not readable. */
+/** The file that a configuration came from, and its node. Undefined: not readable. */
 export function leftOfConfiguration(value: unknown): z.output<typeof sourceSchema> | undefined {
   return sourceSchema.safeParse(value).data;
 }

@@ -160,3 +160,6 @@ export class MasterState {
     return [...records, ...this.#credentials];
   }
 }
+
+/** The mirrors and lookups of the state. Readers take all of them, and use what they need. */
+export type StateRecords = Omit<MasterState, 'line' | 'start' | 'stop' | 'unreadable' | 'unreadableCounts'>;

@@ -3,7 +3,7 @@
  * transaction, a start, a signal, an answer to a client. In a partition an instance may be replaced by one with
  * another id; the same id never runs twice.
  */
-import { hasEndedByItself, type InstanceRecord, isAtRest, makerOf } from '../../src/model/instance.js';
+import { hasEndedByItself, type InstanceRecord, isAtRest } from '../../src/model/instance.js';
 import type { NodeRecord } from '../../src/model/node.js';
 import type { RunId, StartSpec } from '../../src/runtime/runtime.js';
 import { FreshFiles } from './fresh-files.js';
@@ -423,7 +423,7 @@ export class Invariants {
   #givesWay(original: InstanceRecord): boolean {
     return [...this.book.instances.values()].some((record) => {
       const isStanding = record.replaces === original.id && record.desired.goal === 'run';
-      return isStanding && (makerOf(original) === 'enforcer' || makerOf(record) === 'client');
+      return isStanding && (original.madeBy === 'enforcer' || record.madeBy === 'client');
     });
   }
 

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { MOST_ENDED } from '../../controllers/master/instance-cleanup/plan.js';
 import { hashConfiguration } from '../../src/model/configuration.js';
-import { hasEndedByItself, hasFinished, type InstanceRecord, makerOf } from '../../src/model/instance.js';
+import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../src/model/instance.js';
 import { isRestarted } from '../../src/model/stopping.js';
 import { PREFIX } from '../../src/store/keys.js';
 import type { Fleet } from './fleet.js';
@@ -123,7 +123,7 @@ function* surplusOf(fleet: Fleet): Generator<string> {
   );
   for (const name of invariants.book.configurations.keys()) {
     const made = standing.filter(
-      (record) => record.configurationName === name && makerOf(record) === 'enforcer',
+      (record) => record.configurationName === name && record.madeBy === 'enforcer',
     );
     const excused = standing.filter(({ configurationName, replaces, status }) => {
       if (configurationName !== name || replaces === undefined) return false;

@@ -5,7 +5,7 @@ import type { RecordEdit } from '../../../src/configuration-files/record-edits.j
 import { inTransactions } from '../../../src/configuration-files/record-transactions.js';
 import type { ConfigurationSource } from '../../../src/configuration-files/source.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
-import { type ConfigurationRecord, isBroughtBy } from '../../../src/model/configuration.js';
+import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { leftOfConfiguration } from '../../../src/state/left-of-record.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { Store } from '../../../src/store/store.js';
@@ -131,18 +131,16 @@ export class ConfigurationTree implements ViewTree {
    * The hash that is compared. The record of the only master follows its file to another name or node, too. With several
    * masters each has a file of its own.
    */
-  #mark(hash: string, file: string, node = ''): string {
+  #mark(hash: string, file: string, node: string): string {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;
   }
 
   #isBrought(name: string): boolean {
     const { source, configurations } = this.#options;
     const record = configurations.get(name)?.value;
-    if (record !== undefined) return isBroughtBy(record, source.nodeId);
+    if (record !== undefined) return record.sourceNode === source.nodeId;
     const left = leftOfConfiguration(configurations.setAside.get(name)?.value);
-    return (
-      left !== undefined && isBroughtBy(left, source.nodeId) && source.files?.has(left.sourceFile) !== true
-    );
+    return left?.sourceNode === source.nodeId && source.files?.has(left.sourceFile) !== true;
   }
 
   #saidHere(name: string, hash: string): SaidHere {

@@ -3,29 +3,22 @@
  * What runs is restarted by its node; what does not takes the content at its next start.
  */
 
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { changedFields, strongestClass } from '../../../src/model/field-class.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { UpdateOutcome } from '../../../src/operations/writes.js';
-import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import { type InstanceContent, withContent, withLiveContent } from '../../../src/state/instance-changes.js';
 import { visibleInstance } from '../../../src/state/instance-writes.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, revisionKey } from '../../../src/store/keys.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
-import { modify, type RecordSet, untilShown } from '../../../src/store/modify.js';
+import { modify, untilShown } from '../../../src/store/modify.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { PlaceAgain, Placement } from '../placement/reconciler.js';
 
 const UPDATE_TRIES = 20;
 
-export interface InstanceUpdatesOptions {
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly contents: ContentsInForce;
-  readonly instanceRecords: RecordSet<InstanceRecord>;
-  /** Contents that instances have, by hash. */
-  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
+export interface InstanceUpdatesOptions extends StateRecords {
   readonly placement: Pick<Placement, 'placeAgain'>;
 }
 

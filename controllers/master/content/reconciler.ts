@@ -1,17 +1,14 @@
 /** The content controller: lets instances take the content in force of their configurations. Key: instance id. */
+
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { Configuration } from '../../../src/model/configuration.js';
 import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
-import type { ContentInForce, ContentsInForce } from '../../../src/state/contents-in-force.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { ContentInForce } from '../../../src/state/contents-in-force.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type InstanceUpdates, isLive } from './instance-updates.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
-export interface ContentsOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly contents: Pick<ContentsInForce, 'of' | 'targetOf'>;
-  readonly revisions: MirrorReader<Configuration>;
+export interface ContentsOptions extends StateRecords {
   readonly updates: Pick<InstanceUpdates, 'update' | 'refusal'>;
   readonly logger: Logger;
 }

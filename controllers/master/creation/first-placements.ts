@@ -1,12 +1,12 @@
 /** Waits for the first placement pass over a new instance, so that the answer to its client shows node and port. */
+
 import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 
 const PATIENCE_MS = 250;
 
-export interface FirstPlacementsOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
+export interface FirstPlacementsOptions extends StateRecords {
   readonly clock: Clock;
 }
 

@@ -8,29 +8,21 @@ import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord, Maker } from '../../../src/model/instance.js';
 import { randomInstanceId } from '../../../src/model/names.js';
-import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { unknownConfiguration } from '../../../src/model/unknown.js';
 import type { AdoptOptions } from '../../../src/operations/writes.js';
-import type { ContentInForce, ContentsInForce } from '../../../src/state/contents-in-force.js';
+import type { ContentInForce } from '../../../src/state/contents-in-force.js';
 import { newInstance, withGoal } from '../../../src/state/instance-changes.js';
 import { setAsideOf } from '../../../src/state/left-of-record.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { configurationKey, instanceKey, rolloutKey } from '../../../src/store/keys.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
 import { untilShown } from '../../../src/store/modify.js';
-import { MAX_OPERATIONS, type Operation, type Store } from '../../../src/store/store.js';
+import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import type { NewPlace, Placement } from '../placement/reconciler.js';
 import { FirstPlacements } from './first-placements.js';
 
 const CREATE_TRIES = 20;
 
-export interface InstanceCreationsOptions {
-  readonly store: Store;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly rollouts: MirrorReader<RolloutRecord>;
-  readonly contents: ContentsInForce;
+export interface InstanceCreationsOptions extends StateRecords {
   readonly clock: Clock;
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: () => string;
@@ -82,7 +74,7 @@ export class InstanceCreations {
   async create(configurationName: string): Promise<InstanceRecord> {
     const made = await this.#create(configurationName, (configuration) => {
       this.#refuseAboveMaximum(configuration);
-      return { records: this.#newRecords(this.#contentOf(configuration), ['client']), beside: [] };
+      return { records: this.#newRecords(this.#contentOf(configuration), 'client', 1), beside: [] };
     });
     const id = made?.[0];
     const created = id === undefined ? undefined : await this.#firstPlacements.after(id);
@@ -134,8 +126,9 @@ export class InstanceCreations {
       if (isOutdated || underWay >= count) return undefined;
       // The configuration and its rollout are checked, too.
       const most = MAX_OPERATIONS - 2 - originals.length;
-      const makers = Array.from({ length: Math.min(count - underWay, most) }, (): Maker => 'enforcer');
-      const records = this.#newRecords(this.#contentOf(configuration), makers).map((record, index) => {
+      const due = Math.min(count - underWay, most);
+      const made = this.#newRecords(this.#contentOf(configuration), 'enforcer', due);
+      const records = made.map((record, index) => {
         const original = replaces[index];
         return original === undefined ? record : { ...record, replaces: original };
       });
@@ -161,7 +154,7 @@ export class InstanceCreations {
       const made =
         content === 'rollout' ? this.#options.contents.targetOf(name) : this.#contentOf(configuration);
       if (made === undefined) return undefined;
-      const records = this.#newRecords(made, [old.value.madeBy]).map((record) => ({
+      const records = this.#newRecords(made, old.value.madeBy, 1).map((record) => ({
         ...record,
         replaces: id,
       }));
@@ -278,16 +271,15 @@ export class InstanceCreations {
     return running;
   }
 
-  /** One record for each maker. */
-  #newRecords(content: ContentInForce, makers: readonly (Maker | undefined)[]): InstanceRecord[] {
+  #newRecords(content: ContentInForce, madeBy: Maker, count: number): InstanceRecord[] {
     const { clock, instances, newInstanceId = randomInstanceId } = this.#options;
     const now = clock.now();
     const ids = new Set<string>();
-    while (ids.size < makers.length) {
+    while (ids.size < count) {
       const id = newInstanceId();
       if (instances.get(id) === undefined) ids.add(id);
     }
-    return [...ids].map((id, index) => newInstance(content, { id, madeBy: makers[index], now }));
+    return [...ids].map((id) => newInstance(content, { id, madeBy, now }));
   }
 }
 

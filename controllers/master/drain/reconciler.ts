@@ -1,13 +1,12 @@
 /** The drain controller: empties nodes whose record has a drain, in small steps. Key: node id. */
+
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { NodeRecord } from '../../../src/model/node.js';
 import type { Drain, DrainProgress } from '../../../src/model/node-drain.js';
 import { leftOfInstance } from '../../../src/state/left-of-record.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
-import { modify, type RecordSet } from '../../../src/store/modify.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
+import { modify } from '../../../src/store/modify.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Mover } from '../replacement/mover.js';
@@ -16,10 +15,7 @@ import type { DrainFacts } from './facts.js';
 import { type DrainStep, plan } from './plan.js';
 import { moveOf, progressOf } from './progress.js';
 
-export interface DrainsOptions {
-  readonly nodeRecords: RecordSet<NodeRecord>;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instancesByNode: LookupReader<string>;
+export interface DrainsOptions extends StateRecords {
   readonly victims: Victims;
   readonly mover: Mover;
   readonly clock: Clock;

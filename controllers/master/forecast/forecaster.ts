@@ -9,9 +9,7 @@ import type {
   PlannedContent,
   ServiceForecast,
 } from '../../../src/operations/plan/forecast.js';
-import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import type { InstanceContent } from '../../../src/state/instance-changes.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
 import { isLive, needsNoStart } from '../content/instance-updates.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
 import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';
@@ -29,10 +27,8 @@ import { Room } from './room.js';
 import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
 export interface ContentForecasterOptions extends StillPlacesOptions {
-  readonly instancesByConfiguration: LookupReader<string>;
   readonly minimumService: Pick<MinimumService, 'factsUnder' | 'leavers'>;
-  readonly rollouts: Pick<Rollouts, 'foretell'>;
-  readonly contents: Pick<ContentsInForce, 'expectedUnder' | 'isHeldBackUnder'>;
+  readonly foretellRollout: Rollouts['foretell'];
 }
 
 interface Planned {
@@ -76,18 +72,17 @@ export class ContentForecaster implements Forecaster {
   }
 
   #plan(content: PlannedContent, places: StillPlaces): Planned {
-    const { minimumService, rollouts, contents } = this.#options;
+    const { minimumService, foretellRollout, contents } = this.#options;
     const { to } = content;
-    const record = to === null ? null : { ...to, sourceFile: '' };
-    const made = record && contents.expectedUnder(record);
-    const isHeldBack = record !== null && contents.isHeldBackUnder(record);
+    const made = to && contents.expectedUnder(to);
+    const isHeldBack = to !== null && contents.isHeldBackUnder(to);
     const instances = this.#instancesOf({ content, made, isHeldBack }, places);
     const service = to === null ? null : minimumService.factsUnder(to.configuration);
     const outcome =
       service === null ? outcomeWithout(minimumService.leavers.without(content.name)) : outcomeOf(service);
     const standing = instances.length - outcome.ended.size + outcome.create;
     const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
-    const rollout = record === null ? NO_ROLLOUT : rollouts.foretell(record, isAtMaximum);
+    const rollout = to === null ? NO_ROLLOUT : foretellRollout(to, isAtMaximum);
     return { content, made, isHeldBack, instances, outcome, rollout };
   }
 

@@ -2,11 +2,11 @@
  * Finds places for instances that are not there yet, on the fleet as it is: placement's own shortlists, over a ledger of its
  * own in which a plan ends and places instances. Nothing of it reaches the ledger that placement decides by.
  */
-import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { type InstanceContent, newInstance, withContent } from '../../../src/state/instance-changes.js';
-import type { Mirror, Mirrored, MirrorListener, MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
+import type { Mirror, Mirrored, MirrorListener } from '../../../src/store/mirror.js';
 import { losesFiles } from '../content/instance-updates.js';
 import { placementAgain } from '../placement/again.js';
 import type { Candidate } from '../placement/conditions.js';
@@ -16,11 +16,8 @@ import type { PlacesOptions } from '../placement/places.js';
 import { Shortlists } from '../placement/shortlists.js';
 import type { UpdateOutlook } from './plan.js';
 
-export interface StillPlacesOptions
-  extends Pick<PlacesOptions, 'nodes' | 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'> {
-  readonly instances: Mirror<InstanceRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-}
+export type StillPlacesOptions = StateRecords &
+  Pick<PlacesOptions, 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'>;
 
 export interface WaitingOutlook {
   readonly configurationName: string;

@@ -7,17 +7,13 @@ import type { ContactView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { NodeRecord } from '../../../src/model/node.js';
 import { withNodeBack, withNodeLost } from '../../../src/state/instance-changes.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import { modify, type RecordSet } from '../../../src/store/modify.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
+import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type HeartbeatStep, isHeard, type NodeFacts, plan } from './plan.js';
 
-export interface HeartbeatOptions {
-  readonly nodes: RecordSet<NodeRecord>;
-  readonly records: RecordSet<InstanceRecord>;
-  readonly instancesByNode: LookupReader<string>;
+export interface HeartbeatOptions extends StateRecords {
   readonly beats: BeatBook;
   readonly timeoutMs: number;
   readonly clock: Clock;
@@ -34,13 +30,13 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
   }
 
   observe(nodeId: string): NodeFacts | undefined {
-    const { nodes, records, instancesByNode, beats, timeoutMs } = this.#options;
-    const node = nodes.mirror.get(nodeId)?.value;
+    const { nodes, instances, instancesByNode, beats, timeoutMs } = this.#options;
+    const node = nodes.get(nodeId)?.value;
     if (node === undefined) return undefined;
     const standing: string[] = [];
     const marked: string[] = [];
     for (const id of instancesByNode.get(nodeId)) {
-      const record = records.mirror.get(id)?.value;
+      const record = instances.get(id)?.value;
       if (record === undefined || record.desired.goal !== 'run') continue;
       if (record.status.reason === 'node-lost') marked.push(id);
       else if (record.status.state !== 'STOPPED') standing.push(id);
@@ -66,7 +62,7 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
       case 'restore':
         await Promise.all(
           step.ids.map((id) =>
-            modify(this.#options.records, id, (record) => withNodeBack(record, step.nodeId)),
+            modify(this.#options.instanceRecords, id, (record) => withNodeBack(record, step.nodeId)),
           ),
         );
         return;
@@ -76,9 +72,9 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
   }
 
   async #setCondition({ nodeId, condition, why }: HeartbeatStep & { do: 'set-condition' }): Promise<void> {
-    const { nodes, clock, logger } = this.#options;
+    const { nodeRecords, clock, logger } = this.#options;
     const conditionSince = clock.now();
-    await modify(nodes, nodeId, (node) => ({ ...node, condition, conditionSince }));
+    await modify(nodeRecords, nodeId, (node) => ({ ...node, condition, conditionSince }));
     const level = condition === 'lost' ? 'warn' : 'info';
     logger[level]({ node: nodeId, condition }, `node ${nodeId} is ${condition}: ${why}`);
   }
@@ -88,8 +84,8 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
    * to send them again.
    */
   async #markLost(id: string, nodeId: string): Promise<void> {
-    const { records, beats, timeoutMs } = this.#options;
-    await modify(records, id, (record): InstanceRecord | undefined => {
+    const { instanceRecords, beats, timeoutMs } = this.#options;
+    await modify(instanceRecords, id, (record): InstanceRecord | undefined => {
       if (isHeard({ ...beats.contact(nodeId), timeoutMs })) throw new Conflict(`node ${nodeId} is back`);
       return withNodeLost(record, nodeId);
     });

@@ -2,34 +2,19 @@
  * The instance-cleanup controller: removes records of instances, instances of a configuration that ended by themselves,
  * and contents of revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the store.
  */
+
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import type { ConfigurationHistory } from '../../../src/model/configuration-history.js';
 import { hasEndedByItself, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
-import type { RolloutRecord } from '../../../src/model/rollout.js';
 import { durationText } from '../../../src/model/words.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { instanceKey, PREFIX, revisionKey } from '../../../src/store/keys.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
-import { MAX_OPERATIONS, type Operation, type Store } from '../../../src/store/store.js';
+import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type CleanupFacts, type CleanupStep, plan } from './plan.js';
 
-export interface InstanceCleanupOptions {
-  readonly store: Store;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly rollouts: MirrorReader<RolloutRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-  readonly instancesByRevision: LookupReader<string>;
-  readonly histories: Pick<MirrorReader<ConfigurationHistory>, 'until'>;
-  readonly configurationsByHash: LookupReader<string>;
-  readonly historiesByRevision: LookupReader<string>;
-  readonly rolloutsByRevision: LookupReader<string>;
-  readonly replacements: LookupReader<string>;
-  readonly endedByConfiguration: LookupReader<string>;
+export interface InstanceCleanupOptions extends StateRecords {
   /** How many of a configuration's instances that count may go before another would be made in their place. */
   readonly spareOf: (configurationName: string) => number;
   readonly writer: Pick<InstanceWriter, 'removeWhile'>;

@@ -1,15 +1,13 @@
 /** The instances of a configuration as minimum-service counts them, with those that are set aside. */
-import { hasFinished, type InstanceRecord, makerOf, playersOf } from '../../../src/model/instance.js';
-import type { NodeCondition, NodeRecord } from '../../../src/model/node.js';
+
+import { hasFinished, type InstanceRecord, playersOf } from '../../../src/model/instance.js';
+import type { NodeCondition } from '../../../src/model/node.js';
 import { type LeftOfInstance, setAsideOf } from '../../../src/state/left-of-record.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
-import type { Mirror, MirrorReader } from '../../../src/store/mirror.js';
 import { type CountedInstance, isOrdinary, type ServiceFacts } from './plan.js';
 
-export interface CountedInstancesOptions {
-  readonly instances: Mirror<InstanceRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly nodes: MirrorReader<NodeRecord>;
+export interface CountedInstancesOptions extends StateRecords {
   /** As in `ReconcilersOptions`. */
   readonly ending?: AbortSignal | undefined;
 }
@@ -74,7 +72,7 @@ export class CountedInstances {
         knowledge: knowledgeOf(record, node),
         node,
         isDraining: this.#isDraining(record),
-        maker: makerOf(record),
+        maker: record.madeBy,
         players: playersOf(record),
         replaces: record.replaces ?? null,
       });

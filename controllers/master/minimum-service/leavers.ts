@@ -1,20 +1,15 @@
 /** The instances that end because their configuration is gone: finds them and ends them, as `leaving.ts` decides. */
+
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
 import { hasPlayers, type InstanceRecord, playersOf } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
 import { after, patienceOf } from './surplus.js';
 
-export interface LeaversOptions {
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
+export interface LeaversOptions extends StateRecords {
   readonly writer: Pick<InstanceWriter, 'removeWhile' | 'stopWhile'>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -6,11 +6,11 @@
 import type { ServiceView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Plan, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { Configuration } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import { hasPlayers, type InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
 import { CountedInstances, type CountedInstancesOptions } from './counted-instances.js';
@@ -30,9 +30,7 @@ import {
 } from './plan.js';
 import { after, patienceOf } from './surplus.js';
 
-export interface MinimumServiceOptions extends CountedInstancesOptions {
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly revisions: MirrorReader<Configuration>;
+export interface MinimumServiceOptions extends StateRecords, CountedInstancesOptions {
   readonly creations: Pick<InstanceCreations, 'createMissing'>;
   readonly writer: InstanceWriter;
   readonly clock: Clock;

@@ -6,10 +6,9 @@ import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
-import { type InstanceRecord, makerOf, type PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
-import type { RecordSet } from '../../../src/store/modify.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
@@ -18,9 +17,7 @@ import type { Refusal, Shortlist } from './shortlist.js';
 import { Shortlists } from './shortlists.js';
 import { viewOf } from './view.js';
 
-export interface PlacesOptions extends FleetSources {
-  readonly records: RecordSet<InstanceRecord>;
-  readonly revisions: MirrorReader<Configuration>;
+export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'> {
   readonly changes: FleetChanges;
   readonly beats: Pick<BeatBook, 'contact' | 'lastBeatAt'>;
   readonly chooseTemplates: (
@@ -71,7 +68,7 @@ export class Places {
 
   /** The facts of an instance; undefined: it is gone. */
   factsOf(id: string): PlacementFacts | undefined {
-    const record = this.#options.records.mirror.get(id)?.value;
+    const record = this.#options.instances.get(id)?.value;
     return record === undefined ? undefined : this.#factsOf(record);
   }
 
@@ -99,8 +96,8 @@ export class Places {
 
   /** How many instances fit that ask the same as this one; counted up to `most`. */
   room(id: string, most: number): number {
-    const { records, revisions } = this.#options;
-    const record = records.mirror.get(id)?.value;
+    const { instances, revisions } = this.#options;
+    const record = instances.get(id)?.value;
     const configuration = revisions.get(record?.revision ?? '')?.value;
     if (record === undefined || configuration === undefined) return 0;
     if (record.placement !== null || boundTo(record) !== null) return most;
@@ -119,8 +116,8 @@ export class Places {
 
   /** The fit of each node for an instance that waits for a place or another port; undefined: it waits for neither. */
   viewOf(id: string): PlacementView | undefined {
-    const { records, revisions } = this.#options;
-    const record = records.mirror.get(id)?.value;
+    const { instances, revisions } = this.#options;
+    const record = instances.get(id)?.value;
     const configuration = revisions.get(record?.revision ?? '')?.value;
     const facts = this.factsOf(id);
     if (record === undefined || configuration === undefined || facts === undefined || facts.task === null)
@@ -160,7 +157,7 @@ export class Places {
       choice: atHome ?? (bound === null ? shortlist.best() : undefined),
       refusal: () => shortlist.refusal(bound),
       homeId: home?.nodeId ?? null,
-      isUrgent: makerOf(record) === 'client',
+      isUrgent: record.madeBy === 'client',
       awaited: this.#awaitedBy(shortlist, bound),
       templates,
       templateProblems: problems,

@@ -124,9 +124,9 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
-    const { records, ledger } = this.#options;
+    const { instances, instanceRecords, ledger } = this.#options;
     const { id, nodeId, port, hostAddress } = step;
-    const record = records.mirror.get(id)?.value;
+    const record = instances.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
     if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
@@ -134,7 +134,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     const placement = placementOf(step);
     ledger.promise(record, placement);
     try {
-      const placed = await modify(records, id, (current) => {
+      const placed = await modify(instanceRecords, id, (current) => {
         // The place is for the content that it was chosen by: an update in place may have been written before.
         const isDue = taskOf(current) !== null && current.revision === record.revision;
         return isDue && this.#takes(nodeId, current) ? withPlace(current, placement) : undefined;
@@ -165,7 +165,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   async #explain(step: PlacementStep & { do: 'explain' }): Promise<void> {
-    const record = await modify(this.#options.records, step.id, (current) =>
+    const record = await modify(this.#options.instanceRecords, step.id, (current) =>
       current.desired.goal !== 'run' || current.placement !== null ? undefined : withoutPlace(current, step),
     );
     if (record !== undefined) this.#noteExplained(record, step);

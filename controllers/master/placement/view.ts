@@ -3,7 +3,7 @@ import type { PlacementView } from '../../../src/explain/decisions.js';
 import { MOST_LISTED, type PortHolder } from '../../../src/explain/explanation.js';
 import type { Clock } from '../../../src/loop/clock.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { RecordSet } from '../../../src/store/modify.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { BusyPorts } from './busy-ports.js';
 import {
   type Candidate,
@@ -17,7 +17,7 @@ import type { PlacementLedger } from './ledger.js';
 import { mustWait, type PlacementFacts } from './plan.js';
 
 export interface ViewSources {
-  readonly records: RecordSet<InstanceRecord>;
+  readonly instances: MirrorReader<InstanceRecord>;
   readonly ledger: PlacementLedger;
   readonly busyPorts: BusyPorts;
   readonly clock: Clock;
@@ -74,7 +74,7 @@ function* portHolders(
 /** The holder of a port of `node`, as the instance `id` meets it. */
 function holderOf(
   { id, node, port }: { id: string; node: Candidate; port: number },
-  { records, ledger, busyPorts }: ViewSources,
+  { instances, ledger, busyPorts }: ViewSources,
 ): PortHolder {
   const { nodeId, hostAddress } = node;
   const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
@@ -85,7 +85,7 @@ function holderOf(
     const { protocol = null, agoMs = null } = busy ?? {};
     return { port, nodeId, ...nobody, protocol, foundAgoMs: agoMs === null ? null : Math.round(agoMs) };
   }
-  const record = instanceId === undefined ? undefined : records.mirror.get(instanceId)?.value;
+  const record = instanceId === undefined ? undefined : instances.get(instanceId)?.value;
   return {
     port,
     nodeId,

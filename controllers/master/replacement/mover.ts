@@ -1,9 +1,9 @@
 /** Carries out the steps of moves as the API's are, with a log line for each. */
+
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError } from '../../../src/model/errors.js';
-import type { InstanceRecord } from '../../../src/model/instance.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
@@ -12,10 +12,9 @@ import type { MoveStep, RemoveStep, ReplaceStep } from './moves.js';
 /** Makes checks that let a transaction fail once the move is not wanted. Throws Conflict if that is so already. */
 export type MoveGuard = () => readonly Operation[];
 
-export interface MoverOptions {
+export interface MoverOptions extends StateRecords {
   readonly creations: Pick<InstanceCreations, 'replace'>;
   readonly writer: Pick<InstanceWriter, 'removeOfPair' | 'handOver'>;
-  readonly instances: MirrorReader<InstanceRecord>;
   /** Told of each instance that is made. */
   readonly onCreated: (configurationName: string, id: string) => void;
   readonly logger: Logger;

@@ -2,19 +2,17 @@
  * The replacement controller: removes what is surplus of an original and its replacements, unless a caller moves the
  * original. Key: id of the original.
  */
+
 import type { Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
-import type { NodeRecord } from '../../../src/model/node.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import type { FamilyFacts } from './facts.js';
 import type { Mover } from './mover.js';
 import type { RemoveStep } from './moves.js';
 import { plan } from './plan.js';
 import type { Victims } from './victims.js';
 
-export interface ReplacementsOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly nodes: MirrorReader<NodeRecord>;
+export interface ReplacementsOptions extends StateRecords {
   readonly victims: Victims;
   readonly mover: Mover;
   /** Whether a caller wants the instance moved. */

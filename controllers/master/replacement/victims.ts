@@ -1,21 +1,15 @@
 /** Gathers the facts of moves: an instance, its replacement, and what would become of one more instance. */
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
-import { hasFinished, type InstanceRecord, isAtRest, makerOf } from '../../../src/model/instance.js';
+
+import type { Configuration } from '../../../src/model/configuration.js';
+import { hasFinished, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { durationText } from '../../../src/model/words.js';
-import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import { setAsideOf } from '../../../src/state/left-of-record.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { BUSY_FOR_MS } from '../placement/busy-ports.js';
 import type { PlacementOutlook } from '../placement/places.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
 
-export interface VictimsOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly contents: Pick<ContentsInForce, 'of'>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly replacements: LookupReader<string>;
+export interface VictimsOptions extends StateRecords {
   /** Whether one more instance of the configuration fits anywhere. `hash`: that of its content. */
   readonly outlookOf: (hash: string, configuration: Configuration) => PlacementOutlook;
   /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: it does not. */
@@ -44,7 +38,7 @@ export class Victims {
     const players = status.players ?? 0;
     return {
       id,
-      maker: makerOf(record),
+      maker: record.madeBy,
       goal: desired.goal === 'run' ? 'run' : 'ending',
       isUp: status.state === 'ONLINE' || players > 0 || hasFinished(record),
       players,
@@ -142,7 +136,7 @@ function toReplacement(record: InstanceRecord): Replacement {
   const { state, message, players, awaitsReport } = status;
   return {
     id,
-    maker: makerOf(record),
+    maker: record.madeBy,
     state,
     isUp: (state === 'ONLINE' && awaitsReport === undefined) || hasFinished(record),
     message,

@@ -1,24 +1,18 @@
 /** Gathers the members of a rollout from the records of the instances, and notes since when each is up. */
-import type { Configuration } from '../../../src/model/configuration.js';
+
 import { hasFinished, type InstanceRecord, isAtRest, playersOf } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import { isSameProcess } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
 import type { ContentInForce } from '../../../src/state/contents-in-force.js';
-import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { losesFiles } from '../content/instance-updates.js';
 import type { Member, Role } from './facts.js';
 
 /** Results of comparing contents that are kept; revisions never change. */
 const MOST_COMPARED = 10_000;
 
-export interface MembersOptions {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly nodes: MirrorReader<NodeRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-}
+export interface MembersOptions extends StateRecords {}
 
 /** What the members are to be brought to. */
 export interface Target {

@@ -2,16 +2,15 @@
 
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
-import type { Configuration, ConfigurationRecord } from '../../../src/model/configuration.js';
+import type { ConfigurationContent } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutRecord } from '../../../src/model/rollout.js';
 import { NO_UPDATE, type Update } from '../../../src/model/update.js';
-import type { ContentsInForce } from '../../../src/state/contents-in-force.js';
 import type { InstanceWriter } from '../../../src/state/instance-writes.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
-import { modify, type RecordSet } from '../../../src/store/modify.js';
-import { create, type Operation, type Store } from '../../../src/store/store.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
+import { modify } from '../../../src/store/modify.js';
+import { create, type Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceUpdates } from '../content/instance-updates.js';
 import type { Mover } from '../replacement/mover.js';
@@ -25,12 +24,7 @@ import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
 import { sentenceOf } from './words.js';
 
-export interface RolloutsOptions extends MembersOptions {
-  readonly store: Store;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly revisions: MirrorReader<Configuration>;
-  readonly rolloutRecords: RecordSet<RolloutRecord>;
-  readonly contents: ContentsInForce;
+export interface RolloutsOptions extends StateRecords, MembersOptions {
   readonly victims: Pick<Victims, 'lookAround'>;
   readonly mover: Mover;
   readonly updates: Pick<InstanceUpdates, 'update'>;
@@ -65,7 +59,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
 
   /** The facts of a round. Notes the runs that it finds, when the rollout began, and when it last got on. */
   #round(
-    record: ConfigurationRecord,
+    record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
     templates: RolloutFacts['templates'] = {},
   ): RolloutFacts {
@@ -76,7 +70,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   #factsOf(
-    record: ConfigurationRecord,
+    record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
     how: 'gather' | 'look',
   ): RolloutFacts {
@@ -104,7 +98,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   /** The victims of a rollout if this were the record in force. Remembers nothing. */
-  foretell(record: ConfigurationRecord, isAtMaximum: boolean): Foretold {
+  foretell(record: ConfigurationContent, isAtMaximum: boolean): Foretold {
     const { contents, clock } = this.#options;
     const { name } = record.configuration;
     const update = updateOf(record);
@@ -167,7 +161,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 
   async #withTemplates(
-    record: ConfigurationRecord,
+    record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
   ): Promise<RolloutFacts> {
     const { instances, instancesByConfiguration, templateDigest } = this.#options;
@@ -187,7 +181,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     );
   }
 
-  #targetOf(record: ConfigurationRecord, rollout: RolloutRecord | undefined): Target {
+  #targetOf(record: ConfigurationContent, rollout: RolloutRecord | undefined): Target {
     const { name } = record.configuration;
     const content = this.#options.contents.targetOf(name) ?? { ...record, generation: 0 };
     const isFailed = rollout !== undefined && phaseOf(rollout) === 'failed';
@@ -272,7 +266,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
   }
 }
 
-function updateOf({ configuration }: ConfigurationRecord): Update {
+function updateOf({ configuration }: ConfigurationContent): Update {
   return configuration.update ?? NO_UPDATE;
 }
 

@@ -1,5 +1,5 @@
 /** The groups of instances that wait: the index over them, and the wake rules, know an instance by its group. */
-import { type InstanceRecord, makerOf } from '../../../src/model/instance.js';
+import type { InstanceRecord } from '../../../src/model/instance.js';
 import { taskOf } from '../placement/places.js';
 
 /** The one key of the waiting controller. */
@@ -12,5 +12,5 @@ export function waitingGroupOf(record: InstanceRecord): string | undefined {
   if (task === null) return undefined;
   if (task === 'move') return `move ${revision} ${placement?.nodeId}`;
   const boundTo = record.static ? (home?.nodeId ?? '') : '';
-  return `place ${revision} ${makerOf(record)} ${boundTo} ${status.message ?? ''}`;
+  return `place ${revision} ${record.madeBy} ${boundTo} ${status.message ?? ''}`;
 }

@@ -2,13 +2,11 @@
  * The result of a wake rule, and the state that a rule may read. A rule says which keys of which controllers a
  * change concerns; it decides nothing else. `register.ts` carries wakes out.
  */
-import type { ConfigurationRecord } from '../../../src/model/configuration.js';
+
 import { awaitsFirstStart, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
-import type { NodeRecord } from '../../../src/model/node.js';
-import { hasEnded, type RolloutRecord } from '../../../src/model/rollout.js';
-import type { MasterState } from '../../../src/state/master-state.js';
+import { hasEnded } from '../../../src/model/rollout.js';
+import type { MasterState, StateRecords } from '../../../src/state/master-state.js';
 import type { LookupReader } from '../../../src/store/lookup.js';
-import type { MirrorReader } from '../../../src/store/mirror.js';
 import { waitingGroupOf } from '../waiting/groups.js';
 
 export type ControllerName =
@@ -45,15 +43,7 @@ export interface Change<T> {
 }
 
 /** Mirrors and lookups of the master's state. Each answers at once, however many instances there are. */
-export interface WakeFacts {
-  readonly instances: MirrorReader<InstanceRecord>;
-  readonly nodes: MirrorReader<NodeRecord>;
-  readonly configurations: MirrorReader<ConfigurationRecord>;
-  readonly rollouts: MirrorReader<RolloutRecord>;
-  readonly instancesByConfiguration: LookupReader<string>;
-  readonly instancesByRevision: LookupReader<string>;
-  readonly replacements: LookupReader<string>;
-  readonly endedByConfiguration: LookupReader<string>;
+export interface WakeFacts extends StateRecords {
   /** The instances that wait for a node or another port, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;
   /** The instances that may wait until their node can hold them with the content in force, by what they have. */
@@ -82,14 +72,7 @@ function revisionsToLeave(record: InstanceRecord): readonly string[] {
 /** Follows the state until `until` aborts. */
 export function wakeFactsOf(state: MasterState, until?: AbortSignal): WakeFacts {
   return {
-    instances: state.instances,
-    nodes: state.nodes,
-    configurations: state.configurations,
-    rollouts: state.rollouts,
-    instancesByConfiguration: state.instancesByConfiguration,
-    instancesByRevision: state.instancesByRevision,
-    replacements: state.replacements,
-    endedByConfiguration: state.endedByConfiguration,
+    ...state,
     awaitingPlace: state.instances.lookup(waitingGroupsOf, until),
     awaitingContent: state.instances.lookup(revisionsToLeave, until),
     draining: state.nodes.lookup(({ drain }) => (drain === undefined ? [] : [true]), until),

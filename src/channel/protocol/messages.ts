@@ -52,7 +52,7 @@ function textWithin(mostBytes: number) {
   });
 }
 
-/** A longer sentence is cut, because older nodes do not cut the words of a runtime. */
+/** A sentence for a person. A longer one is cut. */
 const sentence = textWithin(BOUNDS.refusedSentenceBytes).transform((text) =>
   cutToBytes(text, BOUNDS.sentenceBytes),
 );
@@ -236,8 +236,8 @@ export const messageSchema = z.discriminatedUnion('type', [
      */
     unchanged: z.array(instanceIdSchema).optional(),
     revisions: revisionsSchema,
-    /** The revision of the master's store that the snapshot shows. Version 0.1.0 omits it. */
-    store: ordinal.optional(),
+    /** The revision of the master's store that the snapshot shows. */
+    store: ordinal,
     /** The line of that store (`StoreLine`). Absent: the first line. */
     line: ordinal.optional(),
   }),
@@ -251,7 +251,7 @@ export const messageSchema = z.discriminatedUnion('type', [
     drop: z.array(instanceIdSchema),
     revisions: revisionsSchema,
     /** The revision of the master's store, as in a snapshot. */
-    store: ordinal.optional(),
+    store: ordinal,
   }),
   z.object({ type: z.literal('status-acknowledged'), sequence: z.int() }),
   // calls, both ways

@@ -97,29 +97,24 @@ export class InstanceStreams {
     return linesSchema.parse(await this.#callsOf(nodeId).call(READ_LOGS, { id: record.id, lines }));
   }
 
-  /**
-   * Reads a part of the log, which is empty for an instance without a node. Throws DRV_NOT_IMPLEMENTED when the node is
-   * too old.
-   */
+  /** Reads a part of the log, which is empty for an instance without a node. */
   async readLogRange(record: InstanceRecord, part: LogPart): Promise<LogRange> {
     const nodeId = logNodeOf(record);
-    return nodeId === undefined ? NO_LOG : askForRange(this.#callsOf(nodeId), nodeId, record.id, part);
+    return nodeId === undefined ? NO_LOG : askForRange(this.#callsOf(nodeId), record.id, part);
   }
 
-  /** Searches the log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and DRV_LOG_SEARCH_LIMIT. */
+  /** Searches the log. Throws DRV_LOG_SEARCH_LIMIT. */
   async searchLog(record: InstanceRecord, query: LogSearchQuery): Promise<FoundLines> {
     const nodeId = logNodeOf(record);
     if (nodeId === undefined) return { lines: [], next: null };
-    return askForSearch(this.#callsOf(nodeId), nodeId, { ...query, id: record.id });
+    return askForSearch(this.#callsOf(nodeId), { ...query, id: record.id });
   }
 
-  /**
-   * The times at which the lines from `from` to `to` were written, 10,000 lines at most. Throws like `readLogRange`.
-   */
+  /** The times at which the lines from `from` to `to` were written, 10,000 lines at most. */
   async readLogTimes(record: InstanceRecord, from: number, to: number): Promise<LineTimes> {
     const nodeId = logNodeOf(record);
     const question = { id: record.id, from, to };
-    return nodeId === undefined ? [] : askForTimes(this.#callsOf(nodeId), nodeId, question);
+    return nodeId === undefined ? [] : askForTimes(this.#callsOf(nodeId), question);
   }
 
   /**

@@ -236,13 +236,9 @@ function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached
   return messageSchema.parse(JSON.parse(chunk.toString('utf8', 1)));
 }
 
-/** The error for the caller. A node of an earlier version has no such service. */
+/** The error for the caller. */
 function explained(error: unknown, nodeId: string): unknown {
   if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
     return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);
-  if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) return error;
-  return new DroverError(
-    'DRV_INSTANCE_NOT_ATTACHABLE',
-    `node ${nodeId} runs an earlier version of Drover, which shows no terminals: update it`,
-  );
+  return error;
 }

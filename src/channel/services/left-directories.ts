@@ -3,7 +3,6 @@
  * Changes no state.
  */
 import { z } from 'zod';
-import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
 import type { CallPeer, Service } from '../protocol/calls.js';
@@ -28,16 +27,11 @@ export function leftDirectoryServices(
   ]);
 }
 
-/** The master's half. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
+/** The master's half. Throws the node's errors. */
 export async function askForLeftDirectories(
   calls: CallPeer,
   question: z.input<typeof questionSchema>,
   signal: AbortSignal,
 ): Promise<readonly KeptDirectory[]> {
-  try {
-    return answerSchema.parse(await calls.call(LEFT_DIRECTORIES, question, { signal }));
-  } catch (error) {
-    if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) throw error;
-    throw new DroverError('DRV_NOT_IMPLEMENTED', 'the version of the node does not tell which it has');
-  }
+  return answerSchema.parse(await calls.call(LEFT_DIRECTORIES, question, { signal }));
 }

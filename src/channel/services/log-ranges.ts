@@ -1,11 +1,10 @@
 /**
  * Parts of an instance's log and the times of its lines, over the channel. The wrapper's half answers, the master's half
- * asks through `InstanceStreams`. Nodes of 0.1.0 have none of these calls.
+ * asks through `InstanceStreams`.
  */
 import { z } from 'zod';
 import type { LogPoint } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
-import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
 import type { CallPeer, Service } from '../protocol/calls.js';
 
@@ -99,34 +98,15 @@ export function logRangeServices(
   ]);
 }
 
-/** Asks a node for a part of a log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
-export async function askForRange(
-  calls: CallPeer,
-  nodeId: string,
-  id: string,
-  part: LogPart,
-): Promise<LogRange> {
-  return rangeSchema.parse(await ask(calls, nodeId, READ_RANGE, { id, ...part }));
+/** Asks a node for a part of a log. Throws the node's errors. */
+export async function askForRange(calls: CallPeer, id: string, part: LogPart): Promise<LogRange> {
+  return rangeSchema.parse(await calls.call(READ_RANGE, { id, ...part }));
 }
 
-/** Asks a node for the times of the lines from `from` to `to`, 10,000 lines at most. Throws like `askForRange`. */
+/** Asks a node for the times of the lines from `from` to `to`, 10,000 lines at most. Throws the node's errors. */
 export async function askForTimes(
   calls: CallPeer,
-  nodeId: string,
   question: { readonly id: string; readonly from: number; readonly to: number },
 ): Promise<LogRange['times']> {
-  return timesSchema.parse(await ask(calls, nodeId, READ_TIMES, question));
-}
-
-async function ask(calls: CallPeer, nodeId: string, service: string, parameters: object): Promise<unknown> {
-  try {
-    return await calls.call(service, parameters);
-  } catch (error) {
-    if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) throw error;
-    throw new DroverError(
-      'DRV_NOT_IMPLEMENTED',
-      `node ${nodeId} runs an older Drover, which keeps no times of log lines: update it, or ask without since, until, timestamps and previous`,
-      { cause: error },
-    );
-  }
+  return timesSchema.parse(await calls.call(READ_TIMES, question));
 }

@@ -1,6 +1,6 @@
 /**
  * Searches of an instance's log, over the channel. The wrapper's half answers, the master's half asks through
- * `InstanceStreams`. Nodes of 0.1.0 do not have the call.
+ * `InstanceStreams`.
  */
 import { z } from 'zod';
 import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
@@ -52,20 +52,10 @@ export function logSearchServices(
   ]);
 }
 
-/** Asks a node to search a log. Throws DRV_NOT_IMPLEMENTED when the node is too old, and the node's errors. */
+/** Asks a node to search a log. Throws the node's errors. */
 export async function askForSearch(
   calls: CallPeer,
-  nodeId: string,
   question: LogSearchQuery & { readonly id: string },
 ): Promise<FoundLines> {
-  try {
-    return answerSchema.parse(await calls.call(SEARCH_LOG, question));
-  } catch (error) {
-    if (!DroverError.is(error, 'DRV_SERVICE_UNKNOWN')) throw error;
-    throw new DroverError(
-      'DRV_NOT_IMPLEMENTED',
-      `node ${nodeId} runs an older Drover, which searches no logs: update it`,
-      { cause: error },
-    );
-  }
+  return answerSchema.parse(await calls.call(SEARCH_LOG, question));
 }

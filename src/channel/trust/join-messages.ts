@@ -5,7 +5,7 @@ import { nameSchema } from '../../model/names.js';
 import { masterPeerSchema } from '../protocol/messages.js';
 
 export const JOIN_PATH = '/join';
-/** Checks whether a join would be let in, and changes nothing. Masters of 0.1.0 do not have it. */
+/** Checks whether a join would be let in, and changes nothing. */
 export const JOIN_CHECK_PATH = '/join-check';
 /** The request of a node that becomes a master. */
 export const JOIN_MASTER_PATH = '/join-master';
@@ -20,7 +20,7 @@ export const ELSEWHERE = 421;
 /** The most bytes of a request or answer, far more than any join needs. */
 export const MAX_JOIN_BYTES = 64 * 1024;
 
-/** The part that every version sends. The master judges token and protocol by it before it reads the rest. */
+/** The part by which the master judges token and protocol before it reads the rest. Every version sends it. */
 export const joinEnvelopeSchema = z.object({
   protocol: z.int(),
   tokenId: joinTokenIdSchema,

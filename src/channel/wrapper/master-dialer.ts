@@ -25,7 +25,7 @@ import {
   joinCheckAnswerSchema,
 } from '../trust/join-messages.js';
 import { type MasterHandover, masterHandoverSchema } from '../trust/master-handover.js';
-import { clusterNameOf, fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
+import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
 import {
   ask,
   askForTunnel,
@@ -99,14 +99,11 @@ export class MasterDialer {
     joinCheck: JoinCheck,
     signal: AbortSignal,
   ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
+    return this.#asking(fingerprint, signal, async ({ socket }) => {
       const localAddress = addressOf(socket);
       const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
-      if (status === 200)
-        return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
-      // The master showed the right authority, so it is a master of 0.1.0, which does not know this question.
-      if (status === 400) return { clusterName: clusterNameOf(authority) ?? 'drover', localAddress };
-      throw refusalOf(status, body, this.address);
+      if (status !== 200) throw refusalOf(status, body, this.address);
+      return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
     });
   }
 

@@ -69,14 +69,12 @@ async function* readLines(
 }
 
 function ask(api: ApiClient, id: string, part: LogPart, lines: number): Promise<InstanceLog> {
+  // Only an answer about a part says which lines there are.
   const isWhole = part.since === undefined && part.until === undefined && !part.previous;
-  // Nodes of 0.1.0 know the last lines only. All others say which lines there are, when they are asked for a part.
-  const isPlain = isWhole && !part.timestamps && lines === part.tail;
-  const since = isWhole && !isPlain ? { line: 1 } : part.since;
+  const since = isWhole ? { line: 1 } : part.since;
   return api.get(`/instances/${pathPart(id)}/logs?${logQuery({ ...part, since, lines })}`);
 }
 
-/** Masters of 0.1.0 answer without numbers. */
 function firstOf({ firstLine, totalLines, lines }: InstanceLog): number {
   return firstLine ?? totalLines - lines.length + 1;
 }

@@ -38,7 +38,7 @@ export type Grant = z.output<typeof grantSchema>;
 export const lastUseSchema = z.object({ at: z.number(), address: z.string() });
 export type LastUse = z.output<typeof lastUseSchema>;
 
-const common = {
+export const apiKeyRecordSchema = z.object({
   label: nameSchema,
   /** The SHA-256 of the token, hex. */
   hash: z.string().regex(/^[0-9a-f]{64}$/),
@@ -46,43 +46,17 @@ const common = {
   mask: z.string(),
   createdAt: z.number(),
   lastUse: lastUseSchema.optional(),
-};
-
-/**
- * A key without restrictions is stored in the form of 0.1.0. A restricted key has a `grant` and no `scope`. Drover
- * 0.1.0 cannot read that record, so after a downgrade the key opens nothing.
- */
-export const apiKeyRecordSchema = z.union([
-  z.object({ ...common, scope: z.enum(['ALL', 'PUBLIC']), grant: z.undefined().optional() }),
-  z.object({ ...common, grant: grantSchema, scope: z.undefined().optional() }),
-]);
+  grant: grantSchema,
+});
 export type ApiKeyRecord = z.output<typeof apiKeyRecordSchema>;
-
-export function grantOf(record: ApiKeyRecord): Grant {
-  return record.grant ?? withoutLimits(record.scope);
-}
 
 /** A grant with the whole scope, for ever and from anywhere. */
 export function withoutLimits(scope: KeyScope): Grant {
   return { scope, configurations: null, expiresAt: null, from: null };
 }
 
-/** The record of a key, in the form that its grant needs. */
-export function apiKeyRecord(
-  key: Pick<ApiKeyRecord, 'label' | 'hash' | 'mask' | 'createdAt'>,
-  grant: Grant,
-): ApiKeyRecord {
-  const { scope } = grant;
-  const isPlain = isUnrestricted(grant) && (scope === 'ALL' || scope === 'PUBLIC');
-  return isPlain ? { ...key, scope } : { ...key, grant };
-}
-
 /** True for a key that may do everything, for ever and from anywhere. At least one such key must always remain. */
-export function isMasterKey(record: ApiKeyRecord): boolean {
-  const grant = grantOf(record);
-  return grant.scope === 'ALL' && isUnrestricted(grant);
-}
-
-function isUnrestricted({ configurations, expiresAt, from }: Grant): boolean {
-  return configurations === null && expiresAt === null && from === null;
+export function isMasterKey({ grant }: ApiKeyRecord): boolean {
+  const { scope, configurations, expiresAt, from } = grant;
+  return scope === 'ALL' && configurations === null && expiresAt === null && from === null;
 }

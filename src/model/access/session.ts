@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { nameSchema } from '../names.js';
-import { type ApiKeyRecord, type Grant, grantOf, keyScopeSchema, lastUseSchema } from './api-key.js';
+import { type ApiKeyRecord, type Grant, keyScopeSchema, lastUseSchema } from './api-key.js';
 import { includesScope } from './key-scopes.js';
 
 const HOUR_MS = 3_600_000;
@@ -45,7 +45,7 @@ export type SessionRecord = z.output<typeof sessionRecordSchema>;
 /** The rights of a session: its own, narrowed to those of its key. Undefined: the key is gone. */
 export function grantOfSession(session: SessionRecord, key: ApiKeyRecord | undefined): Grant | undefined {
   if (key?.hash !== session.keyHash) return undefined;
-  const grant = grantOf(key);
+  const { grant } = key;
   const { configurations, from } = grant;
   return {
     scope: includesScope(grant.scope, session.scope) ? session.scope : grant.scope,

@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Clock } from '../../loop/clock.js';
-import { DroverError, messageOf } from '../../model/errors.js';
+import { messageOf } from '../../model/errors.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import type { Attachment, TerminalSize } from '../../model/run/attachment.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -128,11 +128,7 @@ export class KeptRuntime implements Runtime {
   async attach({ instanceId, run }: RunId, size: TerminalSize): Promise<Attachment> {
     if (!this.#book.isLive({ instanceId, run })) throw notRunning({ instanceId, run });
     const { title } = this.#kind;
-    if (!(await this.#reachable().reach()).attaches)
-      throw new DroverError(
-        'DRV_INSTANCE_NOT_ATTACHABLE',
-        `${title} was started by an earlier version of Drover, which cannot attach terminals: it ends with its last instance, and its successor can`,
-      );
+    await this.#reachable().reach();
     const { rootId, clock } = this.#options;
     const request = { type: 'attach', rootId, instanceId, run, ...size } as const;
     return await attachToOwner({ socketPath: this.#socketPath, title, request, clock });

@@ -50,7 +50,6 @@ export class OwnerLink {
   readonly #pending = new Map<number, Pending>();
   #nextId = 1;
   #welcome: { resolve: (held: readonly OwnerHeld[]) => void; reject: (error: unknown) => void } | undefined;
-  #attaches = false;
   #isReplaced = false;
   #isClosed = false;
 
@@ -82,11 +81,6 @@ export class OwnerLink {
     // The close event that follows does the rest.
     socket.on('error', () => undefined);
     socket.on('close', () => this.#onClose());
-  }
-
-  /** False: the owner was started by an earlier version of Drover and shows no terminals. */
-  get attaches(): boolean {
-    return this.#attaches;
   }
 
   /**
@@ -136,7 +130,6 @@ export class OwnerLink {
   #receive(message: OwnerMessage): void {
     switch (message.type) {
       case 'welcome':
-        this.#attaches = message.attaches === true;
         this.#welcome?.resolve(message.held);
         this.#welcome = undefined;
         return;

@@ -39,8 +39,6 @@ export const messageSchema = z.discriminatedUnion('type', [
     protocol: z.int(),
     pid: z.int(),
     held: z.array(heldSchema),
-    /** True when the owner knows the request attach. Absent from earlier owners. */
-    attaches: z.boolean().optional(),
   }),
   z.object({ type: z.literal('refused'), protocol: z.int(), pid: z.int(), reason: z.string() }),
   /** Another daemon took over, and this connection ends. */

@@ -122,7 +122,7 @@ export class Owner {
     before?.end({ type: 'replaced' });
     const welcome = (): void => {
       const held = [...this.#runs.values()].map((run) => run.held);
-      connection.send({ type: 'welcome', ...self, held, attaches: true });
+      connection.send({ type: 'welcome', ...self, held });
     };
     // Wait for pending starts, so that the list includes starts that an earlier daemon asked for.
     if (this.#pending.size === 0) welcome();

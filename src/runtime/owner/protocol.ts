@@ -41,15 +41,12 @@ export interface StartRequest extends OwnerRun {
   readonly command: string;
   readonly workingDirectory: string;
   readonly environment: Readonly<Record<string, string>>;
-  /** Directories of control groups to join. Owners older than this field ignore it. */
+  /** Directories of control groups to join. */
   readonly controlGroups?: readonly string[];
   readonly log: { readonly directory: string; readonly segmentBytes: number; readonly segments: number };
 }
 
-/**
- * A request for a terminal. Sent only to owners whose welcome says `attaches`; others would end the connection without
- * a word.
- */
+/** A request for a terminal. */
 export interface AttachRequest extends OwnerRun, TerminalSize {
   readonly type: 'attach';
   readonly rootId: string;

@@ -18,8 +18,8 @@ const summarySchema = z.object({
   format: z.literal(1),
   revision: z.int().min(0),
   entries: z.int().min(0),
-  /** The number of the writer, which grows by one with each process that opens the file. Version 0.1.0 omits it. */
-  writer: z.int().min(0).default(0),
+  /** The number of the writer, which grows by one with each process that opens the file. */
+  writer: z.int().min(0),
 });
 
 /**

@@ -14,10 +14,7 @@ import type { HashedPackedItem } from './packs.js';
 
 const MANIFEST = 'manifest';
 const PLACES = 'places';
-/**
- * The suffix of the directory. 0.1.0 takes a directory that is named by a digest alone for the template's files, and
- * would install the packs.
- */
+/** The suffix of the directory. */
 const FORM = '.packs';
 
 const placesSchema = z.object({

@@ -58,7 +58,7 @@ describe('a key that is made', () => {
     expect(isWellFormedToken(token)).toBe(true);
     expect(record).toEqual({
       label: 'ci',
-      scope: 'ALL',
+      grant: withoutLimits('ALL'),
       hash: expect.stringMatching(/^[0-9a-f]{64}$/),
       mask: `drv_...${token.slice(-4)}`,
       createdAt: world.clock.now(),
@@ -100,7 +100,13 @@ describe('a key that is made', () => {
     const operations = Array.from({ length: 999 }, (_, index) => ({
       do: 'create' as const,
       key: `${PREFIX.keys}k${index}`,
-      value: { label: `k${index}`, scope: 'PUBLIC', hash: 'a'.repeat(64), mask: 'x', createdAt: 1 },
+      value: {
+        label: `k${index}`,
+        hash: 'a'.repeat(64),
+        mask: 'x',
+        createdAt: 1,
+        grant: withoutLimits('PUBLIC'),
+      },
     }));
     for (const step of inSteps(operations)) await world.store.transact(step);
     await world.keys.until(await world.store.barrier());

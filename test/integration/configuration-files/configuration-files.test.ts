@@ -131,19 +131,6 @@ describe('the source of a record', () => {
     expect(await world.record('a')).toMatchObject({ sourceFile: 'a.json', sourceNode: 'n1' });
   });
 
-  test('is the node of the master where 0.1.0 wrote the file alone', async () => {
-    await world.start({ 'a.json': { command: 'one' }, 'b.json': { command: 'two' } });
-    const again = await world.open();
-    for (const name of ['a', 'b']) {
-      const { sourceNode: _, ...old } = (await world.record(name)) ?? {};
-      await world.store.transact([{ do: 'put', key: `${PREFIX.configurations}${name}`, value: old }]);
-    }
-    await world.remove('b.json');
-    await again.start();
-    expect(await world.stored()).toEqual(['a one a.json']);
-    expect(await world.record('a')).toMatchObject({ sourceNode: 'n1' });
-  });
-
   test('alone removes it: neither an empty nor a missing directory of another node does', async () => {
     await world.start({ 'a.json': { command: 'one' } });
     const empty = join(world.root, 'empty');

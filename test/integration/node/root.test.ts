@@ -122,15 +122,6 @@ describe('a root', () => {
     expect(statSync(sockets).mode & 0o777).toBe(0o700);
   });
 
-  test('with a long path keeps the directory of version 0.1.0, when that is its own', async () => {
-    const { data, rootId } = await far();
-    await rm(join(data, 'short-sockets'));
-    const former = `/tmp/drover-${rootId}`;
-    await mkdir(former, { mode: 0o700 });
-    made.add(former);
-    expect((await far()).sockets).toBe(former);
-  });
-
   test.runIf(userInfo().uid === 0)(
     'with a long path leaves alone what another user put in its place',
     async () => {
@@ -243,22 +234,6 @@ describe('the lock of a root', () => {
     await kill(child);
     expect(JSON.parse(await readFile(paths.lockFile, 'utf8'))).toMatchObject({ pid: child.pid });
     (await acquireRootLock(paths)).release();
-  });
-
-  test('is not given while version 0.1.0, which only writes the file, runs', async () => {
-    const paths = await prepareRoot(root);
-    (await acquireRootLock(paths)).release();
-    const stat = await readFile('/proc/1/stat', 'utf8');
-    const startTime = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19]);
-    const bootId = (await readFile('/proc/sys/kernel/random/boot_id', 'utf8')).trim();
-    const first = { pid: 1, startTime, bootId };
-    await writeFile(paths.lockFile, JSON.stringify(first));
-    await expect(acquireRootLock(paths)).rejects.toThrow('another Drover (pid 1) already runs');
-    // The same pid of another time, or of another boot, is another process.
-    for (const other of [{ startTime: startTime + 1 }, { startTime, bootId: 'another' }]) {
-      await writeFile(paths.lockFile, JSON.stringify({ ...first, ...other }));
-      (await acquireRootLock(paths)).release();
-    }
   });
 
   test('is free when whoever wrote the file is gone, whatever stands in it', async () => {

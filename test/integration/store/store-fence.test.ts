@@ -10,8 +10,6 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
-import { encodeEntry, SUMMARY_KEY } from '../../../src/store/lmdb/lmdb-record.js';
-import { openDatabase } from '../../../src/store/lmdb/lmdb-store.js';
 import { openStore } from '../../../src/store/lmdb/open.js';
 import type { Store } from '../../../src/store/store.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -83,22 +81,6 @@ it('tells a process that writes nothing', async () => {
   await until(() => expect(fenced).toMatchObject([{ code: 'DRV_STORE_FENCED' }]));
   await first.close();
   await second.close();
-});
-
-it('notices a writer of version 0.1.0, which knows of no fence', async () => {
-  const store = await openStore({ directory });
-  await put(store, 'a', 'ours');
-  const old = openDatabase(join(directory, 'store.mdb'));
-  await old.batch(() => {
-    void old.put('b', encodeEntry('b', 2, '"theirs"'));
-    void old.put(SUMMARY_KEY, encodeEntry(String(SUMMARY_KEY), 2, '{"format":1,"revision":2,"entries":2}'));
-  });
-  await expect(put(store, 'b', 'ours')).rejects.toMatchObject({ code: 'DRV_STORE_FENCED' });
-  await store.close();
-  await old.close();
-  const again = await openStore({ directory });
-  expect(await contentOf(again)).toEqual({ a: 'ours', b: 'theirs' });
-  await again.close();
 });
 
 /** Starts a writer in namespaces of its own; resolves when it has opened the store. */

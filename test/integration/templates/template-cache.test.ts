@@ -136,15 +136,6 @@ describe('adding', () => {
     );
   });
 
-  it('does not take what 0.1.0 kept for a tree, and removes it', async () => {
-    mkdirSync(join(directory, DIGEST, 'sub'), { recursive: true });
-    writeFileSync(join(directory, DIGEST, 'sub/f'), 'x');
-    mkdirSync(join(directory, '.manifests'));
-    const cache = await startCache();
-    expect(cache.has(DIGEST)).toBe(false);
-    expect(readdirSync(directory)).toEqual([]);
-  });
-
   it('does not read the source of a tree that it holds', async () => {
     const cache = await startCache();
     const digest = await addTree(cache, { f: 'x' });

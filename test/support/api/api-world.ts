@@ -25,12 +25,7 @@ import type { ExtensionCommand, ExtensionStatus } from '../../../src/extensions/
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
 import type { LogBatch } from '../../../src/logs/log-batch.js';
 import { KeyedTurns } from '../../../src/loop/keyed-turns.js';
-import {
-  apiKeyRecord,
-  apiKeyRecordSchema,
-  type Grant,
-  withoutLimits,
-} from '../../../src/model/access/api-key.js';
+import { apiKeyRecordSchema, type Grant, withoutLimits } from '../../../src/model/access/api-key.js';
 import type { KeyScope } from '../../../src/model/access/key-scopes.js';
 import { sessionRecordSchema } from '../../../src/model/access/session.js';
 import type { AuditEntry, AuditTrail } from '../../../src/model/audit.js';
@@ -318,10 +313,13 @@ export class ApiWorld {
 
   async addKey(label: string, scope: KeyScope, limits: Partial<Grant> = {}): Promise<string> {
     const token = generateToken();
-    const record = apiKeyRecord(
-      { label, hash: hashToken(token), mask: maskToken(token), createdAt: this.clock.now() },
-      { ...withoutLimits(scope), ...limits },
-    );
+    const record = {
+      label,
+      hash: hashToken(token),
+      mask: maskToken(token),
+      createdAt: this.clock.now(),
+      grant: { ...withoutLimits(scope), ...limits },
+    };
     await this.keys.until(await this.store.transact([{ do: 'put', key: apiKeyKey(label), value: record }]));
     return token;
   }
@@ -358,6 +356,7 @@ export class ApiWorld {
     const value: ConfigurationRecord = {
       configuration,
       sourceFile: `${name}.json`,
+      sourceNode: 'alpha',
       hash: hashConfiguration(configuration),
     };
     const revision = await this.store.transact([{ do: 'put', key: configurationKey(name), value }]);
@@ -567,6 +566,7 @@ export function instanceRecord(fields: Partial<InstanceRecord> & { readonly id: 
       ramMB: 64,
       cpu: 10,
       createdAt: 1000,
+      madeBy: 'client',
       desired: { goal: 'run', restartToken: 0 },
       placement: { nodeId: 'n1', port: 25_565, hostAddress: '127.0.0.1', templates: [] },
       home: null,

@@ -160,7 +160,7 @@ export class ControlPlane {
   async putConfiguration(input: ConfigurationInput): Promise<void> {
     const configuration = configurationSchema.parse(input);
     const hash = hashConfiguration(configuration);
-    const value = { configuration, hash, sourceFile: `${configuration.name}.json` };
+    const value = { configuration, hash, sourceFile: `${configuration.name}.json`, sourceNode: 'alpha' };
     const revision = await this.store.transact([
       { do: 'put', key: revisionKey(hash), value: configuration },
       { do: 'put', key: configurationKey(configuration.name), value },

@@ -102,7 +102,13 @@ export function contact(fields: Partial<ContactView> = {}): ContactView {
 }
 
 export function configurationRecord(fields: Partial<ConfigurationRecord> = {}): ConfigurationRecord {
-  return { configuration: configurationOf('lobby'), sourceFile: 'lobby.json', hash: 'f00', ...fields };
+  return {
+    configuration: configurationOf('lobby'),
+    sourceFile: 'lobby.json',
+    sourceNode: 'alpha',
+    hash: 'f00',
+    ...fields,
+  };
 }
 
 export function instanceFacts(fields: Partial<InstanceFacts> = {}): InstanceFacts {

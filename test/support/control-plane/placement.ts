@@ -11,9 +11,7 @@ import type { ControlPlane } from './control-plane.js';
 export function placementOf({ master: { state, beats } }: ControlPlane, clock: Clock): Placement {
   const changes = new FleetChanges();
   return new Placement({
-    records: state.instanceRecords,
-    revisions: state.revisions,
-    nodes: state.nodes,
+    ...state,
     ledger: new PlacementLedger(state.instances, changes),
     busyPorts: new BusyPorts(clock, changes),
     changes,

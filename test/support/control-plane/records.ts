@@ -34,6 +34,7 @@ export function instanceRecord(id: string, fields: Partial<InstanceRecord> = {})
     ramMB: 100,
     cpu: 10,
     createdAt: 1000,
+    madeBy: 'client',
     desired: { goal: 'run', restartToken: 0 },
     placement: null,
     home: null,

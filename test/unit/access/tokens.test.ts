@@ -11,7 +11,7 @@ import {
   isWellFormedToken,
   maskToken,
 } from '../../../src/access/tokens.js';
-import { apiKeyRecordSchema } from '../../../src/model/access/api-key.js';
+import { apiKeyRecordSchema, withoutLimits } from '../../../src/model/access/api-key.js';
 import { apiKeyKey } from '../../../src/store/keys.js';
 import { MemoryStore } from '../../support/store/memory-store.js';
 
@@ -111,7 +111,7 @@ describe('the first admin key', () => {
     const record = await readKey();
     expect(record).toEqual({
       label: 'admin',
-      scope: 'ALL',
+      grant: withoutLimits('ALL'),
       hash: hashToken(token),
       mask: maskToken(token),
       createdAt: 5,
@@ -152,7 +152,11 @@ describe('the first admin key', () => {
     const token = (await readFile(path, 'utf8')).trim();
     expect(token).not.toBe(old);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
-    expect(await readKey()).toMatchObject({ scope: 'ALL', hash: hashToken(token), mask: maskToken(token) });
+    expect(await readKey()).toMatchObject({
+      grant: withoutLimits('ALL'),
+      hash: hashToken(token),
+      mask: maskToken(token),
+    });
     expect(recorded).toEqual([
       { key: null, action: 'admin key made anew', subject: 'admin', address: null, result: 'ok' },
     ]);
@@ -163,7 +167,13 @@ describe('the first admin key', () => {
 
   it('is made anew from an empty file also when it was deleted, beside the other keys', async () => {
     await ensure();
-    const other = { label: 'ci', scope: 'ALL', hash: 'a'.repeat(64), mask: 'drv_...', createdAt: 1 };
+    const other = {
+      label: 'ci',
+      hash: 'a'.repeat(64),
+      mask: 'drv_...',
+      createdAt: 1,
+      grant: withoutLimits('ALL'),
+    };
     await store.transact([
       { do: 'remove', key: apiKeyKey('admin') },
       { do: 'create', key: apiKeyKey('ci'), value: other },

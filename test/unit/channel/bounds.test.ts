@@ -85,7 +85,7 @@ describe('a message', () => {
     expect(problemOf(message)).toMatch(problem);
   });
 
-  it('with a long sentence of an older node is taken, and the sentence cut', () => {
+  it('with a long sentence is taken, and the sentence cut', () => {
     const parsed = messageSchema.parse(statusWith({ message: '💥'.repeat(10_000) }));
     expect(parsed).toMatchObject({ reports: [{ message: '💥'.repeat(BOUNDS.sentenceBytes / 4) }] });
   });
@@ -245,27 +245,6 @@ describe('searches of logs', () => {
     const last = search();
     for (const end of ends) end();
     await expect(Promise.all([...others, last])).resolves.toHaveLength(16);
-  });
-});
-
-describe('a node of 0.1.0', () => {
-  it('is answered for in words when it is asked for times, or for a search', async () => {
-    const [mine, its] = createInProcessPair();
-    const node = new CallPeer(its, new Map());
-    its.onFrame((frame) => node.handle(frame));
-    const calls = new CallPeer(mine, new Map());
-    mine.onFrame((frame) => calls.handle(frame));
-    const streams = new InstanceStreams(() => calls);
-    const record = instanceRecord('aaaaaa', { placement: placedOn('alpha') });
-    const refusal = {
-      code: 'DRV_NOT_IMPLEMENTED',
-      message: expect.stringContaining('node alpha runs an older'),
-    };
-    const range = streams.readLogRange(record, { previous: false, lines: 1 });
-    await expect(range).rejects.toMatchObject(refusal);
-    await expect(streams.readLogTimes(record, 1, 2)).rejects.toMatchObject(refusal);
-    const search = streams.searchLog(record, { pattern: 'x', ignoreCase: false, limit: 1 });
-    await expect(search).rejects.toMatchObject(refusal);
   });
 });
 

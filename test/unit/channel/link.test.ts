@@ -122,6 +122,7 @@ describe('the link of a wrapper', () => {
     sequence,
     assignments: [],
     revisions: {},
+    store: sequence,
   });
   const delta = (sequence: number): Message => ({
     type: 'delta',
@@ -129,6 +130,7 @@ describe('the link of a wrapper', () => {
     put: [],
     drop: [],
     revisions: {},
+    store: sequence,
   });
 
   it('says which state of the master it has seen', async () => {

@@ -64,7 +64,7 @@ describe('the in-process transport', () => {
     const sender = listen(mine);
     const receiver = listen(its);
     mine.send({ type: 'beat' });
-    mine.send({ type: 'delta', sequence: 1.5, put: [], drop: ['../../etc'], revisions: {} });
+    mine.send({ type: 'delta', sequence: 1.5, put: [], drop: ['../../etc'], revisions: {}, store: 1 });
     mine.send({ type: 'bye' });
     await until(() => expect(sender.closed).toHaveLength(1));
     expect(receiver.frames.map(({ message }) => message.type)).toEqual(['beat']);

@@ -42,7 +42,7 @@ async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: Wo
   const diff = await diffOf(
     given<Reads>({
       configurations: recordsOf({
-        lobby: { configuration: LOBBY, sourceFile: 'lobby.json', hash: CURRENT },
+        lobby: { configuration: LOBBY, sourceFile: 'lobby.json', sourceNode: 'alpha', hash: CURRENT },
       }),
       revisions: recordsOf(revisions),
       instances: recordsOf(Object.fromEntries(records)),

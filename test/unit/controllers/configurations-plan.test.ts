@@ -178,7 +178,7 @@ function recordFrom(text: string): Mirrored<ConfigurationRecord> {
   const from = reading(file, content);
   if (from.kind !== 'valid') throw new Error('a record holds a valid configuration');
   const { configuration, hash } = from.parsed;
-  const value = { configuration, hash, sourceFile: file, ...(node !== '-' && { sourceNode: node }) };
+  const value = { configuration, hash, sourceFile: file, sourceNode: node };
   return { value, revision: 7 };
 }
 
@@ -251,13 +251,6 @@ describe('a source', () => {
   test.each([
     ['removes nothing that another brought', {}, { x: 'a.json x:one n2' }, []],
     ['removes what it brought itself', {}, { x: 'a.json x:one n1' }, ['remove x']],
-    ['removes what 0.1.0 wrote without a node', {}, { x: 'a.json x:one -' }, ['remove x']],
-    [
-      'writes its name into what 0.1.0 wrote without one',
-      { 'a.json': 'x:one' },
-      { x: 'a.json x:one -' },
-      ['put x same from a.json over 7'],
-    ],
     [
       'takes a name over with a file of its own',
       { 'a.json': 'x:one' },

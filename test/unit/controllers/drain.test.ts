@@ -51,7 +51,7 @@ beforeEach(async () => {
     delayOf: (name) => service.delayOf(name),
   });
   const mover = new Mover({
-    instances: state.instances,
+    ...state,
     creations,
     writer,
     onCreated: (name, id) => service.noteCreated(name, id),
@@ -60,7 +60,12 @@ beforeEach(async () => {
   drains = new Drains({ ...state, victims, mover, clock, logger });
   const configuration = configurationOf('lobby');
   await put(nodeKey('alpha'), DRAINING);
-  await put(configurationKey('lobby'), { configuration, hash: 'f00', sourceFile: 'lobby.json' });
+  await put(configurationKey('lobby'), {
+    configuration,
+    hash: 'f00',
+    sourceFile: 'lobby.json',
+    sourceNode: 'alpha',
+  });
   await put(instanceKey('old1aa'), instanceRecord('old1aa', { placement: placedOn('alpha') }));
   await put(instanceKey('new1aa'), instanceRecord('new1aa', { replaces: 'old1aa' }));
 });
@@ -110,7 +115,12 @@ it('moves while it goes on', async () => {
 /** Adds an instance that is up on alpha, and what its drain needs to go on with it. Returns its id. */
 async function move({ isStatic }: { readonly isStatic: boolean }): Promise<string> {
   const configuration = { ...configurationOf('lobby'), static: isStatic };
-  await put(configurationKey('lobby'), { configuration, hash: 'f00', sourceFile: 'lobby.json' });
+  await put(configurationKey('lobby'), {
+    configuration,
+    hash: 'f00',
+    sourceFile: 'lobby.json',
+    sourceNode: 'alpha',
+  });
   const old = onlineRecord({ placement: placedOn('alpha') });
   await put(instanceKey(old.id), old);
   await put(

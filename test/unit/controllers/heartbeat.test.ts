@@ -33,9 +33,7 @@ beforeEach(async () => {
 
 const heartbeatWith = (timeoutMs: number): Heartbeat =>
   new Heartbeat({
-    nodes: state.nodeRecords,
-    records: state.instanceRecords,
-    instancesByNode: state.instancesByNode,
+    ...state,
     beats,
     timeoutMs,
     clock,

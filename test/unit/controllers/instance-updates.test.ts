@@ -47,7 +47,7 @@ function contentOf(fields: Partial<ConfigurationInput> = {}) {
 
 async function putInForce(fields?: Partial<ConfigurationInput>): Promise<string> {
   const { configuration, hash } = contentOf(fields);
-  const value = { configuration, hash, sourceFile: 'lobby.json' };
+  const value = { configuration, hash, sourceFile: 'lobby.json', sourceNode: 'alpha' };
   await state.configurations.until(
     await store.transact([
       { do: 'put', key: configurationKey('lobby'), value },

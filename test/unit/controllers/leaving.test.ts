@@ -102,7 +102,7 @@ describe('what a configuration left', () => {
   it('stays when its configuration is back, also when that is seen only at the write', async () => {
     await left({ onDelete: 'stop' }, made('k1aaaa'));
     const configuration = content({ onDelete: 'stop' });
-    const value = { configuration, sourceFile: 'lobby.json', hash: 'f00' };
+    const value = { configuration, sourceFile: 'lobby.json', sourceNode: 'alpha', hash: 'f00' };
     await write([{ do: 'create', key: configurationKey('lobby'), value }]);
     expect(leaving()).toBeUndefined();
     await expect(end('k1aaaa')).rejects.toThrow(Conflict);
@@ -131,7 +131,7 @@ describe('what a configuration left', () => {
     expect(waits()).toEqual([60_000]);
     await clock.advance(45_000);
     expect(waits()).toEqual([15_000]);
-    const value = { configuration: content({}), sourceFile: 'lobby.json', hash: 'f00' };
+    const value = { configuration: content({}), sourceFile: 'lobby.json', sourceNode: 'alpha', hash: 'f00' };
     await write([{ do: 'put', key: configurationKey('lobby'), value }]);
     expect(waits()).toBeUndefined();
     await write([

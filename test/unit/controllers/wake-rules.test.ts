@@ -47,7 +47,12 @@ const put = (key: string, value: unknown): Operation => ({ do: 'put', key, value
 const putInstance = (id: string, fields?: Fields) => put(instanceKey(id), instance(id, fields));
 const putNode = (id: string, fields?: Partial<NodeRecord>) => put(nodeKey(id), nodeRecord(id, fields));
 const putConfiguration = (name: string, hash: string) =>
-  put(configurationKey(name), { configuration: configurationOf(name), hash, sourceFile: `${name}.json` });
+  put(configurationKey(name), {
+    configuration: configurationOf(name),
+    hash,
+    sourceFile: `${name}.json`,
+    sourceNode: 'alpha',
+  });
 const putHistory = (name: string, ...revisions: string[]) =>
   put(historyKey(name), {
     contents: revisions.map((revision, index) => ({

@@ -12,7 +12,12 @@ import { configurationOf } from '../../support/control-plane/records.js';
 
 const origin = { file: 'web.json', node: 'n1', key: null, commit: null, isDirty: null };
 const configuration = configurationOf('web');
-const record = { configuration, sourceFile: 'web.json', hash: hashConfiguration(configuration) };
+const record = {
+  configuration,
+  sourceFile: 'web.json',
+  sourceNode: 'n1',
+  hash: hashConfiguration(configuration),
+};
 const replaced = { outcome: 'replaced', reason: null } as const;
 
 function content(revision: string, more: Partial<NewContent> = {}): NewContent {

@@ -41,7 +41,7 @@ afterEach(async () => {
 
 async function configure(configuration: Configuration): Promise<void> {
   const hash = hashConfiguration(configuration);
-  const value = { configuration, sourceFile: 'lobby.json', hash };
+  const value = { configuration, sourceFile: 'lobby.json', sourceNode: 'alpha', hash };
   const revision = await store.transact([
     { do: 'put', key: configurationKey('lobby'), value },
     { do: 'put', key: revisionKey(hash), value: configuration },
