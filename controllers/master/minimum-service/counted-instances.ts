@@ -13,8 +13,8 @@ export interface CountedInstancesOptions extends StateRecords {
 }
 
 /**
- * The fields of an instance whose record is set aside: the oldest of its configuration, and up where its node is not
- * lost. No report of its node can be recorded.
+ * The fields assumed for an instance whose record is set aside: the oldest of its configuration, and up unless its node
+ * is lost. No report of its node can be recorded.
  */
 const OF_SET_ASIDE = {
   state: 'OFFLINE',
@@ -29,7 +29,7 @@ const OF_SET_ASIDE = {
 
 export class CountedInstances {
   readonly #options: CountedInstancesOptions;
-  /** By configuration, the instances that must be looked at one by one. */
+  /** By configuration, the instances that are not ordinary (`isOrdinary`): each must be looked at. */
   readonly #unusual: LookupReader<string>;
 
   constructor(options: CountedInstancesOptions) {
@@ -45,14 +45,14 @@ export class CountedInstances {
     return [...all, ...this.#setAside(name)];
   }
 
-  /** As `all`, but of those that are ordinary only how many there are. */
+  /** As `all`, but ordinary instances are only counted, not listed. */
   few(name: string): Pick<ServiceFacts, 'ordinary' | 'instances'> {
     const unusual = this.#unusual.get(name);
     const ordinary = this.#options.instancesByConfiguration.get(name).size - unusual.size;
     return { ordinary, instances: [...this.#gather(unusual), ...this.#setAside(name)] };
   }
 
-  /** The instances that are not ordinary and can be read. */
+  /** The instances that are not ordinary and whose records can be read. */
   unusual(name: string): CountedInstance[] {
     return this.#gather(this.#unusual.get(name));
   }

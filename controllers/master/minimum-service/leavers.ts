@@ -17,7 +17,7 @@ export interface LeaversOptions extends StateRecords {
 
 export class Leavers {
   readonly #options: LeaversOptions;
-  /** Monotonic ms: since when a configuration that is gone has instances that are to end. */
+  /** When (monotonic ms) a round first found instances to end of a configuration that is gone. */
   readonly #since = new Map<string, number>();
 
   constructor(options: LeaversOptions) {
@@ -25,8 +25,8 @@ export class Leavers {
   }
 
   /**
-   * The facts of a round; undefined: nothing is to end, or the configuration is there. Players are waited for from the
-   * first round on that found somebody to end. A master that takes over begins anew.
+   * The facts of a round; undefined: the configuration is there, or none of its instances is to end. The wait for
+   * players begins with the first round that finds an instance to end. A new leader begins the wait anew.
    */
   observe(name: string): LeavingFacts | undefined {
     const facts = this.factsOf(name);
@@ -35,7 +35,7 @@ export class Leavers {
     return facts;
   }
 
-  /** As `observe`, for `why`: no time begins to count. */
+  /** As `observe`, for `why`: it starts no wait for players. */
   factsOf(name: string): LeavingFacts | undefined {
     const facts = this.#isGone(name) ? this.without(name) : undefined;
     if (facts === undefined || facts.leaving.length === 0) return undefined;
@@ -47,7 +47,7 @@ export class Leavers {
     };
   }
 
-  /** The instances that would end if there were no such configuration. */
+  /** The instances that would end if the configuration were gone. */
   without(name: string): LeavingFacts {
     const { instances, instancesByConfiguration, revisions } = this.#options;
     const leaving: LeavingInstance[] = [];
@@ -74,7 +74,7 @@ export class Leavers {
     );
   }
 
-  /** A record that cannot be read is not gone. */
+  /** A configuration whose record cannot be read is not gone. */
   #isGone(name: string): boolean {
     const { configurations } = this.#options;
     return configurations.get(name) === undefined && !configurations.setAside.has(name);

@@ -1,15 +1,15 @@
 /**
- * What becomes of the instances of a configuration that is gone: those whose own content says `"onDelete": "stop"` end.
- * The wish is read from the content that each has, which the store keeps as long as an instance has it. Pure.
+ * Decides which instances of a configuration that is gone end: those whose own content says `"onDelete": "stop"`. The
+ * store keeps that content as long as an instance has it. Pure.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { mayBeUsed } from '../../../src/model/instance.js';
 import type { CountedInstance } from './plan.js';
 import { isWaitedFor, type Patience } from './surplus.js';
 
-/** One that is to end. A static one that is stopped has ended. */
+/** An instance that is to end. A static instance that is stopped has ended. */
 export interface LeavingInstance extends Pick<CountedInstance, 'id' | 'players'> {
-  /** As `update` of its content says. */
+  /** The patience that `update` of the instance's content asks for. */
   readonly patience: Patience;
 }
 
@@ -18,7 +18,10 @@ export interface LeavingFacts {
   readonly leaving: readonly LeavingInstance[];
 }
 
-/** Ends one, unless players have come meanwhile that are waited for. A static one is stopped, any other is removed. */
+/**
+ * Ends an instance, unless it has got players meanwhile for whom the controller waits. A static instance is stopped,
+ * any other is removed.
+ */
 export interface LeavingStep {
   readonly do: 'leave';
   readonly name: string;
@@ -28,7 +31,7 @@ export interface LeavingStep {
 
 export interface Leaving {
   readonly now: readonly LeavingInstance[];
-  /** They have players, who are waited for. */
+  /** The instances that end only when their players have left. */
   readonly waiting: readonly LeavingInstance[];
 }
 

@@ -1,6 +1,6 @@
 /**
- * The minimum-service controller's decision: how many instances of one configuration to create now. It ends
- * instances only above a maximum that the configuration sets, and those of a lowered minimum where it asks for that.
+ * The minimum-service controller's decision: how many instances of one configuration to create now. It ends instances
+ * only above the configuration's maximum, or those of a lowered minimum with `"surplus": "remove"`.
  */
 
 import { backoffMs } from '../../../src/loop/backoff.js';
@@ -41,13 +41,13 @@ export interface CountedInstance {
   readonly static: boolean;
   readonly createdAt: number;
   /**
-   * Whether its record shows what is. `awaits-report`: its node was lost and is back, and has not reported it yet.
-   * `set-aside`: it holds its place in the service, and nothing can be written of it.
+   * Whether the record shows the present state. `awaits-report`: the node was lost, is back, and has not reported the
+   * instance. `set-aside`: the instance counts, but its record cannot be written.
    */
   readonly knowledge: 'present' | 'awaits-report' | 'set-aside';
   /** Condition of the node that holds it; null: not placed, or its node is unknown. */
   readonly node: NodeCondition | null;
-  /** Its node is being drained: the drain resolves its pairs, when it can. */
+  /** The node is being drained: the drain then resolves the node's pairs of original and replacement. */
   readonly isDraining: boolean;
   readonly maker: Maker;
   readonly players: Players;
@@ -55,17 +55,20 @@ export interface CountedInstance {
   readonly replaces: string | null;
 }
 
-/** The last creations, those of moves too, for the delay while new instances keep failing. */
+/** The latest creations, also those by moves. They decide the delay while new instances keep failing. */
 export interface CreationHistory {
-  /** The instances that have not failed yet, in order of creation. `at`: monotonic ms. Never empty. */
+  /** The created instances that have not failed yet, in order of creation. `at`: monotonic ms. Never empty. */
   readonly made: readonly { readonly id: string; readonly at: number }[];
-  /** Creations in a row after which instances had failed young. */
+  /** How many creations in a row came after an instance had failed young. */
   readonly streak: number;
 }
 
-/** What the delay of the next creation is found from. Of the history, what is not among `instances` has not failed. */
+/**
+ * The facts that decide the delay of the next creation. An instance of the history that is not among `instances` has
+ * not failed.
+ */
 export interface CreationFacts {
-  /** The instances that must be looked at one by one. */
+  /** The instances that are not ordinary (`isOrdinary`). */
   readonly instances: readonly CountedInstance[];
   readonly history: CreationHistory | undefined;
 }
@@ -74,9 +77,9 @@ export interface ServiceFacts extends CreationFacts {
   readonly name: string;
   readonly minimum: number;
   readonly maximum: number | undefined;
-  /** How patiently the rest of a lowered minimum goes. Absent: it stays. */
+  /** The patience with players of instances beyond a lowered minimum. Absent: these instances stay. */
   readonly surplus?: Patience;
-  /** How many others count, and are wanted and no replacement. */
+  /** How many ordinary instances (`isOrdinary`) there are besides. */
   readonly ordinary: number;
 }
 
@@ -85,13 +88,15 @@ export type ServiceStep =
       readonly do: 'create';
       readonly name: string;
       readonly count: number;
-      /** Instances on lost nodes in whose place they are made; at most `count`. */
+      /** Instances on lost nodes that the new ones replace; at most `count`. */
       readonly replaces: readonly string[];
       readonly streak: number;
     }
-  /** Ends one that is above the maximum. A static one is stopped, any other is removed. */
+  /** Ends an instance above the maximum. A static instance is stopped, any other is removed. */
   | { readonly do: 'stop' | 'remove'; readonly name: string; readonly id: string }
-  /** Removes one that is left of a lowered minimum, unless players have come meanwhile that are waited for. */
+  /**
+   * Removes an instance beyond a lowered minimum, unless it has got players meanwhile for whom the controller waits.
+   */
   | { readonly do: 'shed'; readonly name: string; readonly id: string; readonly evenUsed: boolean };
 
 export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
@@ -109,19 +114,24 @@ export function plan(facts: ServiceFacts, now: number): Plan<ServiceStep> {
   return { steps: [{ do: 'create', name: facts.name, count, replaces, streak }] };
 }
 
-/** How many are to be made in all; not above 0: none is. */
+/** How many instances the configuration lacks in all; 0 or less: none. */
 export function missingOf(facts: ServiceFacts): number {
   return Math.min(facts.minimum, facts.maximum ?? facts.minimum) - countOf(facts);
 }
 
-/** The rest of a lowered minimum, where that goes. Where there are more than the minimum, all are in `instances`. */
+/**
+ * The instances beyond a lowered minimum, where the configuration wants them removed. Above the minimum, `instances`
+ * has every instance.
+ */
 export function surplusIn({ minimum, surplus: patience, instances }: ServiceFacts): Surplus {
   if (patience === undefined) return { now: [], waiting: [] };
   const standing = instances.filter((one) => isWanted(one) && countsTowardsMinimum(one));
   return surplusOf(standing, minimum, patience);
 }
 
-/** Undefined: there is none. Where some wait for their players, nothing is missing. */
+/**
+ * Undefined: no instance is beyond a lowered minimum. While some of them wait for their players, the minimum is met.
+ */
 function planShed(facts: ServiceFacts): Plan<ServiceStep> | undefined {
   const { name, surplus: patience } = facts;
   const { now, waiting } = surplusIn(facts);
@@ -136,19 +146,19 @@ function planShed(facts: ServiceFacts): Plan<ServiceStep> | undefined {
   return isTimed ? { steps, recheckInMs: patience.leftMs ?? 0 } : { steps };
 }
 
-/** As many as one transaction creates: the check of an original takes the room of one more. */
+/** The most instances that one transaction can create: the check of each original takes the room of one creation. */
 function mostPerPass(originals: number): number {
   return Math.max(MOST_PER_PASS - originals, Math.floor(MOST_PER_PASS / 2));
 }
 
-/** How many count towards the minimum. */
+/** How many instances count towards the minimum. */
 export function countOf({ ordinary, instances }: Pick<ServiceFacts, 'ordinary' | 'instances'>): number {
   return ordinary + instances.filter(countsTowardsMinimum).length;
 }
 
 /**
- * Whether an instance counts, whatever becomes of its node, and nothing else is to be known of it. So thousands need not
- * be looked at one by one.
+ * True when the record alone shows that the instance counts, whatever becomes of its node. So thousands need not be
+ * looked at one by one.
  */
 export function isOrdinary({ desired, status, replaces }: InstanceRecord): boolean {
   if (desired.goal !== 'run' || replaces !== undefined) return false;
@@ -156,10 +166,10 @@ export function isOrdinary({ desired, status, replaces }: InstanceRecord): boole
 }
 
 /**
- * Whether an instance counts. It does when it is wanted and CREATING or ONLINE, and when it is OFFLINE but not on a
- * lost node, which restarts it in place.
- * A static instance counts unless it is being removed: its data is on its node and nowhere else. A finished one
- * counts, too: another one in its place would be the restart that its policy forbids.
+ * Whether an instance counts: it does when it is wanted and CREATING or ONLINE. An OFFLINE instance counts unless its
+ * node is lost: the node restarts it in place.
+ * A static instance counts unless it is being removed: its data is on its node and nowhere else. A finished instance
+ * counts too: another one in its place would be the restart that its policy forbids.
  */
 export function countsTowardsMinimum(instance: CountedInstance): boolean {
   const { phase, state, node } = instance;
@@ -172,7 +182,7 @@ export function countsTowardsMinimum(instance: CountedInstance): boolean {
     case 'run':
     case 'finished':
       if (state === 'STOPPED') return instance.static || phase === 'finished';
-      // Without a node the instance waits for one, whatever state a client reported.
+      // An instance that no node holds waits for a place, whatever state a client reported.
       return state !== 'OFFLINE' || instance.static || node !== 'lost';
     default:
       return phase satisfies never;
@@ -184,9 +194,9 @@ function isWanted({ phase }: CountedInstance): boolean {
 }
 
 /**
- * The instances on lost nodes that nothing stands in for: what is created now replaces them. Of an original and a
- * replacement that are both lost it is the original. Those that the enforcer made come first, because only these may
- * give way to a replacement that is used.
+ * The instances on lost nodes that no other instance stands in for: new instances replace them. If an original and its
+ * replacement are both lost, the original is listed. Instances that the enforcer made come first: only these give way
+ * to a replacement with players.
  */
 function lostOriginals(instances: readonly CountedInstance[]): string[] {
   const lost = instances.filter(
@@ -207,9 +217,8 @@ function lostOriginals(instances: readonly CountedInstance[]): string[] {
  * first. These do not count:
  * - instances on a lost node: they were replaced;
  * - instances whose node is back and has not reported them: they may have ended;
- * - an unused replacement whose original is there and not being drained: the replacement controller removes one of
- *   the two.
- * Where there are more than the maximum, every instance is among `instances`.
+ * - an unused replacement whose original is there and not being drained: the replacement controller removes one of the
+ *   two. Above the maximum, `instances` has every instance.
  */
 function planSurplus({ name, maximum, instances }: ServiceFacts): ServiceStep[] {
   if (maximum === undefined) return [];
@@ -256,7 +265,7 @@ export function withCreated(
   return { made: [...made, ...ids.map((id) => ({ id, at: now }))], streak };
 }
 
-/** The streak grows when one of those that were created lately failed. */
+/** The streak of the next creation: one more when an instance that was created lately has failed. */
 function nextStreak({ history, instances }: CreationFacts, now: number): number {
   const recent = recentOf(history, now);
   if (history === undefined || recent.length === 0) return 0;
@@ -268,19 +277,20 @@ function failedOf({ instances }: Pick<CreationFacts, 'instances'>): ReadonlySet<
   return new Set(instances.filter(hasFailed).map(({ id }) => id));
 }
 
-/** The instances that would have failed young if they fail now, or did so while the next creation waited. */
+/** The instances young enough to have failed young, now or while the next creation waited. */
 function recentOf(history: CreationHistory | undefined, now: number): CreationHistory['made'] {
   if (history === undefined) return [];
   const countsMs = YOUNG_MS + delayMs(history.streak);
-  // In order of creation.
+  // `made` is in order of creation.
   const first = history.made.findIndex(({ at }) => now - at < countsMs);
   if (first === 0) return history.made;
   return first === -1 ? [] : history.made.slice(first);
 }
 
 /**
- * The instance reported itself STOPPED, or it is wanted and does not count any more. A static one that did the former
- * still counts, and has failed: it cannot stand in for what a drain moves. What a client stopped or deleted has not.
+ * An instance has failed when it reported itself STOPPED, or is wanted and no longer counts. A static one that reported
+ * itself STOPPED still counts, but cannot stand in for an instance that a drain moves. An instance that a client
+ * stopped or deleted has not failed.
  */
 function hasFailed(instance: CountedInstance): boolean {
   return instance.phase === 'quit' || (isWanted(instance) && !countsTowardsMinimum(instance));

@@ -1,6 +1,6 @@
 /**
- * The minimum-service controller: counts the instances of a configuration and creates the missing ones. Of one that is
- * gone it ends those that are not to stay. Key: configuration name.
+ * The minimum-service controller: counts the instances of a configuration and creates the missing ones. When the
+ * configuration is gone, it ends the instances that are not to stay. Key: configuration name.
  */
 
 import type { ServiceView } from '../../../src/explain/decisions.js';
@@ -53,7 +53,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
-  /** Monotonic ms: since when a configuration has what is left of a lowered minimum. */
+  /** When (monotonic ms) a round first found instances beyond a lowered minimum, by configuration. */
   readonly #surplusSince = new Map<string, number>();
   readonly #counted: CountedInstances;
 
@@ -64,7 +64,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   observe(name: string): Facts | undefined {
-    // Called first: it forgets since when players were waited for, where the configuration is back.
+    // Called first: when the configuration is back, it ends the wait for players of leaving instances.
     const leaving = this.leavers.observe(name);
     const facts = this.#factsOf(name);
     if (facts === undefined) this.#history.delete(name);
@@ -77,7 +77,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
     return 'leaving' in facts ? planLeaving(facts) : plan(facts, now);
   }
 
-  /** The facts as if this were the content in force under its name. */
+  /** The facts as if this content were in force under its name. */
   factsUnder({
     name,
     minimumServiceCount: minimum,
@@ -86,11 +86,12 @@ export class MinimumService implements Reconciler<Facts, Step> {
     update,
   }: ServiceFields): ServiceFacts {
     const history = this.#history.get(name);
-    // Without minimum and maximum nothing is counted: each change of one would count them.
+    // Count nothing when there is neither minimum nor maximum: otherwise each change of an instance would count them
+    // all.
     const isShed = surplus === 'remove';
     const isCounted = minimum > 0 || maximum !== undefined || isShed;
     const few = isCounted ? this.#counted.few(name) : NOTHING;
-    // Only where some are to end must all be compared.
+    // Only above this number must the instances be compared one by one.
     const most = Math.min(maximum ?? Number.POSITIVE_INFINITY, isShed ? minimum : Number.POSITIVE_INFINITY);
     const isAbove = few.ordinary + few.instances.length > most;
     const counted = isAbove ? { ordinary: 0, instances: this.#counted.all(name) } : few;
@@ -135,12 +136,14 @@ export class MinimumService implements Reconciler<Facts, Step> {
     }
   }
 
-  /** How long the next creation waits (ms) because the last new instances failed young; 0: it does not. */
+  /** How long the next creation waits (ms) because the last new instances failed young; 0: no wait. */
   delayOf(name: string): number {
     return Math.max(0, creationDelay(this.#creationsOf(name), this.#options.clock.monotonic()).waitMs);
   }
 
-  /** Notes an instance that another controller made: it counts for the delay like those made here. */
+  /**
+   * Notes an instance that another controller made: its failure delays creations, like that of an instance made here.
+   */
   noteCreated(name: string, id: string): void {
     this.#note(name, [id], creationDelay(this.#creationsOf(name), this.#options.clock.monotonic()).streak);
   }
@@ -172,13 +175,13 @@ export class MinimumService implements Reconciler<Facts, Step> {
       creating: steps.reduce((sum, step) => sum + (step.do === 'create' ? step.count : 0), 0),
       stopping: steps.filter((step) => step.do === 'stop' || step.do === 'remove').length,
       surplus: { going: surplus.now.length, waiting: surplus.waiting.length },
-      // Where something is left, nothing is missing: the next look is for players.
+      // While instances beyond the minimum wait for their players, no creation is due.
       nextCreationInMs: surplus.waiting.length > 0 ? null : (recheckInMs ?? null),
       failedPasses: creationDelay(facts, now).streak,
     };
   }
 
-  /** How many of those that count may go, so that the minimum still stands. Without a configuration: all of them. */
+  /** How many counted instances may go while the minimum stays met; infinite when the configuration is gone. */
   spareOf(name: string): number {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
     if (configuration === undefined) return Number.POSITIVE_INFINITY;
@@ -187,8 +190,8 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 
   /**
-   * The facts of a configuration now; undefined: there is none. Players are waited for from the first round on that found
-   * something left. A master that takes over begins anew.
+   * The facts of a configuration now; undefined: it does not exist. The wait for players begins with the first round
+   * that finds an instance beyond the minimum. A new leader begins the wait anew.
    */
   #factsOf(name: string): ServiceFacts | undefined {
     const configuration = this.#options.configurations.get(name)?.value.configuration;
@@ -202,7 +205,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   async #end({ do: how, id }: ServiceStep & { do: 'stop' | 'remove' }): Promise<void> {
     const { writer } = this.#options;
     if (how === 'remove') {
-      // It may have taken a static content in place since: then it is stopped, and keeps its files.
+      // An instance that became static meanwhile is stopped instead, and keeps its files.
       if (!(await writer.removeWhile(id, (record) => record.desired.goal === 'run' && !record.static)))
         throw new Conflict(`instance ${id} was stopped, removed or made static meanwhile`);
       return;
@@ -225,13 +228,13 @@ export class MinimumService implements Reconciler<Facts, Step> {
   }
 }
 
-/** True when something is left of a lowered minimum, now or once its players have gone. */
+/** True when instances are beyond a lowered minimum, whether they go now or when their players have left. */
 function hasSurplus(facts: ServiceFacts): boolean {
   const { now, waiting } = surplusIn(facts);
   return now.length + waiting.length > 0;
 }
 
-/** Whether one that is left of a lowered minimum still goes, judged by its newest record. */
+/** Whether an instance beyond a lowered minimum is still to go, judged by its newest record. */
 function isDue(record: InstanceRecord, { evenUsed }: ServiceStep & { do: 'shed' }): boolean {
   return record.desired.goal === 'run' && (evenUsed || !hasPlayers(record));
 }

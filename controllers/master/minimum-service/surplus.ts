@@ -1,6 +1,6 @@
 /**
- * What `"surplus": "remove"` ends after a minimum was lowered: of the instances that were made for a minimum, those beyond it.
- * Pure.
+ * Chooses what `"surplus": "remove"` ends after a minimum was lowered: instances that the enforcer made, beyond the
+ * minimum. Pure.
  */
 import type { Configuration } from '../../../src/model/configuration.js';
 import { mayBeUsed } from '../../../src/model/instance.js';
@@ -10,7 +10,7 @@ import type { CountedInstance } from './plan.js';
 /** How long players are waited for: as `update` of the configuration says. */
 export interface Patience {
   readonly players: 'wait' | 'ignore';
-  /** Until they are not waited for any more; null: for ever. */
+  /** How long the wait for players still lasts; null: for ever. */
   readonly leftMs: number | null;
 }
 
@@ -27,13 +27,14 @@ export function after(patience: Patience, passedMs: number): Patience {
 
 export interface Surplus {
   readonly now: readonly CountedInstance[];
-  /** They have players, who are waited for. */
+  /** The instances that go when their players have left. */
   readonly waiting: readonly CountedInstance[];
 }
 
 /**
- * `standing`: all that are wanted and count. What a client made is never surplus. A pair counts once, and both of it are left
- * to whoever resolves it. What is not up goes first, then what has no players; of these the youngest.
+ * `standing`: the instances that are wanted and count. An instance that a client made is never surplus. An original and
+ * its replacement count as one, and neither is surplus: another controller resolves the pair. Instances that are not up
+ * go first, then those without players; the youngest first.
  */
 export function surplusOf(
   standing: readonly CountedInstance[],

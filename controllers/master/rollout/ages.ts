@@ -1,4 +1,7 @@
-/** How long ago the instants of records are. A jump of the wall clock moves no deadline while this master decides. */
+/**
+ * Measures how long ago the timestamps of records are. A jump of the wall clock moves no deadline while this master
+ * decides.
+ */
 import type { Clock } from '../../../src/loop/clock.js';
 
 /** An instant of the wall clock, and where it lies on the monotonic one. */
@@ -15,7 +18,7 @@ export class Ages {
     this.#clock = clock;
   }
 
-  /** Holds `instant` (Unix milliseconds), which `what` names among those of `key`, against the monotonic clock. */
+  /** Ties `instant` (Unix milliseconds) to the monotonic clock. `what` names the instant among those of `key`. */
   note(key: string, what: string, instant: number): void {
     const own = this.#anchors.get(key) ?? new Map<string, Anchor>();
     this.#anchors.set(key, own.set(what, this.#anchorOf(key, what, instant)));

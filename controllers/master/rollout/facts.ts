@@ -1,4 +1,7 @@
-/** The facts from which one rollout is decided, gathered by the reconciler. Durations count from that moment. */
+/**
+ * The facts from which one rollout is decided, gathered by the reconciler. Durations count back from the moment of
+ * gathering.
+ */
 import type { Players } from '../../../src/model/instance.js';
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import type { Update } from '../../../src/model/update.js';
@@ -9,8 +12,8 @@ export interface Member {
   readonly id: string;
   readonly createdAt: number;
   /**
-   * `current`: the member is what the rollout brings: its content, or one that needs no other process, and its generation.
-   * `unsafe`: the member is static and what the rollout brings is not, so an update in place would empty its directory.
+   * `current`: the member has the rollout's generation, and its content or one that runs the same process. `unsafe`:
+   * the member is static and the rollout's content is not, so an update in place would empty its directory.
    */
   readonly content: 'current' | 'outdated' | 'unsafe';
   readonly revision: string;
@@ -20,20 +23,24 @@ export interface Member {
    * with exit code 0. Null: it is not up.
    */
   readonly up: { readonly forMs: number } | null;
-  /** Its run is not the one that was there when the rollout first looked. */
+  /** The member's process is not the run that the rollout first saw. */
   readonly hasRestarted: boolean;
   readonly players: Players;
   readonly role: Role;
-  /** `here`: connected, or the member has none, so it can be ended now. `draining`: the drain of the node moves it. */
+  /**
+   * `here`: the node is connected, or the member has none, so it can be ended now. `draining`: the drain of the node
+   * moves it.
+   */
   readonly node: 'here' | 'draining' | 'away';
-  /** Its record says that it is outdated. */
+  /** The member's record says that it is outdated. */
   readonly isMarked: boolean;
-  /** Why it is not up, as its status says. */
+  /** The message of the member's status, which says why it is not up. */
   readonly message: string | null;
 }
 
 /**
- * `first`: the member replaces nobody. `heir`: its original is no member any more. `spare`: it stands beside its original.
+ * `first`: the member replaces no other. `heir`: its original is no longer a member. `spare`: it stands beside its
+ * original.
  */
 export type Role =
   | { readonly is: 'first' }
@@ -49,20 +56,20 @@ export interface GoneFacts {
 export interface RolloutFacts {
   readonly kind: 'rollout';
   readonly name: string;
-  /** Unix milliseconds; for records only. */
+  /** Unix milliseconds, used only for what the record notes. */
   readonly now: number;
-  /** The revision that the file says. */
+  /** The revision of the configuration's file. */
   readonly hash: string;
   readonly update: Update;
-  /** Undefined: there is none yet. */
+  /** Undefined: the configuration has no rollout yet. */
   readonly rollout: RolloutRecord | undefined;
-  /** The file says another content than the rollout has taken up. */
+  /** True when the content of the file is not the one that the rollout has taken up. */
   readonly isNews: boolean;
   /** In order of age. */
   readonly members: readonly Member[];
-  /** The outlook of one more instance of the content that the rollout brings. */
+  /** The outlook of one more instance with the content of the rollout. */
   readonly outlook: Outlook;
-  /** Since the rollout began, and since its last progress; 0 where there is none. */
+  /** The time since the rollout began, and since its last progress; 0 where there is none. */
   readonly agedMs: number;
   readonly stalledMs: number;
   /** The digests of the templates that the members have, by `templateKeyOf`; empty unless `update.templates`. */

@@ -1,6 +1,6 @@
 /**
- * Foretells what a rollout replaces under a content that is not in force yet: the record that it would take up, and the
- * members that it would judge as victims then. New instances that do not become good are not foretold. Pure.
+ * Foretells what a rollout replaces under a content that is not in force yet: the record it would take up, and its
+ * victims. It assumes that new instances become good. Pure.
  */
 import type { RolloutRecord } from '../../../src/model/rollout.js';
 import type { Member, RolloutFacts } from './facts.js';
@@ -9,7 +9,7 @@ import { mayMove } from './plan.js';
 import { taken } from './record.js';
 
 export interface Foretold {
-  /** In the order in which they go. */
+  /** The victims, in the order in which they go. */
   readonly victims: readonly ForetoldVictim[];
   /** Ids of the victims that are left until somebody promotes the canaries. */
   readonly onPromotion: ReadonlySet<string>;
@@ -18,20 +18,20 @@ export interface Foretold {
 
 export interface ForetoldVictim extends Pick<Member, 'id' | 'static'> {
   readonly isUp: boolean;
-  /** It is left alone for its players. */
+  /** The rollout leaves the victim alone while it has players. */
   readonly waits: boolean;
-  /** A replacement stands beside it already. */
+  /** A replacement already stands beside the victim. */
   readonly hasSpare: boolean;
 }
 
-/** There is no rollout, or it moves nothing. */
+/** The forecast when there is no rollout, or it moves nothing. */
 export const NO_ROLLOUT: Foretold = {
   victims: [],
   onPromotion: new Set(),
   budget: { surge: 0, unavailable: 0 },
 };
 
-/** `facts` are those before the content is taken up; `membersOf` are the members of the rollout that follows. */
+/** `facts` are those before the content is taken up; `membersOf` returns the members under the rollout that follows. */
 export function foretell(
   facts: RolloutFacts,
   membersOf: (rollout: RolloutRecord) => readonly Member[],
@@ -55,7 +55,7 @@ export function foretell(
   };
 }
 
-/** How many go before somebody promotes the canaries. */
+/** How many victims go before somebody promotes the canaries. */
 function untilPromotion({ update, members }: RolloutFacts, { isPromoted }: RolloutRecord): number {
   if (isPromoted || update.promote === 'auto') return Number.POSITIVE_INFINITY;
   return Math.max(0, update.canary - members.filter(isCurrent).length);

@@ -9,31 +9,31 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 import { losesFiles } from '../content/instance-updates.js';
 import type { Member, Role } from './facts.js';
 
-/** Results of comparing contents that are kept; revisions never change. */
+/** How many comparisons of contents are remembered. They stay valid, because revisions never change. */
 const MOST_COMPARED = 10_000;
 
 export interface MembersOptions extends StateRecords {}
 
-/** What the members are to be brought to. */
+/** The content and generation that the rollout brings to the members. */
 export interface Target {
   readonly content: ContentInForce;
-  /** The rollout has failed: only contents count then. */
+  /** The rollout has failed: then only contents are compared, not generations. */
   readonly isFailed: boolean;
   readonly update: Update;
 }
 
 /** The run of a member, and since when it is up (monotonic ms); null: it is not. */
 interface Run {
-  /** Another restart request, restart count or pid is another run. */
+  /** Names the run: another restart request, restart count or pid is another run. */
   readonly run: string;
   readonly since: number | null;
-  /** Not the run that was there when the rollout first looked. */
+  /** True when this is not the run that the rollout first saw. */
   readonly isLater: boolean;
 }
 
 export class Members {
   readonly #options: MembersOptions;
-  /** By configuration and instance. A master that takes over begins to count anew. */
+  /** The runs by configuration and instance. A new leader begins to count anew. */
   readonly #runs = new Map<string, ReadonlyMap<string, Run>>();
 
   readonly #compared = new Map<string, boolean>();
@@ -46,7 +46,7 @@ export class Members {
     this.#runs.delete(name);
   }
 
-  /** The members of a round, in order of age. Notes their runs. `now`: monotonic ms. */
+  /** Lists the members in order of age, and notes their runs. `now`: monotonic ms. */
   gather(name: string, target: Target, now: number): Member[] {
     const { members, runs } = this.#gather(name, target, now);
     this.#runs.set(name, runs);
@@ -78,14 +78,14 @@ export class Members {
   /** True when the instance's content is the one that the rollout brings, or needs no other process. */
   isCurrent(record: InstanceRecord, { content, isFailed, update }: Target): boolean {
     const isOfGeneration = (record.generation ?? 0) >= content.generation;
-    // Nothing can bring an earlier generation back.
+    // A failed rollout ignores the generation: nothing can bring an earlier one back.
     if (!isOfGeneration && !isFailed) return false;
-    // With `manual` another content alone replaces nothing.
+    // With `manual`, another content alone makes no instance outdated.
     if (update.strategy === 'manual' || record.revision === content.hash) return true;
     return this.#isSameProcess(record, content);
   }
 
-  /** Two contents are compared once for each place: a rollout of a thousand instances asks again at every change. */
+  /** Remembers each comparison: a rollout of a thousand instances asks again at every change. */
   #isSameProcess({ revision, placement }: InstanceRecord, { hash, configuration }: ContentInForce): boolean {
     const key = `${revision} ${hash} ${placement?.nodeId} ${placement?.port}`;
     const known = this.#compared.get(key);
@@ -128,7 +128,10 @@ export class Members {
     return node.drain === undefined ? 'here' : 'draining';
   }
 
-  /** Wanted, not at rest and not on a lost node. A new one that has finished shows whether it did well. */
+  /**
+   * True when the instance is wanted, not at rest and not on a lost node. A new one that has finished counts too: its
+   * exit shows whether the content is good.
+   */
   #counts(record: InstanceRecord, target: Target): boolean {
     const { desired, status } = record;
     if (desired.goal !== 'run' || status.reason === 'node-lost' || this.#conditionOf(record) === 'lost')
@@ -142,7 +145,7 @@ export class Members {
   #isUp(record: InstanceRecord): boolean {
     const { state, awaitsReport, awaitsRestart, exitCode } = record.status;
     if (hasFinished(record)) return exitCode === 0;
-    // Until its node has taken up a restart, the record shows the run from before.
+    // The record shows the earlier run until the node has taken up the restart.
     const isKnown = awaitsReport === undefined && awaitsRestart === undefined;
     return state === 'ONLINE' && isKnown && this.#conditionOf(record) === 'connected';
   }
@@ -164,7 +167,7 @@ function roleOf({ replaces }: InstanceRecord, ids: ReadonlySet<string>): Role {
   return ids.has(replaces) ? { is: 'spare', of: replaces } : { is: 'heir' };
 }
 
-/** A container has no pid of its own here, so the restart request tells its runs apart. */
+/** The master sees no pid of a container, so the restart request tells its runs apart. */
 function runOf({ status, desired }: InstanceRecord, before: Run | undefined, upNow: number | null): Run {
   const run = `${desired.restartToken}/${status.restarts}/${status.pid}`;
   const isSame = before?.run === run;

@@ -1,4 +1,4 @@
-/** What a rollout tells of its members: who is good, who may be replaced, and how many may be missing or too many. */
+/** Judges the members of a rollout: who is good, who may be replaced, and how many may be missing or extra. */
 import { mayBeUsed } from '../../../src/model/instance.js';
 import { hasEnded, phaseOf, type RolloutCounts } from '../../../src/model/rollout.js';
 import { amountOf } from '../../../src/model/update.js';
@@ -6,7 +6,7 @@ import type { Member, RolloutFacts } from './facts.js';
 
 /** The members of one rollout, judged once. */
 export interface Judged {
-  /** The members that stand for themselves, or whose original is no member. */
+  /** The members that are no spares: each is a place of the service to be filled. */
   readonly slots: readonly Member[];
   /** By the id of an original, the replacement that stands beside it. */
   readonly spares: ReadonlyMap<string, Member>;
@@ -22,7 +22,7 @@ export interface Budget {
   readonly surge: number;
   /** How many slots may be without a ready instance. */
   readonly unavailable: number;
-  /** How many slots are. */
+  /** How many slots have no ready instance. */
   readonly missing: number;
 }
 
@@ -44,7 +44,7 @@ export function judge(facts: RolloutFacts): Judged {
   return { slots, spares, good, victims, budget };
 }
 
-/** Ready for minReadySeconds without a restart. */
+/** True when the member has been ready for minReadySeconds without a restart. */
 function isGood({ update }: RolloutFacts, member: Member): boolean {
   return isCurrent(member) && member.up !== null && member.up.forMs >= update.minReadySeconds * 1000;
 }
@@ -53,7 +53,7 @@ export function isCurrent({ content }: Member): boolean {
   return content === 'current';
 }
 
-/** Whether a member is left alone for its players. */
+/** Whether the rollout leaves a member alone because of its players. */
 export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boolean {
   const { strategy, players, playersSeconds } = update;
   const isUsed = mayBeUsed(member.players);
@@ -64,8 +64,8 @@ export function hasGuests({ update, agedMs }: RolloutFacts, member: Member): boo
 }
 
 /**
- * A rollout under way replaces all that it does not bring. One that failed replaces only what of its own content is not
- * up: so as many stand again as before.
+ * A rollout under way replaces every outdated member. A failed rollout replaces only members of its own content that
+ * are not up, so that as many stand again as before.
  */
 function isVictim({ rollout }: RolloutFacts, member: Member): boolean {
   if (rollout === undefined || isCurrent(member) || member.node === 'away') return false;
@@ -80,14 +80,14 @@ function rank(facts: RolloutFacts, member: Member): number {
   return hasGuests(facts, member) ? 2 : 1;
 }
 
-/** Percentages count the ready ones that may be replaced: not those that are left alone for their players. */
+/** Percentages count the ready members that may be replaced, not those that are left alone for their players. */
 function budgetOf(facts: RolloutFacts, ready: readonly Member[]): Pick<Budget, 'surge' | 'unavailable'> {
   const { update, outlook } = facts;
   const base = ready.filter((one) => !hasGuests(facts, one)).length;
-  // At the maximum the old one goes first.
+  // At the maximum no spare is possible: the old instance goes first.
   const surge = outlook.isAtMaximum ? 0 : amountOf(update.maxSurge, base, 'up');
   const unavailable = amountOf(update.maxUnavailable, base, 'down');
-  // A share of few instances may be none at all.
+  // Both percentages may round to 0; then at least one slot may be unavailable, or the rollout would stand still.
   return { surge, unavailable: surge === 0 ? Math.max(1, unavailable) : unavailable };
 }
 

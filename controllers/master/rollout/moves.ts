@@ -1,6 +1,6 @@
 /**
- * The next moves of a rollout: which outdated instance is ended, replaced or updated in place now. An instance ends only
- * where that leaves no more slots without a ready instance than `maxUnavailable` allows.
+ * The next moves of a rollout: which outdated instance to end, replace or update in place now. An instance ends only
+ * while at most `maxUnavailable` slots lack a ready instance.
  */
 import { mayBeUsed } from '../../../src/model/instance.js';
 import { phaseOf } from '../../../src/model/rollout.js';
@@ -10,7 +10,7 @@ import { hasGuests, isCurrent, type Judged } from './members.js';
 
 export type RolloutMove =
   | MoveStep
-  /** A static instance gets the content where it is. */
+  /** Gives a static instance the content in place. */
   | { readonly do: 'update'; readonly id: string };
 
 export function planMoves(facts: RolloutFacts, judged: Judged): RolloutMove[] {
@@ -20,8 +20,8 @@ export function planMoves(facts: RolloutFacts, judged: Judged): RolloutMove[] {
 }
 
 /**
- * What the rollout waits for: members of its content that are to become good. While there are some, or some may be
- * replaced, it must get on.
+ * The members with the rollout's content that are yet to become good. While there are any, or victims that can go, the
+ * progress deadline runs.
  */
 export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'good'>): Member[] {
   return members.filter(
@@ -29,12 +29,12 @@ export function pendingOf({ members }: RolloutFacts, { good }: Pick<Judged, 'goo
   );
 }
 
-/** The victims that could go now, but for the pace, room or the canaries. */
+/** The victims that have no players to wait for. Only pace, room or the canaries may hold them back. */
 export function readyToGo(facts: RolloutFacts, { victims }: Judged): Member[] {
   return victims.filter((one) => !hasGuests(facts, one) || one.up === null);
 }
 
-/** Pairs of which one is not needed any more. Slots stay as ready as they were. */
+/** Removes from each pair the instance that is not needed any more. Slots stay as ready as they were. */
 function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   const steps: MoveStep[] = [];
   // A failed rollout leaves its pairs to the replacement controller.
@@ -51,7 +51,7 @@ function removalsOf(facts: RolloutFacts, judged: Judged): MoveStep[] {
   return steps;
 }
 
-/** Updates one static member at a time, wherever they are: an updated one must be good before the next. */
+/** Updates one static member at a time across all nodes: an updated one must be good before the next. */
 function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): RolloutMove | undefined {
   const isBusy = slots.some((one) => one.static && isCurrent(one) && !good.has(one.id));
   if (isBusy || isCanaryFull(facts)) return undefined;
@@ -61,7 +61,7 @@ function planStatic(facts: RolloutFacts, { victims, slots, good }: Judged): Roll
   return next === undefined ? undefined : { do: 'update', id: next.id };
 }
 
-/** Replaces one member at a time: until the last replacement has a place, the room for the next one is unknown. */
+/** Replaces one member at a time: until the last replacement has a place, the room for the next is unknown. */
 function planNext(
   facts: RolloutFacts,
   judged: Judged,
@@ -95,7 +95,7 @@ function replaceOne(
   return budget.missing < budget.unavailable ? { do: 'replace', id, content } : undefined;
 }
 
-/** A good replacement whose own original is kept by players: it may stand for one that has none. */
+/** A good replacement whose own original is kept by players; it may stand in for a victim that has no replacement. */
 function heirFor(facts: RolloutFacts, judged: Judged, removals: readonly MoveStep[]): Member | undefined {
   if (removals.length > 0) return undefined;
   const kept = judged.victims.find((one) => {
@@ -106,7 +106,7 @@ function heirFor(facts: RolloutFacts, judged: Judged, removals: readonly MoveSte
   return kept && judged.spares.get(kept.id);
 }
 
-/** Where all are kept by their players, one more is made, so that new players find the new content. */
+/** When players keep all victims, makes one spare, so that new players find the new content. */
 function surgeForGuests(
   facts: RolloutFacts,
   { spares }: Judged,

@@ -11,7 +11,7 @@ import { pendingOf, planMoves, type RolloutMove } from './moves.js';
 import { followed, taken } from './record.js';
 
 export type RolloutStep =
-  /** `before` is what it was decided from; undefined: there is no record yet. */
+  /** `before` is the record that the decision read; undefined: there was none. */
   | { readonly do: 'write'; readonly before: RolloutRecord | undefined; readonly rollout: RolloutRecord }
   | { readonly do: 'forget'; readonly name: string }
   | { readonly do: 'mark'; readonly id: string; readonly isOutdated: boolean }
@@ -21,14 +21,14 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
   if (facts.kind === 'gone') return { steps: [{ do: 'forget', name: facts.name }] };
   const { rollout: before } = facts;
   const begun = taken(facts);
-  // Everything else is judged by what has been taken up.
+  // The new record is written first; the next round decides everything else by it.
   if (begun !== undefined) return { steps: [{ do: 'write', before, rollout: begun }] };
   if (before === undefined) return { steps: [] };
   const judged = judge(facts);
   const rollout = followed(facts, before, judged);
   const steps: RolloutStep[] = isDeepStrictEqual(rollout, before) ? [] : [{ do: 'write', before, rollout }];
   steps.push(...marksOf(facts, judged));
-  // Another state asks for other moves.
+  // A changed state needs other moves, so this round only writes it.
   if (rollout.state !== before.state || rollout.isPromoted !== before.isPromoted) return { steps };
   if (mayMove(rollout)) steps.push(...planMoves(facts, judged));
   const recheckInMs = recheckOf(facts, rollout, judged);
@@ -36,14 +36,14 @@ export function plan(facts: RolloutFacts | GoneFacts): Plan<RolloutStep> {
 }
 
 /**
- * True while the rollout may move instances. While it waits for a promotion it ends what its canaries replace; the next
- * moves are the promotion's.
+ * True while the rollout may move instances. Awaiting a promotion, it only removes what its canaries replace; the
+ * promotion makes the next moves.
  */
 export function mayMove({ state }: RolloutRecord): boolean {
   return state !== 'paused' && state !== 'complete' && state !== 'rolled-back';
 }
 
-/** Clients see which instances wait for their players, and send new ones elsewhere. */
+/** Marks instances that wait for their players: clients see the mark, and send new players elsewhere. */
 function marksOf(facts: RolloutFacts, { victims }: Judged): RolloutStep[] {
   const { rollout, members } = facts;
   const isUnderWay = rollout !== undefined && !hasEnded(rollout);
@@ -72,7 +72,7 @@ function recheckOf(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged):
   return Math.max(0, Math.min(...times));
 }
 
-/** The rollout resolves the pairs of this instance: nobody else does. */
+/** True when the rollout resolves the pairs of this instance, so that no other controller does. */
 export function isMoving(rollout: RolloutRecord, isUpToDate: boolean): boolean {
   return !isUpToDate && !hasEnded(rollout) && phaseOf(rollout) !== 'failed';
 }

@@ -1,4 +1,7 @@
-/** The rollout controller: brings the instances of a configuration to another content, step by step. Key: its name. */
+/**
+ * The rollout controller: brings the instances of a configuration to another content, step by step. Key: configuration
+ * name.
+ */
 
 import type { Clock } from '../../../src/loop/clock.js';
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
@@ -47,7 +50,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     this.#ages = new Ages(options.clock);
   }
 
-  /** Undefined: nothing of the configuration is rolled out. */
+  /** Undefined: the configuration has nothing to roll out. */
   observe(name: string): RolloutFacts | GoneFacts | undefined | Promise<RolloutFacts | undefined> {
     const record = this.#options.configurations.get(name)?.value;
     const rollout = this.#rolloutOf(name);
@@ -57,7 +60,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     return update.templates ? this.#withTemplates(record, rollout) : this.#round(record, rollout);
   }
 
-  /** The facts of a round. Notes the runs that it finds, when the rollout began, and when it last got on. */
+  /** The facts of a round. Notes the runs of members, when the rollout began, and its last progress. */
   #round(
     record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
@@ -97,7 +100,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     };
   }
 
-  /** The victims of a rollout if this were the record in force. Remembers nothing. */
+  /** Foretells the victims of a rollout if `record` were in force. Remembers nothing. */
   foretell(record: ConfigurationContent, isAtMaximum: boolean): Foretold {
     const { contents, clock } = this.#options;
     const { name } = record.configuration;
@@ -121,13 +124,13 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       outlook: { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum },
       agedMs: stored === undefined ? 0 : this.#ages.since(name, 'begin', stored.since),
       stalledMs: 0,
-      // Changed templates are no part of a plan.
+      // The forecast leaves changed templates out.
       templates: {},
     };
     return foretell(facts, look);
   }
 
-  /** True while a rollout replaces the instance: its pairs are the rollout's. */
+  /** True while a rollout replaces the instance: then the rollout resolves its pairs. */
   isMoving(record: InstanceRecord): boolean {
     const configuration = this.#options.configurations.get(record.configurationName)?.value;
     const rollout = this.#rolloutOf(record.configurationName);
@@ -171,7 +174,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
         const key = `${storage}/${group}/${name}`;
         if (digests.has(key)) continue;
         const digest = await templateDigest(group, name, storage);
-        // One that cannot be had now is no other content.
+        // A template whose digest cannot be had now counts as unchanged.
         if (digest !== null) digests.set(key, digest);
       }
     return this.#round(
@@ -199,7 +202,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       if (written === undefined) throw new Conflict(`the rollout of ${rollout.name} changed meanwhile`);
     }
     const isAsBefore = before?.state === rollout.state && before.since === rollout.since;
-    // Its first content: nothing was rolled out.
+    // Log nothing for the first content of a configuration: it replaced none.
     if (isAsBefore || (before === undefined && rollout.state === 'complete')) return;
     const level = rollout.state === 'failed' || rollout.reason !== null ? 'warn' : 'info';
     logger[level]({ configuration: rollout.name, state: rollout.state }, sentenceOf(rollout));
@@ -218,7 +221,7 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     const name = instances.get(id)?.value.configurationName ?? '';
     const content = contents.targetOf(name);
     if (content === undefined) throw new Conflict(`the rollout of ${name} is gone`);
-    // A rollback, or a changed file, may have come meanwhile.
+    // A rollback or a changed file may have made the decision void meanwhile.
     const isStill = (): boolean => {
       const now = contents.targetOf(name);
       return now?.hash === content.hash && now.generation === content.generation;
@@ -238,14 +241,14 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     await mover.perform(step, `rolling out ${name}`, () => this.#checkMove(name, step));
   }
 
-  /** Asked in the turn in which the move is written: players may have come, or somebody has paused the rollout. */
+  /** Checked right before the move is written: players may have come, or somebody may have paused the rollout. */
   #checkMove(name: string, step: Exclude<RolloutMove, { do: 'update' }>): Operation[] {
     const { instances, rolloutRecords: set } = this.#options;
     const rollout = set.mirror.get(name);
     const record = instances.get(step.id)?.value;
     if (rollout === undefined || record === undefined || !this.#isDue(record, step.do === 'create'))
       throw new Conflict(`the rollout of ${name}, or ${step.id}, changed meanwhile`);
-    // A creation checks the rollout by itself.
+    // A creation brings its own check of the rollout.
     if (step.do !== 'remove') return [];
     return [{ do: 'check', key: set.keyOf(name), expectedRevision: rollout.revision }];
   }
@@ -270,7 +273,7 @@ function updateOf({ configuration }: ConfigurationContent): Update {
   return configuration.update ?? NO_UPDATE;
 }
 
-/** Throws Conflict when somebody else made the record. */
+/** Throws Conflict when another writer made the record first. */
 function asConflict(error: unknown): never {
   if (DroverError.is(error, 'DRV_STORE_CONFLICT')) throw new Conflict(error.message);
   throw error;

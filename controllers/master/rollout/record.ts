@@ -1,4 +1,4 @@
-/** The record of a rollout from one look to the next: when it begins, what it has done, and when it ends or fails. */
+/** Decides the next record of a rollout: when it begins, how far it is, and when it ends or fails. */
 import {
   hasEnded,
   NO_COUNTS,
@@ -16,7 +16,10 @@ import { pendingOf, readyToGo } from './moves.js';
 
 const MOST_MESSAGE_CHARS = 400;
 
-/** The record that takes up what the file or the templates say now; undefined: it is taken up, or nothing is to be. */
+/**
+ * The record that takes up what the file or the templates say now. Undefined: the rollout has taken it up already, or
+ * must not yet.
+ */
 export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   const { rollout, hash, isNews, update } = facts;
   if (rollout === undefined) return update.strategy === 'manual' ? undefined : first(facts);
@@ -29,7 +32,7 @@ export function taken(facts: RolloutFacts): RolloutRecord | undefined {
   return takenTemplates(facts, rollout);
 }
 
-/** The first record of a rollout. Instances of another content are to be replaced as well. */
+/** The first record of a rollout. It also replaces the instances of other contents. */
 function first(facts: RolloutFacts): RolloutRecord {
   const older = facts.members.filter(({ revision }) => revision !== facts.hash);
   const lastGood = older.findLast(({ up }) => up !== null);
@@ -37,7 +40,7 @@ function first(facts: RolloutFacts): RolloutRecord {
   return { ...begun(facts, 'content', null), state: 'complete', endedAt: facts.now, isPromoted: true };
 }
 
-/** With `manual` another content is in force for new instances at once, and nothing else follows. */
+/** With `manual`, another content only becomes the one for new instances; the rollout ends at once. */
 function settledOn(rollout: RolloutRecord, { hash, now }: RolloutFacts): RolloutRecord {
   const isRestarting = rollout.state === 'rolling' && rollout.cause === 'restart';
   if (isRestarting) return { ...rollout, to: hash, from: null };
@@ -67,7 +70,10 @@ function begun(facts: RolloutFacts, cause: RolloutCause, from: string | null): R
   };
 }
 
-/** A template that the rollout does not know yet is taken as it is; another digest of one that it knows is news. */
+/**
+ * The record with changed templates. A digest of a template that the rollout does not know yet is only noted; a changed
+ * digest begins a rollout.
+ */
 function takenTemplates(facts: RolloutFacts, rollout: RolloutRecord): RolloutRecord | undefined {
   const { templates } = facts;
   const phase = phaseOf(rollout);
@@ -77,7 +83,7 @@ function takenTemplates(facts: RolloutFacts, rollout: RolloutRecord): RolloutRec
     rollout.templates[key] !== undefined && rollout.templates[key] !== digest;
   const all = { ...rollout.templates, ...templates };
   if (!entries.some(isKnown)) return { ...rollout, templates: all };
-  // What is held back or paused comes first: the news waits for its end.
+  // Changed templates wait while a rollout is paused or holds a content back.
   if (rollout.state === 'paused' || (phase !== 'complete' && phase !== 'rolling')) return undefined;
   return { ...begun(facts, 'templates', lastGoodOf(rollout)), templates: all };
 }
@@ -97,7 +103,7 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     return facts.update.promote === 'manual'
       ? { ...next, state: 'awaiting-promotion', progressAt: null }
       : { ...next, isPromoted: true, progressAt: facts.now };
-  // Time does not heal that.
+  // Fail at once: no waiting makes an unsafe update safe.
   if (judged.victims.some(({ content }) => content === 'unsafe')) return failed(next, facts, judged);
   const isLate = rollout.progressAt !== null && isActive && !hasProgress;
   return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
@@ -105,7 +111,7 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     : next;
 }
 
-/** Something of it can be done, or must become good: waiting for players is neither. */
+/** True when a step is possible, or a member is to become good. Waiting for players is neither. */
 function isGettingOn(facts: RolloutFacts, judged: Judged): boolean {
   return pendingOf(facts, judged).length > 0 || readyToGo(facts, judged).length > 0;
 }
