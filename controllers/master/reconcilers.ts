@@ -30,8 +30,8 @@ export interface ReconcilersOptions {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
   /**
-   * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
-   * change or to go, and only a client gets an instance of it. Absent: it always is.
+   * Whether the file of a configuration is still what its record was made from. If not, the record is about to change
+   * or go, and only clients get instances of it. Absent: it always is.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   /** Makes an id, which may be taken. Default: a random one. */
@@ -42,12 +42,12 @@ export interface ReconcilersOptions {
     PlacementOptions,
     'ledger' | 'busyPorts' | 'changes' | 'chooseTemplates' | 'hostAddressOf'
   >;
-  /** The digest of a template now; null: it cannot be had. */
+  /** The digest of a template now; null: it cannot be read. */
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly metrics: Metrics;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Aborts when this master leads no more: nothing here follows the state from then on. Default: never. */
+  /** Aborts when this master no longer leads: nothing here follows the state from then on. Default: never. */
   readonly ending?: AbortSignal | undefined;
 }
 
@@ -59,11 +59,11 @@ export interface Reconcilers {
   readonly drains: Drains;
   readonly replacements: Replacements;
   readonly instanceCleanup: InstanceCleanup;
-  /** No reconciler: it says what they would do. */
+  /** No reconciler: foretells what the reconcilers would do. */
   readonly forecaster: ContentForecaster;
   readonly contents: Contents;
   readonly rollouts: Rollouts;
-  /** No reconcilers: what they and clients make instances with, and give them another content. */
+  /** No reconcilers: creations and updates of instances, for reconcilers and clients. */
   readonly creations: InstanceCreations;
   readonly updates: InstanceUpdates;
 }

@@ -27,14 +27,14 @@ import { wakesOfRollout } from './wake/rollout-wakes.js';
 import { wakesOfNewPlace, wakesOfTemplates } from './wake/shared-wakes.js';
 import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsOf } from './wake/wake.js';
 
-/** Records whose writes may be under way together: they share one commit. */
+/** How many record writes may be under way together, so that they share one commit. */
 const WRITES_AT_ONCE = 512;
 
 export interface MasterControllersOptions extends ReconcilersOptions {
   readonly random: () => number;
   /**
-   * True: every key is looked at again within 5 minutes (the default). False: a change that a rule forgets is never
-   * seen.
+   * True (the default): every key is looked at again within 5 minutes. False: a change that a wake rule misses stays
+   * unseen.
    */
   readonly isResynced?: boolean;
 }
@@ -45,7 +45,7 @@ export interface MasterControllers extends Part {
   readonly rollouts: Rollouts;
   /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
-  /** Foretells what the controllers would do of changed contents, for plans. */
+  /** Foretells what the controllers would do with changed contents, for plans. */
   readonly forecaster: Forecaster;
   readonly creations: InstanceCreations;
   readonly updates: InstanceUpdates;
@@ -103,7 +103,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     resyncNow,
     start: async () => {
       resyncNow();
-      // Heartbeat first: else placement would judge by the conditions that the last master left.
+      // The heartbeat starts first: otherwise placement would judge by the conditions that the last master left.
       registered.heartbeat.controller.start();
       await registered.heartbeat.controller.whenIdle();
       placement.places.begin();
@@ -165,7 +165,7 @@ function registerAll(
   } = options.state;
   return {
     'minimum-service': register(options, minimumService, {
-      // Of one that is gone, instances may be left that are to end.
+      // A configuration that is gone may have left instances that are to end.
       keys: () => new Set([...ids(configurations), ...instancesByConfiguration.keys()]),
     }),
     placement: register(options, placement, { keys: () => ids(instances), concurrency: WRITES_AT_ONCE }),
@@ -204,7 +204,7 @@ function register<Facts, Step>(
   reconciler: Reconciler<Facts, Step>,
   { keys, concurrency }: ControllerKeys,
 ): Registered {
-  // A store that takes no write fails all keys alike.
+  // When the store takes no write, all keys fail alike: log that once.
   const failures = new RepeatedLog(logger, () => clock.monotonic());
   const controller = new Controller({
     reconciler,

@@ -12,17 +12,17 @@ export interface FaultFacts {
   readonly suspects: ReadonlySet<string>;
   /** Why the directory cannot be used; undefined: it can. */
   readonly directoryFault: ConfigurationFileError | undefined;
-  /** By name, the file that owns it. */
+  /** The file that owns each name. */
   readonly owners: ReadonlyMap<string, string>;
-  /** Configurations whose removal waits for the operator's word. */
+  /** Configurations whose removal the operator has yet to confirm. */
   readonly waiting: readonly string[];
-  /** Why the store refused the last write; undefined: it accepted it, or nothing is left to write. */
+  /** Why the store refused the last write; undefined: it accepted the write, or nothing is left to write. */
   readonly refusal: string | undefined;
   /** The faults of the last report, one for each file. */
   readonly told: readonly ConfigurationFileError[];
 }
 
-/** All present faults. While a file is a suspect, the faults of the last report stay. */
+/** Lists all present faults. While a write of a file may be under way, it keeps the faults of the last report. */
 export function faultsOf(facts: FaultFacts): ConfigurationFileError[] {
   const faults = new Map<string, ConfigurationFileError>();
   if (facts.suspects.size > 0) for (const fault of facts.told) faults.set(fault.file, fault);
@@ -46,7 +46,7 @@ function* faultsNow(facts: FaultFacts): Generator<ConfigurationFileError> {
   if (refusal !== undefined) yield faultOf('*.json', `not stored yet, trying again: ${refusal}`);
 }
 
-/** Names none of them: a key that may see one configuration reads this, too. */
+/** Leaves the names out: a key that may see only one configuration reads this text, too. */
 function waitingText(waiting: readonly string[]): string {
   return `${waiting.length} configurations have no file any more, more than half of all: they stay in force until their files are back, or until \`config reload --confirm\` removes them`;
 }

@@ -1,6 +1,6 @@
 /**
- * Brings the records of configurations up to the files of one master, and the files up to the records where other
- * masters write these too. There it also writes for the API of the leader: the record first, and all files follow it.
+ * Brings the configuration records in line with the files of one master. With several masters it also brings the files
+ * in line with the records, and the leader's API writes the record first.
  */
 import type { ConfigurationEditor, NewContent } from '../../../src/configuration-files/file-writer.js';
 import { type Precondition, requireRevision } from '../../../src/configuration-files/precondition.js';
@@ -17,7 +17,7 @@ import { FaultReport } from './fault-report.js';
 import { faultsOf } from './faults.js';
 import { ConfigurationTree, type ConfigurationTreeOptions } from './tree.js';
 
-/** Each try loses to a write that succeeded. */
+/** Tries to write before giving up. A try fails only when another write came first. */
 const MOST_CONFLICTS = 10;
 
 /** A file that differs from the record, and waits for a person. */
@@ -70,12 +70,12 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
     return this.#engine.stop();
   }
 
-  /** Another master leads: what failed may succeed. */
+  /** Called when another master leads: a write that failed may succeed now. */
   wake(): void {
     this.#engine.wake();
   }
 
-  /** An error of a file alone, with several masters, is logged and not thrown. */
+  /** With several masters, an error of a single file is logged, not thrown. */
   async follow(confirmed?: Confirmed): Promise<void> {
     try {
       await this.#engine.follow(confirmed);
@@ -99,7 +99,8 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
 
   faults(): readonly ConfigurationFileError[] {
     const { source } = this.#options;
-    // Several masters have a leader that takes the writes, and may have none for a while.
+    // With several masters a refused write is no fault here: the leader takes writes, and there may be none for a
+    // while.
     const refusal = this.#tree.isAlone ? this.#engine.refusal : undefined;
     const faults = faultsOf({
       files: source.files ?? new Map(),
@@ -122,7 +123,7 @@ export class ConfigurationFollower implements RecordFollower, ConfigurationEdito
     return [...faults.filter(({ file }) => !named.has(file)), ...inConflict];
   }
 
-  /** Writes the record, then the files of this master. The others' follow. */
+  /** Writes the record, then the files of this master. The other masters' files follow by themselves. */
   async write(name: string, { text, parsed }: NewContent, precondition?: Precondition): Promise<void> {
     const { hash } = parsed;
     await this.#edit(name, precondition, (record, expectedRevision) => {

@@ -11,14 +11,13 @@ export interface OwnerFacts {
 }
 
 /**
- * Returns, by name, the file that owns it. A name stays with the file that its record came from while that file
- * exists and says no other name: a broken file keeps its name. Otherwise the first file, in order of file names,
- * that says the name owns it.
+ * Finds the file that owns each name. A name stays with the file of its record while that file exists and says no other
+ * name: a broken file keeps its name. Otherwise the first file by name that says it owns the name.
  */
 export function ownersOf({ files, records }: OwnerFacts): ReadonlyMap<string, string> {
   const owners = new Map<string, string>();
   for (const [name, { value }] of records.entries()) {
-    // The record's node does not matter: after a change of the node's id the files are the same ones.
+    // Ignore the record's node: after a change of the node's id, the files are still the same.
     const reading = files.get(value.sourceFile);
     if (reading !== undefined && (reading.kind === 'broken' || says(reading, name)))
       owners.set(name, value.sourceFile);

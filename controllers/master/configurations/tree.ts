@@ -22,7 +22,7 @@ import { ownersOf } from './owners.js';
 
 export interface ConfigurationTreeOptions {
   readonly source: ConfigurationSource;
-  /** Absent: this is the only master, whose files the records follow and never the other way round. */
+  /** Absent: this is the only master, so the records follow its files and never the reverse. */
   readonly localFiles?: LocalFiles;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly store: Store;
@@ -33,7 +33,7 @@ export interface ConfigurationTreeOptions {
 export class ConfigurationTree implements ViewTree {
   readonly #options: ConfigurationTreeOptions;
   readonly #there: RecordSide<ConfigurationRecord, RecordEdit>;
-  /** The text that a client wrote, by name and hash: with fields that records do not keep. */
+  /** The texts that clients wrote, by name and hash: they have fields that records do not keep. */
   readonly #texts = new Map<string, string>();
   #owners: ReadonlyMap<string, string> = new Map();
 
@@ -43,7 +43,8 @@ export class ConfigurationTree implements ViewTree {
     this.#there = new RecordSide<ConfigurationRecord, RecordEdit>({
       records,
       hashOf: ({ hash, sourceFile, sourceNode }) => this.#mark(hash, sourceFile, sourceNode),
-      // The files of several masters leave such a record alone: another version may be able to read it.
+      // With several masters the files leave a record that cannot be read alone: another version may be able to read
+      // it.
       ...(this.isAlone && { hashOfAside: ({ revision }) => `unreadable ${revision}` }),
       store,
       door,
@@ -55,7 +56,7 @@ export class ConfigurationTree implements ViewTree {
     return this.#options.localFiles === undefined;
   }
 
-  /** By name, the file that said it at the last observation. */
+  /** The file that said each name at the last observation. */
   get owners(): ReadonlyMap<string, string> {
     return this.#owners;
   }
@@ -88,7 +89,7 @@ export class ConfigurationTree implements ViewTree {
       if (reading?.kind === 'valid') here.set(name, this.#mark(reading.parsed.hash, file, nodeId));
       if (reading?.kind !== 'valid' || unsure.has(file)) undecided.add(name);
     }
-    // Another directory in the place of this one confirms nothing that waits where nobody else has the files.
+    // When this master is alone, a replaced directory does not count as a new one: it confirms no waiting removal.
     const directory = this.isAlone ? nodeId : directoryId;
     return {
       here,
@@ -128,8 +129,8 @@ export class ConfigurationTree implements ViewTree {
   }
 
   /**
-   * The hash that is compared. The record of the only master follows its file to another name or node, too. With several
-   * masters each has a file of its own.
+   * The hash that is compared. With one master it covers file and node too, so that the record follows a moved file.
+   * With several masters, each has a file of its own.
    */
   #mark(hash: string, file: string, node: string): string {
     return this.isAlone ? `${hash} ${file} ${node}` : hash;
@@ -147,7 +148,7 @@ export class ConfigurationTree implements ViewTree {
     return { name, file: this.#owners.get(name), hash };
   }
 
-  /** Throws `Conflict` when the file or the record has another content by now. */
+  /** Throws `Conflict` when the file or the record has changed meanwhile. */
   #editOf({ name, hash, expected }: ChangeThere): RecordEdit & { readonly do: 'put' } {
     const { source } = this.#options;
     const { origins, nodeId } = source;
@@ -159,7 +160,7 @@ export class ConfigurationTree implements ViewTree {
     return {
       do: 'put',
       name,
-      // With several masters the API writes the record first: nobody's name belongs to a changed file.
+      // With several masters the API writes the record first, so a changed file has no known writer.
       source: this.isAlone ? origins.of(name, file) : origins.ofFile(file),
       parsed: reading.parsed,
       expectedRevision: this.#there.revisionOf(name, expected),

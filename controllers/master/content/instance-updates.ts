@@ -28,8 +28,8 @@ export interface UpdateOptions {
   /** Asked of the newest record before each try: false ends the update. Default: always due. */
   readonly isDue?: (record: InstanceRecord) => boolean;
   /**
-   * Only where nothing has to be restarted for the content; else `not-due`. A restart that its rollout asks for is still
-   * to come then.
+   * Updates only if the content needs no restart; else the outcome is `not-due`. A restart that the rollout asks for is
+   * left to the rollout.
    */
   readonly isOnlyLive?: boolean;
 }
@@ -42,15 +42,19 @@ export class InstanceUpdates {
   }
 
   /**
-   * Gives an instance another content where it is: same id, node and directory, and the same port where the content allows
-   * it. Default: the content in force. What runs is restarted. Repeatable. Throws DRV_UPDATE_REFUSED when its node does
-   * not fit the content, and DRV_CONFIGURATION_UNKNOWN.
+   * Gives an instance another content in place: same id, node and directory, and the same port if the content allows
+   * it. Default: the content in force.
+   * A running instance is restarted. Repeatable. Throws DRV_CONFIGURATION_UNKNOWN, or DRV_UPDATE_REFUSED when its node
+   * does not fit the content.
    */
   update(id: string, options: UpdateOptions = {}): Promise<UpdateOutcome> {
     return this.#options.instanceRecords.turns.run(id, () => this.#update(id, options));
   }
 
-  /** The content that `update` would give; undefined: it has it. Throws what that would throw now. Writes nothing. */
+  /**
+   * The content that `update` would give; undefined: the instance has it already. Throws what `update` would throw now.
+   * Writes nothing.
+   */
   check(record: InstanceRecord): string | undefined {
     const content = this.#options.contents.of(record.configurationName);
     if (content === undefined) throw unknownConfiguration(record.configurationName);
@@ -59,7 +63,7 @@ export class InstanceUpdates {
     return content.hash;
   }
 
-  /** Why `update` would refuse an instance the content in force now, in words; undefined: it would not. */
+  /** Why `update` would refuse an instance the content in force now, in words; undefined: it would not refuse. */
   refusal(record: InstanceRecord): string | undefined {
     try {
       this.check(record);
@@ -71,8 +75,8 @@ export class InstanceUpdates {
   }
 
   /**
-   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that content;
-   * undefined: it has it. Throws DRV_INSTANCE_UNKNOWN, and as `update` what that would throw now.
+   * Asks that an instance takes the content in force as soon as it has no players. Resolves with the hash of that
+   * content; undefined: the instance has it already. Throws DRV_INSTANCE_UNKNOWN, and what `update` would throw now.
    */
   async updateWhenEmpty(id: string): Promise<string | undefined> {
     const { instanceRecords } = this.#options;
@@ -137,8 +141,8 @@ export class InstanceUpdates {
   }
 
   /**
-   * What its node holds is placed anew where it is, also while it is being stopped: a start before it has stopped keeps the
-   * place. A start gives what is at rest another place, by the new content.
+   * The changed record. An instance that its node holds gets a new place there, also while it is stopping, because a
+   * start may come before it has stopped. An instance at rest gets its place when it starts.
    */
   #next(before: InstanceRecord, content: InstanceContent): PlaceAgain {
     refuseLossOfFiles(before, content);
@@ -162,7 +166,7 @@ export function isLive(
   return asked === null || asked === 'live';
 }
 
-/** The same, and no rollout asks for a restart. */
+/** As `isLive`, and no rollout asks for a restart. */
 export function needsNoStart(
   record: InstanceRecord,
   content: InstanceContent,

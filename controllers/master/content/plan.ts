@@ -1,25 +1,31 @@
 /**
- * The content controller's decision: which instances take the content in force by themselves, in place, and when. All
- * others keep what they were made from, until somebody updates or replaces them.
+ * The content controller's decision: which instances take the content in force in place, without being asked, and when.
+ * All others keep their content until somebody updates or replaces them.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 
 export interface ContentFacts {
   readonly id: string;
-  /** What the content in force asks of it. `none`: it has that content. `live`: no restart. */
+  /**
+   * The change that the content in force needs. `none`: the instance has that content. `live`: no restart. `start`: a
+   * start.
+   */
   readonly asks: 'none' | 'live' | 'start';
-  /** Somebody asked that it takes the content in force when its players have left. */
+  /** Somebody asked that the instance takes the content in force when its players have left. */
   readonly isAsked: boolean;
   readonly players: number;
-  /** See `hasFinished`: it has done its work, and a restart policy that holds at once must not start it again. */
+  /** The instance has done its work (`hasFinished`); a new restart policy must not start it again. */
   readonly hasFinished: boolean;
   /** See `awaitsFirstStart`. */
   readonly awaitsFirstStart: boolean;
-  /** Why its node cannot hold it with that content; undefined: it can. Asked only where it is to start with it. */
+  /**
+   * Why its node cannot hold the instance with that content; undefined: it can. Called only if the instance would start
+   * with it.
+   */
   readonly refusal: () => string | undefined;
 }
 
-/** Where its node cannot hold it with that content, that is looked at again so often. */
+/** How often a refusal by the node is looked at again. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** Takes the content in force in place. `why` ends the sentence "... takes it: ". */

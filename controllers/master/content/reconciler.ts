@@ -46,7 +46,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     return facts !== undefined && plan(facts).steps[0]?.do === how;
   }
 
-  /** Undefined: nothing is decided of it. */
+  /** Undefined: there is nothing to decide about the instance. */
   #factsOf(record: InstanceRecord): ContentFacts | undefined {
     const inForce = this.#options.contents.of(record.configurationName);
     // Without a configuration there is no other content.
@@ -62,7 +62,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     };
   }
 
-  /** It has what its rollout tries on few, while all others are made from what was good before. */
+  /** True for a canary: it has the rollout's content, while other instances are made from the last good one. */
   #isCanary(record: InstanceRecord, inForce: ContentInForce): boolean {
     const target = this.#options.contents.targetOf(record.configurationName);
     return target !== undefined && target.hash !== inForce.hash && isLive(record, target, this.#options);

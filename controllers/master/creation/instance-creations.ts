@@ -27,8 +27,8 @@ export interface InstanceCreationsOptions extends StateRecords {
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: () => string;
   /**
-   * Whether the file of a configuration is still what its record was made from. Where it is not, the record is about to
-   * change or to go, and only a client gets an instance of it. Absent: it is.
+   * Whether the file of a configuration is still what its record was made from. If not, the record is about to change
+   * or go, and only clients get instances of it. Absent: it always is.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   readonly placement: Pick<Placement, 'placeNew'>;
@@ -38,9 +38,9 @@ export interface InstanceCreationsOptions extends StateRecords {
 interface Creation {
   readonly records: readonly InstanceRecord[];
   readonly beside: readonly Operation[];
-  /** No client asked for it. */
+  /** True when no client asked for the creation. */
   readonly isAutomatic?: boolean;
-  /** Without a place it is not created, but refused with placement's words: DRV_ADOPTION_REFUSED. */
+  /** Refuses the creation when no place fits, with placement's words: DRV_ADOPTION_REFUSED. */
   readonly mustFit?: boolean;
 }
 
@@ -55,7 +55,7 @@ export interface ReplaceOptions {
   readonly content?: 'rollout';
   /** The same transaction removes the old instance. */
   readonly removeFirst: boolean;
-  /** More operations of the same transaction; asked before each try. It may throw, which ends the replacement. */
+  /** More operations of the same transaction; called before each try. A throw ends the replacement. */
   readonly beside?: () => readonly Operation[];
 }
 
@@ -87,8 +87,9 @@ export class InstanceCreations {
   }
 
   /**
-   * Creates a static instance for the directory that one of the same id left on its node. Throws DRV_ADOPTION_REFUSED when
-   * the id is taken, the configuration is not static, or its node does not fit it; DRV_CONFIGURATION_UNKNOWN.
+   * Creates a static instance for the directory that an earlier instance of the same id left on its node. Throws
+   * DRV_CONFIGURATION_UNKNOWN. Throws DRV_ADOPTION_REFUSED when the id is taken, the configuration is not static, or
+   * the node does not fit.
    */
   async adopt(configurationName: string, { id, home }: AdoptOptions): Promise<InstanceRecord> {
     const { instances, clock } = this.#options;
@@ -117,7 +118,7 @@ export class InstanceCreations {
    */
   async createMissing(configurationName: string, { count, replaces }: MissingInstances): Promise<string[]> {
     const counted = this.#options.configurations.get(configurationName)?.value.hash;
-    // An original that changes meanwhile may be back.
+    // Check the originals: one that changes meanwhile may be back.
     const originals = this.#checksOf(replaces);
     const made = await this.#create(configurationName, (configuration) => {
       const { maximumServiceCount } = configuration.configuration;

@@ -1,6 +1,6 @@
 /**
- * What a directory and the state last agreed on, by name, in a file under `data/views/`. It holds for one directory and
- * one state alone: of another directory, such as a new checkout, and of a state that went back, nothing is known.
+ * Remembers what a directory and the state last agreed on, by name, in a file under `data/views/`. The file holds for
+ * one directory and one state: it says nothing about a new checkout, or a state that went back.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -15,9 +15,9 @@ import type { Base, Note } from './plan.js';
 
 const fileSchema = z.object({
   format: z.literal(1),
-  /** Which directory it was. */
+  /** The directory of the bases. */
   directory: z.string(),
-  /** The state's revision when a base was noted last, and the line that this revision is of (`StoreLine`). */
+  /** The state's revision when a base was last noted, and the line of that revision (`StoreLine`). */
   revision: z.int().min(0),
   line: z.int().min(0).default(0),
   bases: z.record(z.string(), z.object({ hash: z.string(), next: z.string().optional() })),
@@ -44,7 +44,7 @@ export class Bases {
     this.#options = options;
   }
 
-  /** Reads the file. A file that is missing or damaged means that nothing is known: then nothing is overwritten. */
+  /** Reads the file. If it is missing or damaged, no base is known, and so nothing is overwritten. */
   async open(): Promise<void> {
     const { path, store, logger } = this.#options;
     this.#line = lineOf((await store.get(EPOCH_BASE))?.value);
@@ -64,12 +64,15 @@ export class Bases {
     return this.#holdFor(standing) ? this.#bases : NONE;
   }
 
-  /** The names that this directory had lost with most others, whose removal waited to be confirmed. */
+  /** The names that vanished together with most others, and whose removal waits to be confirmed. */
   waiting(standing: Standing): ReadonlySet<string> {
     return this.#holdFor(standing) ? this.#waiting : NOTHING;
   }
 
-  /** Resolves when they are on disk. `waiting`: all that `waiting` is to answer from now on; default: as before. */
+  /**
+   * Notes bases; resolves when they are on disk. `waiting`: what the method `waiting` returns from now on; default: as
+   * before.
+   */
   async note(
     standing: Standing,
     notes: readonly Note[],
@@ -92,7 +95,7 @@ export class Bases {
   #holdFor({ directory, revision }: Standing): boolean {
     const known = this.#standing;
     if (known === undefined || known.directory !== directory) return false;
-    // A restored state comes beyond the revision that is known here, by other changes.
+    // A restored state reaches the known revision again by other changes, so compare only what both lines share.
     return known.revision <= Math.min(revision, lastInCommon(this.#line, known.line));
   }
 }

@@ -29,60 +29,63 @@ import type {
 /** What a name had on both sides when they last agreed. */
 export interface Base {
   readonly hash: string;
-  /** The content that is being written here. It counts as the base too: the process may end between file and base. */
+  /**
+   * The content that is being written here now. It counts as the base too: the process may end before it notes the
+   * base.
+   */
   readonly next?: string | undefined;
 }
 
-/** The base of what is not here yet while it is being written. No hash is like it. */
+/** The base noted while a new name is being written here. It equals no hash. */
 const NOTHING = '';
-/** So few may be deleted at once, whatever part of all they are. */
+/** Removals of at most this many names at once need no confirmation, whatever share of all names they are. */
 const MOST_DELETED_AT_ONCE = 3;
 
 export interface ViewFacts {
   readonly here: Contents;
   readonly there: Contents;
   readonly bases: ReadonlyMap<string, Base>;
-  /** True when nobody but this directory brings records. */
+  /** True when only this directory brings records. */
   readonly isAlone: boolean;
-  /** Names that were here, that are gone, and that this directory had brought into the records. */
+  /** Names that have vanished here, and that this directory had brought into the records. */
   readonly gone: readonly string[];
   /** Names whose removal waited to be confirmed. */
   readonly waiting: ReadonlySet<string>;
-  /** False: many names that are gone at once do not wait to be confirmed, and are written here again. */
+  /** True when many removals at once wait to be confirmed. False: such names are written here again. */
   readonly doRemovalsWait: boolean;
   readonly confirmed: Confirmed;
-  /** Names that cannot be judged now: a broken file, a write under way, a record that cannot be read. */
+  /** Names that cannot be judged now: a broken file, a write under way, or a record that cannot be read. */
   readonly undecided: ReadonlySet<string>;
 }
 
-/** A change of the directory. It is made only while that has `present`; undefined: nothing. */
+/** A change in the directory. It is made only if the directory still has `present`; undefined: nothing. */
 export interface ChangeHere {
   readonly name: string;
-  /** Undefined: it is removed. */
+  /** The content to write; undefined: remove it. */
   readonly hash: string | undefined;
   readonly present: string | undefined;
 }
 
 export type ViewStep =
-  /** All notes are one write of the file of bases. `base` undefined: there is nothing on either side. */
+  /** Notes bases, all in one write of their file. `base` undefined: the name is on neither side. */
   | { readonly do: 'note'; readonly bases: readonly Note[]; readonly waiting: ReadonlySet<string> }
   | { readonly do: 'write-there'; readonly changes: readonly ChangeThere[] }
   | { readonly do: 'remove-there'; readonly removals: readonly RemovalThere[] }
-  /** Each change stands for itself: one that cannot be made hinders no other. */
+  /** Makes each change on its own: a failed one does not hinder the others. */
   | { readonly do: 'change-here'; readonly changes: readonly ChangeHere[] }
-  /** Rethrows a failed change here. It comes last, so that it does not hinder what goes there. */
+  /** Rethrows a failed change of the directory. It comes last, so that it does not hinder writes to the records. */
   | { readonly do: 'tell-hindrance' };
 
 export interface Note {
   readonly name: string;
-  /** Undefined: there is nothing on either side. */
+  /** Undefined: the name is on neither side. */
   readonly base: Base | undefined;
 }
 
 export interface ViewPlan {
   readonly steps: readonly ViewStep[];
   readonly conflicts: readonly ViewConflict[];
-  /** Names whose removal waits to be confirmed: their records stay in force, and are not written here again. */
+  /** Names whose removal waits to be confirmed: their records stay in force, and they are not written here again. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -116,7 +119,7 @@ export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   return there === undefined ? 'removed-there' : 'both-changed';
 }
 
-/** The verdict on one name, whatever waits. `isDeleted`: its file went, and that is meant. */
+/** The verdict on one name, whether or not its removal waits. `isDeleted`: its file was removed on purpose. */
 export function verdictOf(
   { here, bases, there, isAlone }: Pick<ViewFacts, 'here' | 'bases' | 'there' | 'isAlone'>,
   name: string,
@@ -151,13 +154,13 @@ export function planView(facts: ViewFacts): ViewPlan {
   const changed = [...written, ...removed];
   return {
     steps: [
-      // Over a restart too, what waits is neither removed nor written here again.
+      // Note the waiting names, so that after a restart, too, they are neither removed nor written here again.
       ...(bases.length > 0 || !isSame(waiting, facts.waiting)
         ? [{ do: 'note', bases, waiting } as const]
         : []),
-      // First: the state may not be writable, or refuse what is here.
+      // Changes here come first: writing the records may fail.
       ...(changed.length > 0 ? [{ do: 'change-here', changes: changed } as const] : []),
-      // Before removals: what takes another name is never away in between.
+      // Writes come before removals, so that content that changes its name is never missing in between.
       ...(changes.length > 0 ? [{ do: 'write-there', changes } as const] : []),
       ...(removals.length > 0 ? [{ do: 'remove-there', removals } as const] : []),
       ...(changed.length > 0 ? [{ do: 'tell-hindrance' } as const] : []),
@@ -168,8 +171,8 @@ export function planView(facts: ViewFacts): ViewPlan {
 }
 
 /**
- * Splits what is gone. So many at once that it is hardly meant, such as those of an emptied directory, are kept until
- * somebody confirms it.
+ * Splits the vanished names into removals and names that wait. When so many vanish that it looks like a mistake, such
+ * as in an emptied directory, a person must confirm it.
  */
 function removalsOf({ gone, there, waiting, confirmed }: ViewFacts): {
   readonly kept: ReadonlySet<string>;
@@ -211,7 +214,7 @@ class Verdicts {
   }
 }
 
-/** Every name of any side, once. */
+/** Yields every name of either side and of the bases, once. */
 function* namesOf({ here, there, bases }: ViewFacts): Generator<string> {
   yield* here.keys();
   for (const name of there.keys()) if (here.get(name) === undefined) yield name;

@@ -34,11 +34,11 @@ export interface DirectoryEngineOptions {
   readonly name: string;
   readonly tree: ViewTree;
   readonly bases: Pick<Bases, 'note' | 'of' | 'open' | 'waiting'>;
-  /** True when nobody but this directory brings records. Default false. */
+  /** True when only this directory brings records. Default false. */
   readonly isAlone?: boolean;
-  /** True when many removals at once wait to be confirmed. Default false: what is gone is written here again. */
+  /** True when many removals at once wait to be confirmed. Default false: such names are written here again. */
   readonly doRemovalsWait?: boolean;
-  /** Called with each step and after each round: what the engine answers may be something else now. */
+  /** Called with each step and after each round: the engine's answers may have changed. */
   readonly onRound: () => void;
   readonly metrics: Pick<Metrics, 'addQueue' | 'trace'>;
   readonly clock: Clock;
@@ -47,7 +47,7 @@ export interface DirectoryEngineOptions {
 }
 
 interface Facts extends ViewFacts {
-  /** The directory that the plan is made from. It may be another one when the plan is done. */
+  /** The directory and state that the plan was made from. When the plan is done, it may be another directory. */
   readonly standing: Standing;
 }
 
@@ -60,10 +60,10 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   readonly name: string;
   readonly #options: DirectoryEngineOptions;
   readonly #controller: Controller<Facts, ViewStep>;
-  /** Names that this process saw in the directory, and those that waited when the last process ended. */
+  /** The names that this process saw in the directory, and those that waited when the last process ended. */
   #seen = new Set<string>();
   #seenIn: string | undefined;
-  /** The last observation; undefined: nothing could be concluded. */
+  /** The facts of the last observation; undefined: it could conclude nothing. */
   #facts: Facts | undefined;
   /** The last decision. */
   #decided: ViewPlan = NOTHING_KNOWN;
@@ -162,7 +162,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
-    // Alone, a file that went while no process ran counts too.
+    // Alone, every record without a file counts, also when the file went while no process ran.
     const gone = [...(isAlone ? there.keys() : this.#seen)].filter(
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );
@@ -183,7 +183,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   async perform(step: ViewStep): Promise<void> {
     const { standing } = this.#facts ?? {};
     if (standing === undefined) return;
-    // Before the write, so that faults of files are told also while the store refuses.
+    // Report before the write, so that faults of files are known even while the store refuses writes.
     this.#options.onRound();
     try {
       await this.#perform(step, standing);
@@ -228,7 +228,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     }
   }
 
-  /** Notes what was done at once: an edit from then on is one of what was written. Resolves with the first failure. */
+  /** Notes each written base at once, so that a later edit is compared with it. Resolves with the first failure. */
   async #changeHere(
     standing: Standing,
     changes: readonly ChangeHere[],
@@ -252,12 +252,12 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     return failures.find(({ error }) => !(error instanceof Conflict)) ?? failures[0];
   }
 
-  /** The records of the only master are its bases: nothing is to be noted beside them. */
+  /** Notes bases, unless this is the only master: then the records are the bases. */
   async #note(standing: Standing, notes: readonly Note[]): Promise<void> {
     if (this.#options.isAlone !== true) await this.#options.bases.note(standing, notes);
   }
 
-  /** A second file that still says a removed name is no new one: the base stays, and a person decides. */
+  /** The base after a change. If a second file still says a removed name, the base stays and a person decides. */
   #baseAfter({ name, hash, present }: ChangeHere): Base | undefined {
     const isLeft = hash === undefined && this.#options.tree.observe()?.here.get(name) !== undefined;
     const agreed = isLeft ? present : hash;

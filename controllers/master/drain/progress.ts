@@ -21,7 +21,7 @@ export function progressOf(facts: DrainFacts): DrainProgress {
   };
 }
 
-/** What becomes of one instance while its node is drained. Undefined: it is not on the node, or it is at rest. */
+/** The fate of one instance while its node is drained. Undefined: it is not on the node, or it is at rest. */
 export function moveOf(facts: DrainFacts, id: string): string | undefined {
   const judged = judgeAll(facts).find(({ victim }) => victim.id === id);
   if (judged === undefined) return undefined;

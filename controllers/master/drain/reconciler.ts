@@ -69,7 +69,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return facts === undefined ? undefined : progressOf(facts);
   }
 
-  /** What the drain of its node means for an instance; undefined: its node is not being drained. */
+  /** The effect of a drain of its node on an instance, in words; undefined: its node is not being drained. */
   moveOf(id: string): string | undefined {
     const nodeId = this.#options.instances.get(id)?.value.placement?.nodeId;
     const facts = nodeId === undefined ? undefined : this.#factsOf(nodeId);
@@ -87,7 +87,7 @@ export class Drains implements Reconciler<DrainFacts, DrainStep> {
     return this.#options.mover.perform(step, 'draining', () => this.#checkDrain(nodeId));
   }
 
-  /** A drain that is called off at this moment moves nothing more. */
+  /** Checks that the drain still goes on: once it is called off, it moves nothing more. */
   #checkDrain(nodeId: string): Operation[] {
     const { mirror, keyOf } = this.#options.nodeRecords;
     const node = mirror.get(nodeId);

@@ -33,7 +33,7 @@ export interface ContentForecasterOptions extends StillPlacesOptions {
 
 interface Planned {
   readonly content: PlannedContent;
-  /** What new instances are made from, and old ones take by themselves. */
+  /** The content for new instances, which old ones take without being replaced. */
   readonly made: InstanceContent | null;
   readonly isHeldBack: boolean;
   readonly instances: readonly PlannedInstance[];
@@ -48,7 +48,7 @@ export class ContentForecaster implements Forecaster {
     this.#options = options;
   }
 
-  /** What is created comes before what is replaced: that goes step by step. */
+  /** Places creations before replacements: a rollout replaces step by step, later. */
   forecast(contents: readonly PlannedContent[]): Forecast {
     const places = new StillPlaces(this.#options);
     const planned = contents.map((content) => this.#plan(content, places));
@@ -91,7 +91,7 @@ export class ContentForecaster implements Forecaster {
     places: StillPlaces,
   ) {
     const { instances, instancesByConfiguration } = this.#options;
-    // Canaries keep what only they have.
+    // While canaries run, they alone have the new content.
     const tried = isHeldBack || made?.hash === to?.hash ? null : to;
     const has = (record: InstanceRecord, content: InstanceContent): boolean =>
       content.hash === record.revision || (tried !== null && isLive(record, tried, this.#options));

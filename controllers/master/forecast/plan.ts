@@ -1,6 +1,6 @@
 /**
- * Foretells what becomes of the instances of one configuration under a content that is not in force yet: it runs the plans of
- * minimum-service, of the content controller and of the rollout. Pure.
+ * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the
+ * plans of minimum-service, of the content controller and of the rollout. Pure.
  */
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/operations/writes.js';
@@ -9,30 +9,30 @@ import { type LeavingFacts, leavingIn } from '../minimum-service/leaving.js';
 import { missingOf, plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
-/** An instance that is there, and stays as far as anybody asked. */
+/** An instance that exists, and that nobody has asked to end. */
 export interface PlannedInstance extends Omit<ContentFacts, 'refusal'> {
-  /** The content asks something of its process. */
+  /** The content needs another process. */
   readonly isOtherProcess: boolean;
-  /** What becomes of it when it takes by itself what it may. Asked once, and then it holds its new place. */
+  /** The outcome when the instance takes the content without a rollout. Call once: it reserves the new place. */
   readonly byItself: () => UpdateOutlook;
-  /** The same when a rollout updates it in place. */
+  /** The outcome when a rollout updates the instance in place. Call once, likewise. */
   readonly inPlace: () => UpdateOutlook;
 }
 
-/** `refusal`: its node does not fit the content, so it goes on with its own. */
+/** `refusal`: the node does not fit the content, so the instance keeps its own. */
 export type UpdateOutlook = Extract<UpdateOutcome, 'restarted' | 'taken'> | { readonly refusal: string };
 
 export interface Outcome {
   readonly create: number;
   readonly ended: ReadonlySet<string>;
-  /** Of those: they go when their players have left. */
+  /** The ones among `ended` that go only when their players have left. */
   readonly busy: ReadonlySet<string>;
 }
 
 /** More passes than any plan needs: each creates or ends something. */
 const MOST_PASSES = 10_000;
 
-/** What minimum-service creates and ends under a content, while new instances do not fail. */
+/** The creations and ends by minimum-service under a content, assuming that new instances do not fail. */
 export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
@@ -56,28 +56,28 @@ export function outcomeOf(service: ServiceFacts): Outcome {
   return { create, ended, busy: new Set(busy.filter((id) => ended.has(id))) };
 }
 
-/** Of a configuration that goes: who ends, and whose players are waited for. */
+/** The outcome when a configuration is removed: who ends, and whose players are waited for. */
 export function outcomeWithout(leaving: LeavingFacts): Outcome {
   const { now, waiting } = leavingIn(leaving);
   const ids = (some: typeof now): string[] => some.map(({ id }) => id);
   return { create: 0, ended: new Set(ids([...now, ...waiting])), busy: new Set(ids(waiting)) };
 }
 
-/** All players leave some time. */
+/** Assumes that all players leave some time. */
 function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
   return surplus === undefined ? {} : { surplus: { players: 'ignore', leftMs: null } };
 }
 
-/** What instances take by themselves. */
+/** The instances that take the content without being replaced. */
 export interface Taken {
   readonly restarted: ReadonlySet<string>;
-  /** It has the content from its next start on, or needs none. */
+  /** Ids of instances that have the content from their next start on, or need no start for it. */
   readonly taken: ReadonlySet<string>;
-  /** Of those that are restarted: their players are waited for. */
+  /** The ones among `restarted` that first wait for their players to leave. */
   readonly waiting: ReadonlySet<string>;
 }
 
-/** The content controller comes first: what it updates is no victim of a rollout any more. */
+/** The content controller comes first: an instance that it updates is no victim of the rollout any more. */
 export function takenOf(instances: readonly PlannedInstance[], ended: Outcome['ended']): Taken {
   const restarted = new Set<string>();
   const taken = new Set<string>();
@@ -96,16 +96,16 @@ export function takenOf(instances: readonly PlannedInstance[], ended: Outcome['e
   return { restarted, taken, waiting };
 }
 
-/** Whether its node can hold it is asked afterwards. */
+/** The step of the content controller, assuming that the node can hold the instance; `byItself` asks that later. */
 function stepOf(instance: PlannedInstance): ContentStep | undefined {
   return planContent({ ...instance, refusal: () => undefined }).steps[0];
 }
 
-/** What becomes of each instance. */
+/** The outcome of each instance. */
 export interface Fates extends Taken {
   readonly ended: ReadonlySet<string>;
   readonly replaced: readonly ForetoldVictim[];
-  /** By the id of a static instance that is to be updated: why it is not. */
+  /** Why a static instance is not updated, by its id. */
   readonly refused: ReadonlyMap<string, string>;
 }
 

@@ -4,12 +4,12 @@ import type { InstanceContent } from '../../../src/state/instance-changes.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 import type { StillPlaces } from './still-places.js';
 
-/** New instances that are looked for a place: each takes some 10 µs, in which the master does nothing else. */
+/** The most new instances that are placed in one plan: each takes some 10 µs, in which the master does nothing else. */
 const MOST_PLACED = 10_000;
 
 /** One new instance, and whose place it takes. */
 export interface NewOne extends Pick<Foretold, 'budget'> {
-  /** Null: nobody's. */
+  /** The instance that it replaces; null: none. */
   readonly victim: ForetoldVictim | null;
 }
 
@@ -20,14 +20,14 @@ export class Room {
   readonly #shortages = new Map<string, Shortage>();
   readonly #wanted = new Map<string, number>();
   #left = MOST_PLACED;
-  /** So many were not looked for a place. */
+  /** How many new instances were not tried, because the plan has too many. */
   unjudged = 0;
 
   constructor(places: StillPlaces) {
     this.#places = places;
   }
 
-  /** `victims`: whose places they take, in order; beyond these nobody's. */
+  /** `victims`: the instances that the first new ones replace, in order; the others replace none. */
   placeAll(
     name: string,
     content: InstanceContent | null,
@@ -41,13 +41,13 @@ export class Room {
     for (let placed = 0; placed < judged; placed++) {
       const message = placeOne(this.#places, content, victims[placed] ?? NO_VICTIM);
       if (message === undefined) continue;
-      // All instances of a content ask the same, so when one fits nowhere none of the others does.
+      // All instances of a content have the same needs: when one fits nowhere, no other does.
       this.#lack(name, judged - placed, message);
       return;
     }
   }
 
-  /** Adds instances that were looked for a place already; undefined: it has one. */
+  /** Adds instances that were tried already; a refusal of undefined: the instance has a place. */
   note(name: string, refusals: readonly (string | undefined)[]): void {
     this.#want(name, refusals.length);
     const missing = refusals.filter((refusal) => refusal !== undefined);
@@ -72,7 +72,7 @@ export class Room {
   }
 }
 
-/** Beside its victim where the rollout may do that, else in its place. Undefined: it has a place. */
+/** Tries a place beside the victim if the rollout may do that, else in the victim's place. Undefined: it fits. */
 function placeOne(
   places: StillPlaces,
   content: InstanceContent,

@@ -1,6 +1,6 @@
 /**
- * Finds places for instances that are not there yet, on the fleet as it is: placement's own shortlists, over a ledger of its
- * own in which a plan ends and places instances. Nothing of it reaches the ledger that placement decides by.
+ * Finds places for instances that do not exist yet, on the fleet as it is. It uses placement's shortlists over a ledger
+ * of its own, in which a plan ends and places instances. Placement's own ledger stays untouched.
  */
 import { DroverError } from '../../../src/model/errors.js';
 import { type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
@@ -29,7 +29,7 @@ export class StillPlaces {
   readonly #instances: StillInstances;
   readonly #ledger: PlacementLedger;
   readonly #shortlists: Shortlists;
-  /** By instance that no node holds: the content that it took. */
+  /** The content taken by each instance that no node holds, by id. */
   readonly #taken = new Map<string, InstanceContent>();
   #placed = 0;
 
@@ -50,14 +50,14 @@ export class StillPlaces {
     });
   }
 
-  /** Gives back what the instance holds. */
+  /** Frees what the instance holds. */
   end(id: string): void {
     this.#instances.end(id);
   }
 
   /**
-   * Places those that wait for a node already: what is made later comes after them. Answers for those that took another
-   * content: undefined where they have a place, else why not.
+   * Places instances that already wait for a node, before any new ones. Answers for those with another content:
+   * undefined when one has a place, else why not.
    */
   placeWaiting(): WaitingOutlook[] {
     const outlooks: WaitingOutlook[] = [];
@@ -79,7 +79,7 @@ export class StillPlaces {
     return outlooks;
   }
 
-  /** Places one more; undefined: it has a place. Else why no node fits. */
+  /** Places one more instance. Undefined: it has a place; otherwise why no node fits. */
   place(content: InstanceContent): string | undefined {
     const { configuration, hash } = content;
     const { problems } = this.#options.chooseTemplates(configuration, '');
@@ -87,13 +87,13 @@ export class StillPlaces {
     const shortlist = this.#shortlists.of(hash, configuration);
     const place = shortlist.best();
     if (place === undefined) return shortlist.refusal(null).message;
-    // No id of an instance has a colon.
+    // The colon keeps this id apart from all real ones.
     const id = `new:${this.#placed++}`;
     this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);
     return undefined;
   }
 
-  /** Gives an instance another content where it is, as `InstanceUpdates` decides it. It holds its new place then. */
+  /** Gives an instance another content in place, as `InstanceUpdates` would. The instance then holds its new place. */
   update(before: InstanceRecord, content: InstanceContent): UpdateOutlook {
     if (losesFiles(before, content)) return { refusal: 'its directory would not be kept any more' };
     if (before.placement === null || isAtRest(before)) {
@@ -119,7 +119,7 @@ export class StillPlaces {
 /** The instances as they are now, but for those that a plan ends. */
 class StillInstances implements LedgerInstances {
   readonly #instances: Mirror<InstanceRecord>;
-  /** What is left of those that were ended. */
+  /** The record left of each ended instance; undefined: it is removed. */
   readonly #ended = new Map<string, Mirrored<InstanceRecord> | undefined>();
   #listener: MirrorListener<InstanceRecord> = () => undefined;
 
@@ -139,13 +139,13 @@ class StillInstances implements LedgerInstances {
     return this.#instances.entries();
   }
 
-  /** Has one listener, the ledger, and tells it only of what is ended. */
+  /** Has one listener, the ledger, and tells it only of ended instances. */
   onChange(listener: MirrorListener<InstanceRecord>): () => void {
     this.#listener = listener;
     return () => undefined;
   }
 
-  /** A static one is stopped and keeps its port, any other goes. */
+  /** Ends an instance: a static one is stopped and keeps its port, any other is removed. */
   end(id: string): void {
     const before = this.#instances.get(id);
     const after = before?.value.static === true ? { ...before, value: stopped(before.value) } : undefined;

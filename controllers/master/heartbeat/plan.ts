@@ -13,9 +13,9 @@ export interface NodeFacts {
   readonly nodeId: string;
   readonly condition: NodeCondition;
   readonly isConnected: boolean;
-  /** Since the last beat. */
+  /** The time since the last beat. */
   readonly silentMs: number;
-  /** Since the node said that it will be back; null: it did not. */
+  /** The time since the node said that it will be back; null: it did not say so. */
   readonly goneForMs: number | null;
   readonly timeoutMs: number;
   /** Instances there that are wanted and not yet marked as lost. */
@@ -39,7 +39,7 @@ export function plan(facts: NodeFacts): Plan<HeartbeatStep> {
   const steps: HeartbeatStep[] = [];
   if (condition !== facts.condition)
     steps.push({ do: 'set-condition', nodeId: facts.nodeId, condition, why: explain(facts, condition) });
-  // Also without a new condition: another master may have died between the condition and the marks.
+  // Mark also when the condition is not new: an earlier master may have died between condition and marks.
   if (condition === 'lost')
     for (const ids of inSteps(facts.standing)) steps.push({ do: 'mark-lost', nodeId: facts.nodeId, ids });
   if (condition === 'connected')
@@ -63,7 +63,7 @@ function conditionOf(facts: NodeFacts): { condition: NodeCondition; recheckInMs?
     return goneForMs < RETURN_WITHIN_MS
       ? { condition: 'returning', recheckInMs: RETURN_WITHIN_MS - goneForMs }
       : { condition: 'lost' };
-  // Cut off, but not for long enough: the condition stays.
+  // The node is silent, but not for long enough: its condition stays.
   if (silentMs < timeoutMs && facts.condition !== 'lost')
     return { condition: facts.condition, recheckInMs: timeoutMs - silentMs };
   return { condition: 'lost' };

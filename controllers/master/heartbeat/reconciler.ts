@@ -44,7 +44,7 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
     return { nodeId, condition: node.condition, ...beats.contact(nodeId), timeoutMs, standing, marked };
   }
 
-  /** What is known of a node's silence, for `why`; undefined: no such node. */
+  /** The facts about a node's silence, for `why`; undefined: no such node. */
   viewOf(nodeId: string): ContactView | undefined {
     const facts = this.observe(nodeId);
     if (facts === undefined) return undefined;
@@ -80,8 +80,8 @@ export class Heartbeat implements Reconciler<NodeFacts, HeartbeatStep> {
   }
 
   /**
-   * Throws Conflict when the node was heard of meanwhile. A mark after its reports would stay: the node has no reason
-   * to send them again.
+   * Throws Conflict when the node was heard of meanwhile: a mark written after its report would stay, because the node
+   * does not report again.
    */
   async #markLost(id: string, nodeId: string): Promise<void> {
     const { instanceRecords, beats, timeoutMs } = this.#options;

@@ -4,18 +4,18 @@
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 
-/** Of each configuration at most this many are kept that ended by themselves. */
+/** How many instances that ended by themselves are kept of each configuration. */
 export const MOST_ENDED = 10;
-/** They are kept for this long. The newest of each configuration is kept for longer. */
+/** How long ended instances are kept. The newest of each configuration is kept for longer. */
 export const ENDED_KEPT_MS = 24 * 3_600_000;
-/** Ends are known by the wall clock, which may jump: the time is looked at this often. */
+/** How often the ages are looked at: ends are known by the wall clock, which may jump. */
 const LOOK_AGAIN_MS = 60_000;
 
 /** An instance that ended by itself (`hasEndedByItself`) and is still wanted or stopped. */
 export interface EndedInstance {
   readonly id: string;
   readonly agoMs: number;
-  /** It counts towards the minimum: a finished one does. */
+  /** The instance counts towards the minimum, as a finished one does. */
   readonly counts: boolean;
 }
 
@@ -29,9 +29,9 @@ export type CleanupFacts =
     }
   | {
       readonly kind: 'ended';
-      /** Of one configuration, newest first. */
+      /** Instances of one configuration, newest first. */
       readonly ended: readonly EndedInstance[];
-      /** How many of those that count may go before another would be made in their place. */
+      /** How many counted instances may go before minimum-service would make another. */
       readonly spare: number;
     }
   | { readonly kind: 'revision'; readonly hash: string; readonly isUsed: boolean };
@@ -54,7 +54,10 @@ export function plan(facts: CleanupFacts): Plan<CleanupStep> {
   }
 }
 
-/** The oldest go first. One that the minimum counts on stays: its end was to be the end. */
+/**
+ * Collects the oldest first. An instance that the minimum counts on stays: it would be replaced, against its restart
+ * policy.
+ */
 function planEnded({ ended, spare }: CleanupFacts & { kind: 'ended' }): Plan<CleanupStep> {
   const steps: CleanupStep[] = [];
   let left = spare;

@@ -1,6 +1,6 @@
 /**
- * The instance-cleanup controller: removes records of instances, instances of a configuration that ended by themselves,
- * and contents of revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the store.
+ * The instance-cleanup controller: removes records of removed instances, of instances that ended by themselves, and of
+ * unused revisions. Keys: `instances/<id>`, `configurations/<name>` and `revisions/<hash>`, as in the store.
  */
 
 import type { Clock } from '../../../src/loop/clock.js';
@@ -15,7 +15,7 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import { type CleanupFacts, type CleanupStep, plan } from './plan.js';
 
 export interface InstanceCleanupOptions extends StateRecords {
-  /** How many of a configuration's instances that count may go before another would be made in their place. */
+  /** How many of a configuration's counted instances may go before minimum-service would make another. */
   readonly spareOf: (configurationName: string) => number;
   readonly writer: Pick<InstanceWriter, 'removeWhile'>;
   readonly clock: Clock;
@@ -69,7 +69,7 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
     const records = [...endedByConfiguration.get(name)].flatMap((id) => instances.get(id)?.value ?? []);
     if (records.length === 0) return undefined;
     const endOf = ({ status }: InstanceRecord): number => status.endedAt ?? status.lastHeartbeat;
-    // An end that is still to come was noted by a clock that was ahead: before all that have ended by the clock of now.
+    // An end in the future comes from a clock that was ahead: it counts as older than all ends before now.
     const isAhead = (record: InstanceRecord): number => (endOf(record) > now ? 1 : 0);
     const ended = records
       .toSorted((a, b) => isAhead(a) - isAhead(b) || endOf(b) - endOf(a) || (a.id < b.id ? -1 : 1))
@@ -99,8 +99,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   /**
-   * What was made to replace the instance replaces from now on what that had replaced. Where it had replaced nothing,
-   * its own replacements keep its id: they still stand for the same one.
+   * Passes the instance's original on: replacements of the removed instance now replace its original. If it had none,
+   * they keep its id, so that they still form one family.
    */
   #inheritances({ id, replaces }: InstanceRecord): Operation[] {
     if (replaces === undefined) return [];
@@ -125,8 +125,8 @@ export class InstanceCleanup implements Reconciler<CleanupFacts, CleanupStep> {
   }
 
   /**
-   * Removes a revision unless it is in use. A creation that was called before the barrier shows after it, or has
-   * failed. A later one fails its check of the configuration, because none names this revision any more.
+   * Removes a revision unless it is in use. After the barrier, a creation that began before it is visible or has
+   * failed. A later creation fails its check, because no configuration names this revision.
    */
   async #removeRevision(hash: string): Promise<void> {
     const { store, instances, configurations, histories, rollouts, revisions } = this.#options;

@@ -146,7 +146,7 @@ function planShed(facts: ServiceFacts): Plan<ServiceStep> | undefined {
   return isTimed ? { steps, recheckInMs: patience.leftMs ?? 0 } : { steps };
 }
 
-/** The most instances that one transaction can create: the check of each original takes the room of one creation. */
+/** The limit of creations in a transaction: the check of each original takes the room of one creation. */
 function mostPerPass(originals: number): number {
   return Math.max(MOST_PER_PASS - originals, Math.floor(MOST_PER_PASS / 2));
 }

@@ -1,6 +1,6 @@
 /**
- * The place of an instance that takes another content where it is: the same node, and the same port where the content allows
- * it. The conditions are those of every placement; what the instance holds already counts as free.
+ * The place of an instance that takes another content in place: the same node, and the same port if the content allows
+ * it. The conditions are those of every placement; what the instance already holds counts as free.
  */
 import type { Clock } from '../../../src/loop/clock.js';
 import { DroverError } from '../../../src/model/errors.js';
@@ -14,7 +14,7 @@ export interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseT
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Throws DRV_UPDATE_REFUSED, with the first condition that its node fails. */
+/** Throws DRV_UPDATE_REFUSED, which names the first condition that the node fails. */
 export function placementAgain(options: AgainOptions, update: PlacedUpdate): InstancePlacement {
   const { before, content } = update;
   const { configuration } = content;
@@ -50,7 +50,7 @@ function questionAgain({ before, content: { configuration } }: PlacedUpdate): Qu
   };
 }
 
-/** A node that is cordoned, or away, keeps what it has: it takes the content when it is back. */
+/** Ignores a cordon or a lost connection: the node keeps the instance, and takes the content when it is back. */
 function candidateAgain(options: AgainOptions, question: Question, { before }: PlacedUpdate): Candidate {
   const nodeId = before.placement?.nodeId ?? '';
   const node = options.nodes.get(nodeId)?.value;

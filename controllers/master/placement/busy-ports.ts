@@ -1,4 +1,4 @@
-/** Ports that a node found held by another program. They are believed for a minute, in memory only. */
+/** Ports that nodes found held by other programs. A finding counts for a minute, and is kept in memory only. */
 
 import type { PortProtocol } from '../../../src/channel/protocol/messages.js';
 import type { Clock } from '../../../src/loop/clock.js';
@@ -41,7 +41,7 @@ export class BusyPorts {
     return this.get(nodeId, port) !== undefined;
   }
 
-  /** How and when a port was found busy; undefined: it was not, or too long ago to believe. */
+  /** How and when a port was found busy; undefined: no node found it busy within the last minute. */
   get(nodeId: string, port: number): BusyPort | undefined {
     const found = this.#found.get(nodeId)?.get(port);
     if (found === undefined) return undefined;
@@ -49,7 +49,10 @@ export class BusyPorts {
     return agoMs < BUSY_FOR_MS ? { protocol: found.protocol, agoMs } : undefined;
   }
 
-  /** How many ports of a range are believed busy now, and how long until the first of them is not; null: none is. */
+  /**
+   * How many ports of a range count as busy now, and how long until the first of them no longer does. Null: none
+   * counts.
+   */
   in(nodeId: string, range: PortRange): { readonly count: number; readonly firstFreeInMs: number } | null {
     let count = 0;
     let firstFreeInMs = BUSY_FOR_MS;

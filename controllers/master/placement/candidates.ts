@@ -17,7 +17,7 @@ export interface FleetSources {
   readonly hostAddressOf: (configuration: Configuration, node: NodeRecord) => string;
 }
 
-/** What all instances of one revision ask alike. */
+/** The needs that all instances of one revision share. */
 export interface Question extends Omit<Needs, 'home'> {
   readonly configuration: Configuration;
   readonly allowed: ReadonlySet<string>;
@@ -28,7 +28,7 @@ export function questionOf(configuration: Configuration): Question {
   return { configuration, runtime, ramMB, cpu, ports, allowedNodes, allowed: new Set(allowedNodes) };
 }
 
-/** The facts of a node, without a port: `withPort` looks for one. */
+/** The facts of a node, still without a port: `withPort` looks for one. */
 export function candidateOf(
   { ledger }: FleetSources,
   { configuration, runtime, allowed }: Question,
@@ -54,14 +54,14 @@ export function candidateOf(
   };
 }
 
-/** The port that an instance had, and who may hold it all the same. */
+/** The port that an instance had, and who may hold it without making it busy. */
 export interface OldPort {
   readonly port: number | null;
-  /** The instance itself, where it still has the port. */
+  /** The instance itself, when it still holds the port. */
   readonly holder?: string;
 }
 
-/** The same with its host address and a port: the old one, if that is free, else the lowest free one. */
+/** Completes a candidate with its host address and a port: the old one if free, else the lowest free one. */
 export function withPort(
   { nodes, ledger, busyPorts, hostAddressOf }: FleetSources,
   { configuration, ports }: Question,

@@ -22,11 +22,11 @@ export interface Candidate {
   readonly maxCpu: number;
   /** Instances of the same configuration there, without those at rest. */
   readonly siblings: number;
-  /** Empty: a port was not looked for yet. */
+  /** Empty while no port was looked for. */
   readonly hostAddress: string;
-  /** A free port; null: none is asked for, or it was not looked for; undefined: none is free. */
+  /** A free port. Null: the configuration asks for none, or none was looked for yet. Undefined: no port is free. */
   readonly port: number | null | undefined;
-  /** Ports of the range believed to be held by other programs. */
+  /** How many ports of the range are believed to be held by other programs. */
   readonly busyPorts: number;
 }
 
@@ -36,13 +36,13 @@ export interface Needs {
   readonly ramMB: number;
   readonly cpu: number;
   readonly ports: { readonly min: number; readonly max: number } | undefined;
-  /** Node ids of the configuration; empty: any. */
+  /** Node ids that the configuration allows; empty: any node. */
   readonly allowedNodes: readonly string[];
   /** The node where the instance was placed last. A static instance may run only there (`isBinding`). */
   readonly home: { readonly nodeId: string; readonly isBinding: boolean } | null;
 }
 
-/** One condition of the fit; the first that fails is the node's reason. */
+/** One condition of the fit; the first one that fails is the node's reason. */
 export interface Condition {
   readonly code: string;
   fails(needs: Needs, node: Candidate): boolean;

@@ -1,7 +1,7 @@
 /**
- * Notes which part of the fleet changed, in order. A shortlist reads what came since it last looked, so a change costs
- * the same however many shortlists there are. The ledger, the busy ports and `Places` note
- * changes; no listener is called.
+ * Notes, in order, which parts of the fleet changed. A shortlist reads the changes since its last look, so a change
+ * costs the same however many shortlists there are. The ledger, the busy ports and `Places` note changes; no listener
+ * is called.
  */
 
 export interface FleetChange {
@@ -10,11 +10,11 @@ export interface FleetChange {
    * `less`: an instance got a place on the node, so less is free there. `ports`: a port came free under a host address.
    */
   readonly what: 'node' | 'less' | 'ports';
-  /** Id of the node, or the host address. */
+  /** The id of the node, or the host address. */
   readonly of: string;
 }
 
-/** A shortlist that is further behind looks at the whole fleet. */
+/** How many changes are kept. A shortlist that is further behind looks at the whole fleet. */
 const MOST_KEPT = 8192;
 
 export class FleetChanges {
@@ -33,7 +33,7 @@ export class FleetChanges {
     this.#noted = this.#noted.slice(MOST_KEPT);
   }
 
-  /** The changes after the first `count`; undefined: they are not known any more. */
+  /** The changes after the first `count`; undefined: some of them are no longer kept. */
   since(count: number): readonly FleetChange[] | undefined {
     const from = count - this.#dropped;
     return from < 0 ? undefined : this.#noted.slice(from);

@@ -5,7 +5,7 @@ export interface PortRange {
   readonly max: number;
 }
 
-/** Each word holds the bits of so many ports. */
+/** How many ports the bits of one word stand for. */
 const WORD_BITS = 32;
 
 export class HeldPorts {

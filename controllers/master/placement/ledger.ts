@@ -1,7 +1,7 @@
 /**
- * Counts the RAM, the CPU and the ports that instances hold on each node. It follows the instance mirror, and adds
- * what was promised to placements whose write is under way. Because of these promises two rounds never give out the
- * same port. An instance whose record is set aside holds what can still be read of it.
+ * Counts the RAM, CPU and ports that instances hold on each node. It follows the instance mirror, and adds promises:
+ * placements whose write is under way. Because of these promises two rounds never give out the same port. An instance
+ * whose record is set aside holds what can still be read of the record.
  */
 import { type InstancePlacement, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
 import { leftOfInstance } from '../../../src/state/left-of-record.js';
@@ -41,7 +41,7 @@ export type LedgerInstances = Pick<MirrorReader<InstanceRecord>, 'get' | 'entrie
 const NO_PORTS = new HeldPorts();
 
 export class PlacementLedger {
-  /** By instance, what counts: the promise if there is one, else the record. */
+  /** The holding of each instance, by id: its promise if there is one, else its record. */
   readonly #holdings = new Map<string, Holding>();
   readonly #promised = new Set<string>();
   readonly #tallies = new Map<string, Tally>();
@@ -102,8 +102,8 @@ export class PlacementLedger {
   }
 
   /**
-   * Ends a promise: the write succeeded or failed, and from now on the record counts. True when what was promised
-   * is free again.
+   * Ends a promise: the write succeeded or failed, and from now on the record counts. Returns true when that frees what
+   * was promised.
    */
   withdraw(id: string): boolean {
     if (!this.#promised.delete(id)) return false;
@@ -114,7 +114,7 @@ export class PlacementLedger {
   }
 
   #take(id: string): void {
-    // The promise counts until `withdraw`, which reads the newest record.
+    // A promise counts until `withdraw`, which then reads the newest record.
     if (this.#promised.has(id)) return;
     this.#replace(id, this.#held(id));
   }
@@ -128,7 +128,7 @@ export class PlacementLedger {
 
   #replace(id: string, next: Holding | undefined): void {
     const before = this.#holdings.get(id);
-    // Most changes of a record leave what it holds as it is.
+    // Most changes of a record do not change what the instance holds.
     if (isSame(before, next)) return;
     if (before !== undefined) this.#count(id, before, -1);
     if (next === undefined) this.#holdings.delete(id);

@@ -1,8 +1,8 @@
-/** Which of two nodes that fit an instance gets. Its home comes before both orders: the plan sees to that. */
+/** Orders the nodes that fit an instance. The instance's home comes before every order: the plan sees to that. */
 import type { PlacementOrder } from '../../../src/model/configuration.js';
 import type { Candidate } from './conditions.js';
 
-/** The place of a node in an order: by `first`, then by `second`, the smaller before the larger, then by node id. */
+/** The rank of a node: nodes are compared by `first`, then by `second`, the smaller first, then by node id. */
 export interface Rank {
   readonly first: number;
   readonly second: number;

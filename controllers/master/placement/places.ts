@@ -1,6 +1,6 @@
 /**
- * Finds the places that there are for an instance: it gathers the facts of placement from the shortlists, and what
- * `why`, the drain and the waiting controller ask of them. It writes nothing.
+ * Finds the places for an instance: it gathers placement's facts from the shortlists, and answers `why`, the drain and
+ * the waiting controller. It writes nothing.
  */
 import type { BeatBook } from '../../../src/channel/master/beat-book.js';
 import type { PlacementView } from '../../../src/explain/decisions.js';
@@ -25,11 +25,11 @@ export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'>
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   readonly clock: Clock;
-  /** Aborts when this master leads no more. Default: never. */
+  /** Aborts when this master no longer leads. Default: never. */
   readonly ending?: AbortSignal | undefined;
 }
 
-/** Whether one more instance of a configuration fits; `obstacle`: why it does not. */
+/** Whether one more instance of a configuration fits; `obstacle` says why it does not. */
 export interface PlacementOutlook {
   readonly obstacle: string | null;
   readonly hasBusyPorts: boolean;
@@ -38,7 +38,7 @@ export interface PlacementOutlook {
 export class Places {
   readonly #options: PlacesOptions;
   readonly #shortlists: Shortlists;
-  /** Until then (monotonic ms) the nodes are waited for that are expected back. */
+  /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
 
@@ -53,7 +53,10 @@ export class Places {
     nodes.onChange((nodeId) => changes.note('node', nodeId), options.ending);
   }
 
-  /** Called once, when this master begins to decide: from now on it waits for nodes that were there before. */
+  /**
+   * Called once, when this master begins to decide. From now on placement waits for the nodes that earlier masters
+   * knew.
+   */
   begin(): void {
     const { nodes, clock } = this.#options;
     this.#isDeciding = true;
@@ -61,7 +64,7 @@ export class Places {
       this.#awaitUntil = clock.monotonic() + AWAIT_NODES_MS;
   }
 
-  /** Called when this master stops to decide. */
+  /** Called when this master stops deciding. */
   end(): void {
     this.#isDeciding = false;
   }
@@ -72,7 +75,9 @@ export class Places {
     return record === undefined ? undefined : this.#factsOf(record);
   }
 
-  /** The facts of an instance that is about to be created. Nothing to decide unless this master decides. */
+  /**
+   * The facts of an instance that is about to be created. While this master does not decide, there is nothing to place.
+   */
   factsOfNew(record: InstanceRecord): PlacementFacts {
     return this.#isDeciding ? this.#factsOf(record) : { ...IDLE, id: record.id };
   }
@@ -82,7 +87,7 @@ export class Places {
     const { revisions } = this.#options;
     const task = taskOf(record);
     const configuration = revisions.get(record.revision)?.value;
-    // The revision arrives with a change of its own, which wakes this key again.
+    // The revision may arrive later, as a change of its own that wakes this key again.
     if (task === null || configuration === undefined) return { ...IDLE, id };
     return task === 'move'
       ? this.#factsOfMove(record, configuration)
@@ -94,7 +99,7 @@ export class Places {
     return this.#options.ledger.isPromised(id);
   }
 
-  /** How many instances fit that ask the same as this one; counted up to `most`. */
+  /** How many instances with the same needs as this one fit; counted up to `most`. */
   room(id: string, most: number): number {
     const { instances, revisions } = this.#options;
     const record = instances.get(id)?.value;
@@ -165,7 +170,7 @@ export class Places {
     };
   }
 
-  /** Only the port changes, on the same node: nothing else is wrong there. */
+  /** The facts of an instance that only needs another port on its node; no other condition of the node is in doubt. */
   #factsOfMove(record: InstanceRecord, configuration: Configuration): PlacementFacts {
     const question = moveQuestionOf(configuration);
     const [candidate] = this.#candidatesOfMove(record, question);
@@ -185,7 +190,7 @@ export class Places {
   #candidatesOfMove({ placement }: InstanceRecord, question: Question): Candidate[] {
     const node = this.#options.nodes.get(placement?.nodeId ?? '')?.value;
     if (node === undefined) return [];
-    // A cordon does not keep an instance that is already there from another port.
+    // Ignore a cordon: the instance is already on the node, and only changes its port.
     const candidate = { ...candidateOf(this.#options, question, node), isCordoned: false };
     return [withPort(this.#options, question, candidate, { port: null })];
   }
@@ -204,7 +209,10 @@ export class Places {
     return { nodeIds: bound === null ? nodeIds : nodeIds.filter((nodeId) => nodeId === bound), forMs };
   }
 
-  /** It was known when this master started and not given up, and has not come yet, or its record does not say so yet. */
+  /**
+   * True for a node that is not lost and has not come back since this master started, or whose record does not show yet
+   * that it has.
+   */
   #isToCome({ nodeId, condition }: NodeRecord): boolean {
     const { beats } = this.#options;
     if (condition === 'lost') return false;
@@ -234,7 +242,7 @@ const IDLE: Omit<PlacementFacts, 'id'> = {
   message: null,
 };
 
-/** An instance that moves to another port keeps the RAM and the CPU that it has. */
+/** The needs of an instance that moves to another port: it keeps its RAM and CPU. */
 function moveQuestionOf(configuration: Configuration): Question {
   return { ...questionOf(configuration), ramMB: 0, cpu: 0 };
 }
@@ -243,7 +251,7 @@ function homeOf({ home, static: isBinding }: InstanceRecord): Needs['home'] {
   return home === null ? null : { nodeId: home.nodeId, isBinding };
 }
 
-/** The only node that a static instance may have. */
+/** The only node that may hold a static instance; null: any node may. */
 function boundTo(record: InstanceRecord): string | null {
   return record.static ? (record.home?.nodeId ?? null) : null;
 }

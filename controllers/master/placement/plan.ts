@@ -1,6 +1,6 @@
 /**
- * Placement's decision: which node gets an instance, at which port, or why none fits, in words and numbers. Pure;
- * the shortlist of its configuration has found which node comes first.
+ * Placement's decision: which node gets an instance, at which port, or why none fits, in words and numbers. Pure; the
+ * shortlist of the revision has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { PlacedTemplate } from '../../../src/model/instance.js';
@@ -13,30 +13,30 @@ export interface PlacementFacts {
   readonly id: string;
   /** Null: nothing to decide. `place`: the instance has no node. `move`: its port is busy. */
   readonly task: 'place' | 'move' | null;
-  /** The node that it would get, with a port; undefined: none fits. */
+  /** The node that the instance would get, with a port; undefined: none fits. */
   readonly choice: Candidate | undefined;
-  /** Why no node fits. Asked only where there is no choice. */
+  /** Says why no node fits. Called only when there is no choice. */
   readonly refusal: () => Refusal;
   /** The node where it was placed last, or null. */
   readonly homeId: string | null;
-  /** A client asked for it, and waits for the first answer. */
+  /** True when a client asked for the instance, and waits for the first answer. */
   readonly isUrgent: boolean;
   readonly awaited: Awaited;
   readonly templates: readonly PlacedTemplate[];
-  /** Problems of templates that the configuration asks for and that cannot be chosen. */
+  /** Why templates that the configuration asks for cannot be chosen, one text each. */
   readonly templateProblems: readonly string[];
   /** The message that the status shows now. */
   readonly message: string | null;
 }
 
-/** Nodes that this master has not met again since its start, and that would fit. */
+/** Nodes that would fit, but have not come back since this master started. */
 export interface Awaited {
   readonly nodeIds: readonly string[];
-  /** They are waited for so much longer. */
+  /** How much longer placement waits for them. */
   readonly forMs: number;
 }
 
-/** A master that starts waits so long for nodes that are expected back. They dial every 3 s at most. */
+/** How long a new leader waits for nodes that are expected back. They dial every 3 s at most. */
 export const AWAIT_NODES_MS = 10_000;
 
 export type PlacementStep =
@@ -65,14 +65,14 @@ export function plan(facts: PlacementFacts): Plan<PlacementStep> {
   if (mustWait(facts)) return { steps: [], recheckInMs: facts.awaited.forMs };
   if (choice !== undefined) return { steps: [place(facts, choice)] };
   const { message, conditions, hasBusyPorts } = facts.refusal();
-  // Of one that moves no other port is free: the node tries the same one again, and reports it.
+  // When no port is free for a move, say nothing: the node tries the same port again, and reports it.
   const steps = task === 'move' ? [] : explain(facts, 'no-node-fits', message, conditions);
   return hasBusyPorts ? { steps, recheckInMs: BUSY_FOR_MS } : { steps };
 }
 
 /**
- * At a start of the master the first node that is up would get everything. Waiting changes nothing for an instance
- * that goes home. What a client made is not kept waiting, but what it starts again waits for its home.
+ * Waits for the nodes after a start of the master: otherwise the first node that is up would get everything. An
+ * instance that can go home does not wait. A client's instance waits only for its home.
  */
 export function mustWait({ task, choice, homeId, isUrgent, awaited }: PlacementFacts): boolean {
   if (task !== 'place' || awaited.forMs <= 0 || awaited.nodeIds.length === 0) return false;

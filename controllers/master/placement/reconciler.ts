@@ -1,6 +1,6 @@
 /**
- * The placement controller: gives every wanted instance without a node one that fits, and another port when its own
- * is busy. Key: instance id. A new instance is asked for before it is written, so that it is created with its place.
+ * The placement controller: gives each wanted instance without a node one that fits, and another port when its own is
+ * busy. Key: instance id. A creation asks it before the write, so that the instance is created with its place.
  */
 import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstancePlacement, InstanceRecord } from '../../../src/model/instance.js';
@@ -28,14 +28,14 @@ export interface PlacementOptions extends PlacesOptions {
 /** A new record as it is written, and what follows its transaction. */
 export interface NewPlace {
   readonly record: InstanceRecord;
-  /** Called once: the transaction is in the mirror, or has failed. Until then its place counts as held. */
+  /** Called once, when the transaction is in the mirror or has failed. Until then the place counts as held. */
   readonly end: (isWritten: boolean) => void;
 }
 
 /** A placed instance and the content that it is to take. */
 export interface PlacedUpdate {
   readonly before: InstanceRecord;
-  /** With the new content, at the old place. */
+  /** The record with the new content, at the old place. */
   readonly next: InstanceRecord;
   readonly content: InstanceContent;
 }
@@ -43,7 +43,10 @@ export interface PlacedUpdate {
 /** A record as it is written, with its place. */
 export interface PlaceAgain {
   readonly record: InstanceRecord;
-  /** Called before the write. From then on the place counts as held, until the answer is called: see `NewPlace`. */
+  /**
+   * Called before the write. From then on the place counts as held, until the returned function is called: see
+   * `NewPlace`.
+   */
   readonly promise: () => NewPlace['end'];
 }
 
@@ -51,7 +54,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   readonly name = 'placement';
   readonly plan = plan;
   readonly #options: PlacementOptions;
-  /** Equal explanations of one configuration are one line, however many of its instances wait. */
+  /** Logs equal explanations of one configuration once, however many of its instances wait. */
   readonly #explanations: RepeatedLog;
   /** The places that there are, for other controllers and for `why`. */
   readonly places: Places;
@@ -67,7 +70,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Decides on a record that is about to be created, as a round on it would. The promised place counts until `end`.
+   * Decides on a record that is about to be created, as a round on it would. The promised place counts as held until
+   * `end`.
    */
   placeNew(record: InstanceRecord): NewPlace {
     const [step] = plan(this.places.factsOfNew(record)).steps;
@@ -89,8 +93,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
   }
 
   /**
-   * Decides where an instance takes another content: on its node. Throws DRV_UPDATE_REFUSED when the node does not fit
-   * that content.
+   * Decides the place of an instance that takes another content on its node. Throws DRV_UPDATE_REFUSED when the node
+   * does not fit that content.
    */
   placeAgain(update: PlacedUpdate): PlaceAgain {
     const placement = placementAgain(this.#options, update);
@@ -135,7 +139,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     ledger.promise(record, placement);
     try {
       const placed = await modify(instanceRecords, id, (current) => {
-        // The place is for the content that it was chosen by: an update in place may have been written before.
+        // The place was chosen for `record.revision`; if an update in place changed the revision since, the place is
+        // void.
         const isDue = taskOf(current) !== null && current.revision === record.revision;
         return isDue && this.#takes(nodeId, current) ? withPlace(current, placement) : undefined;
       });
@@ -146,7 +151,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     this.#notePlaced(record, placement);
   }
 
-  /** From now on the record counts, not the promise. */
+  /** Ends the promise: from now on the record counts. */
   #withdraw(id: string): void {
     const { ledger, onPlaceFreed } = this.#options;
     if (ledger.withdraw(id)) onPlaceFreed();
@@ -159,7 +164,10 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     );
   }
 
-  /** Asked again before each try to write: once the cordon shows, `NodeWriter.forget` expects no new instance. */
+  /**
+   * Whether the node still takes the instance; asked before each try to write. `NodeWriter.forget` relies on it: a
+   * cordoned node gets no new instance.
+   */
   #takes(nodeId: string, { placement }: InstanceRecord): boolean {
     return placement !== null || this.#options.nodes.get(nodeId)?.value.cordoned === false;
   }

@@ -1,12 +1,12 @@
-/** What a shortlist keeps of a node: where it stands in the order of choice, and no facts. */
+/** The entry of a node in a shortlist: its rank in the order of choice, but no facts. */
 import type { HeapItem } from '../../../src/loop/heap.js';
 import type { NodeRecord } from '../../../src/model/node.js';
 import type { Candidate, Condition } from './conditions.js';
 import type { Rank } from './order.js';
 
 /**
- * Changed in place: each choice looks at a dozen nodes again, which then leaves no garbage, and a large fleet stays in
- * the processor's cache.
+ * Changed in place, not copied: each choice looks at a dozen nodes again. That makes no garbage, and a large fleet
+ * stays in the processor's cache.
  */
 export interface Entry extends HeapItem {
   readonly nodeId: string;
@@ -15,13 +15,13 @@ export interface Entry extends HeapItem {
   second: Rank['second'];
   failed: Condition | undefined;
   isListed: boolean;
-  /** Less is free there than its rank says. */
+  /** True when the node has less free than its rank says. */
   isOutdated: boolean;
-  /** The candidate as it was when it was parked, because no port was free; undefined: the node is not parked. */
+  /** The candidate at the moment when no port was free and it was parked; undefined: the node is not parked. */
   parked: Candidate | undefined;
 }
 
-/** Its rank is still to be found. */
+/** An entry whose rank is not known yet. */
 export function newEntry(node: NodeRecord): Entry {
   const { nodeId } = node;
   return {

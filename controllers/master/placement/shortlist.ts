@@ -1,8 +1,8 @@
 /**
- * The answer to one question: where one more instance of a configuration fits. It keeps the nodes that pass in order
- * of choice, and looks again only at what changed since it was asked last. A node with less free than before comes no
- * earlier in the order, so it is looked at when it would be chosen. A port, too, is looked for only there; a node
- * without one is parked until a port may be free.
+ * Answers one question: where one more instance of a revision fits. It keeps the nodes that pass in order of choice,
+ * and looks again only at what changed since the last question.
+ * A node with less free than before comes no earlier in the order, so it is looked at only when it would be chosen.
+ * Only then a port is looked for, too. A node without a free port is parked until one may be free.
  */
 import { Heap } from '../../../src/loop/heap.js';
 import type { PlacementOrder } from '../../../src/model/configuration.js';
@@ -25,7 +25,7 @@ export interface ShortlistSources extends FleetSources {
   readonly changes: FleetChanges;
   /** Monotonic ms. */
   readonly now: () => number;
-  /** The node was known when this master started, and is expected back. */
+  /** True for a node that was known when this master started, and is expected back. */
   readonly isAwaited: (node: NodeRecord) => boolean;
 }
 
@@ -34,11 +34,11 @@ export interface Refusal {
   readonly message: string;
   /** Short codes of the conditions that nodes failed. */
   readonly conditions: readonly string[];
-  /** Ports are believed busy: one of them may come free without an event. */
+  /** True when ports are believed busy: one of them may come free without an event. */
   readonly hasBusyPorts: boolean;
 }
 
-/** More changes than so many per node: then all nodes are looked at. */
+/** With more changes per node than this, look at all nodes instead. */
 const MOST_CHANGES_PER_NODE = 2;
 
 export class Shortlist {
@@ -49,15 +49,15 @@ export class Shortlist {
   readonly #entries = new Map<string, Entry>();
   /** The nodes that pass every condition, but for parked ones. */
   readonly #listed: Heap<Entry>;
-  /** How many are outdated. */
+  /** How many entries are outdated. */
   #outdated = 0;
   /** The nodes without a free port, by host address. */
   readonly #parked = new Map<string, Set<Entry>>();
   /** When (monotonic ms) a busy port of a parked node comes free. */
   #unparkAt = Number.POSITIVE_INFINITY;
-  /** Nodes that are expected back, and fit but for that. */
+  /** The nodes that are expected back, and pass all other conditions. */
   readonly #awaited = new Set<string>();
-  /** By the home that binds an instance, or ''. */
+  /** The refusals by the home that binds an instance, or '' for no home. */
   readonly #refusals = new Map<string, Refusal>();
   #seen = -1;
 
@@ -69,7 +69,7 @@ export class Shortlist {
     this.#listed = new Heap<Entry>(isBefore);
   }
 
-  /** The node that comes first, with a port; undefined: no node fits. */
+  /** The first node in the order of choice, with a port; undefined: no node fits. */
   best(): Candidate | undefined {
     this.#catchUp();
     for (let entry = this.#first(); entry !== undefined; entry = this.#first()) {
@@ -80,7 +80,7 @@ export class Shortlist {
     return undefined;
   }
 
-  /** The node with a port, if possible `oldPort`; undefined: it does not fit. */
+  /** The node with a port, if possible `oldPort`; undefined: the node does not fit. */
   at(nodeId: string, oldPort: number | null): Candidate | undefined {
     this.#catchUp();
     const entry = this.#entries.get(nodeId);
@@ -91,8 +91,8 @@ export class Shortlist {
   }
 
   /**
-   * Why none fits, after `best` or `at` has said so. `home`: the only node that is allowed to an instance; null: all
-   * are.
+   * Why no node fits, after `best` or `at` has found none. `home`: the only node that the instance may have; null: any
+   * node.
    */
   refusal(home: string | null): Refusal {
     const known = this.#refusals.get(home ?? '');
@@ -102,7 +102,7 @@ export class Shortlist {
     return refusal;
   }
 
-  /** The nodes that are expected back, and fit but for that. */
+  /** The nodes that are expected back, and pass all other conditions. */
   awaited(): ReadonlySet<string> {
     this.#catchUp();
     this.#updateAll();
@@ -135,7 +135,7 @@ export class Shortlist {
   }
 
   #refuse(home: string | null): Refusal {
-    // Of those that were listed again meanwhile the ports are not known.
+    // Call `best` first: it looks for ports on the nodes that were listed again meanwhile.
     if (home === null) this.best();
     this.#updateAll();
     const asked = { ...this.#needs, home: home === null ? null : { nodeId: home, isBinding: true } };
@@ -195,7 +195,7 @@ export class Shortlist {
   #lookAgain(changes: readonly FleetChange[]): void {
     const changed = new Set<string>();
     for (const { what, of } of changes) {
-      // A fuller node comes no earlier in this order.
+      // With `spread`, a fuller node comes no earlier in the order, so only mark it as outdated.
       const entry = what === 'less' && this.#order === 'spread' ? this.#entries.get(of) : undefined;
       if (entry !== undefined) this.#noteOutdated(entry, true);
       else if (what === 'ports') this.#unpark(of);
@@ -204,7 +204,7 @@ export class Shortlist {
     for (const nodeId of changed) this.#evaluate(nodeId);
   }
 
-  /** The first in the order, as it is now; undefined: none is listed. */
+  /** The first entry in the order, brought up to date; undefined: no node is listed. */
   #first(): Entry | undefined {
     for (let entry = this.#listed.peek(); ; entry = this.#listed.peek()) {
       if (entry !== undefined && !entry.isOutdated) return entry;
@@ -232,7 +232,7 @@ export class Shortlist {
     this.#judge(entry);
   }
 
-  /** Looks at a node as it is now, and lists it where it belongs. */
+  /** Judges a node as it is now, and lists it by its new rank. */
   #judge(entry: Entry): void {
     this.#forget(entry);
     const { node } = entry;
@@ -255,7 +255,7 @@ export class Shortlist {
     this.#entries.delete(entry.nodeId);
   }
 
-  /** Forgets what was found out about a node, all but its place in the order. */
+  /** Clears what was found out about a node, except its rank. */
   #forget(entry: Entry): void {
     if (entry.parked !== undefined) this.#parked.get(entry.parked.hostAddress)?.delete(entry);
     entry.parked = undefined;
@@ -292,7 +292,7 @@ export class Shortlist {
     if (busy !== null) this.#unparkAt = Math.min(this.#unparkAt, now() + busy.firstFreeInMs);
   }
 
-  /** A port may be free under the host address: its parked nodes are listed again. */
+  /** Lists the parked nodes of a host address again: a port may have come free there. */
   #unpark(host: string): void {
     const parked = this.#parked.get(host);
     this.#parked.delete(host);

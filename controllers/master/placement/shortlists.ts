@@ -3,12 +3,12 @@ import type { Configuration } from '../../../src/model/configuration.js';
 import { questionOf } from './candidates.js';
 import { Shortlist, type ShortlistSources } from './shortlist.js';
 
-/** Each holds an entry for every node; one that was dropped is made anew. */
+/** How many shortlists are kept: each holds an entry for every node. A dropped one is made anew. */
 const MOST_KEPT = 64;
 
 export class Shortlists {
   readonly #sources: ShortlistSources;
-  /** The one that was asked for last comes last. */
+  /** The shortlists by revision; the one that was asked last comes last. */
   readonly #kept = new Map<string, Shortlist>();
 
   constructor(sources: ShortlistSources) {

@@ -71,7 +71,7 @@ function* portHolders(
     }
 }
 
-/** The holder of a port of `node`, as the instance `id` meets it. */
+/** Who holds a port of `node`, from the view of the instance `id`. */
 function holderOf(
   { id, node, port }: { id: string; node: Candidate; port: number },
   { instances, ledger, busyPorts }: ViewSources,
@@ -80,7 +80,7 @@ function holderOf(
   const nobody = { instanceId: null, configurationName: null, instanceNodeId: null };
   const busy = busyPorts.get(nodeId, port);
   const instanceId = ledger.holderOf(nodeId, hostAddress, port, '');
-  // An instance that waits for its own port does not hold it.
+  // An instance does not block the port that it waits for itself.
   if (busy !== undefined || instanceId === id) {
     const { protocol = null, agoMs = null } = busy ?? {};
     return { port, nodeId, ...nobody, protocol, foundAgoMs: agoMs === null ? null : Math.round(agoMs) };

@@ -1,4 +1,7 @@
-/** The facts from which replacing instances is decided, gathered by `victims.ts`. Durations count from that moment. */
+/**
+ * The facts from which replacing instances is decided, gathered by `victims.ts`. Durations count from the moment of
+ * gathering.
+ */
 import type { InstanceState, Maker } from '../../../src/model/instance.js';
 
 /** An instance that was made to take the place of another one. */
@@ -8,7 +11,7 @@ export interface Replacement {
   readonly state: InstanceState;
   /** The replacement is ONLINE by a report of its node, or it has finished. */
   readonly isUp: boolean;
-  /** Why it is not up, as its status says; null: nothing is wrong. */
+  /** The message of the replacement's status, which says why it is not up; null: nothing is wrong. */
   readonly message: string | null;
   readonly players: number;
   /** Placement has answered: the replacement has a node, or its message says why not. */
@@ -19,9 +22,9 @@ export interface Replacement {
 export interface Original {
   readonly id: string;
   readonly maker: Maker;
-  /** `run`: wanted. `ending`: not wanted, and its process or directory is still there. */
+  /** `run`: the original is wanted. `ending`: it is not wanted, but its process or directory is still there. */
   readonly goal: 'run' | 'ending';
-  /** The instance is ONLINE, has players, or has finished its work: its end would be felt. */
+  /** The instance is ONLINE, has players, or has finished its work: somebody would notice its end. */
   readonly isUp: boolean;
   readonly players: number;
   /** The replacement that is wanted and not on a lost node. */
@@ -32,18 +35,21 @@ export interface Original {
 export interface Victim extends Original {
   readonly configurationName: string;
   readonly static: boolean;
-  /** The original that the victim was itself made to replace, while it still stands elsewhere; else null. */
+  /** The original that the victim itself was made to replace, while that still stands elsewhere; else null. */
   readonly spareFor: string | null;
   readonly outlook: Outlook;
 }
 
-/** What would become of one more instance of the same configuration. */
+/** The outlook of one more instance of the same configuration. */
 export interface Outlook {
-  /** Why none is made: no node fits, it has to wait, or a static replacement is stopped; null: nothing is in the way. */
+  /**
+   * Why no instance can be made: no node fits, it has to wait, or a static replacement is stopped. Null: nothing is in
+   * the way.
+   */
   readonly obstacle: string | null;
-  /** The obstacle may go without an event: look again after this time. Null: an event comes when it goes. */
+  /** How long until the obstacle may go without an event. Null: an event comes when it goes. */
   readonly recheckInMs: number | null;
-  /** It is put off, because the last new instances failed young; a place may be there. */
+  /** The creation is delayed because the last new instances failed young; a place may be there. */
   readonly isDelayed: boolean;
   /** maximumServiceCount allows no further instance beside those that are wanted. */
   readonly isAtMaximum: boolean;
@@ -53,7 +59,7 @@ export interface Outlook {
 export interface Moves {
   /** In order of age, without instances at rest. */
   readonly victims: readonly Victim[];
-  /** How long players are still waited for; 0: they are not. */
+  /** How long the caller still waits for players; 0: no longer. */
   readonly remainingMs: number;
 }
 
@@ -62,12 +68,14 @@ export interface FamilyFacts {
   /** The id of the original. Its record may be gone. */
   readonly id: string;
   /**
-   * `gone`: not wanted, or on a lost node; its replacements stand for it. `away`: wanted, and its node has yet to place
-   * or to report it. Else the original, which its node has reported.
+   * `gone`: not wanted, or on a lost node; its replacements stand for it. `away`: wanted, but its node has yet to get
+   * or report it. Otherwise the original as its node reported it.
    */
   readonly original: Original | 'gone' | 'away';
   /** The replacements that are wanted and not on a lost node, in order of age. */
   readonly replacements: readonly Replacement[];
-  /** A caller still moves the original: while that is there, its pairs are the caller's. */
+  /**
+   * A caller, such as a drain, still moves the original: while the original is there, the caller resolves its pairs.
+   */
   readonly isMoving: boolean;
 }

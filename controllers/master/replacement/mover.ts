@@ -1,4 +1,4 @@
-/** Carries out the steps of moves as the API's are, with a log line for each. */
+/** Carries out the steps of moves as the API would, with a log line for each. */
 
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError } from '../../../src/model/errors.js';
@@ -9,13 +9,15 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import type { InstanceCreations } from '../creation/instance-creations.js';
 import type { MoveStep, RemoveStep, ReplaceStep } from './moves.js';
 
-/** Makes checks that let a transaction fail once the move is not wanted. Throws Conflict if that is so already. */
+/**
+ * Returns checks that fail the transaction when the move is no longer wanted. Throws Conflict if that is already so.
+ */
 export type MoveGuard = () => readonly Operation[];
 
 export interface MoverOptions extends StateRecords {
   readonly creations: Pick<InstanceCreations, 'replace'>;
   readonly writer: Pick<InstanceWriter, 'removeOfPair' | 'handOver'>;
-  /** Told of each instance that is made. */
+  /** Called with each instance that is made. */
   readonly onCreated: (configurationName: string, id: string) => void;
   readonly logger: Logger;
 }
@@ -29,7 +31,7 @@ export class Mover {
 
   /**
    * Performs one step, in a transaction with the operations of `guard`. `cause` opens the log line. Throws Conflict or
-   * DRV_STORE_CONFLICT when the instance, the other one of its pair, or its configuration changed meanwhile.
+   * DRV_STORE_CONFLICT when the instance, its partner, or its configuration changed meanwhile.
    */
   async perform(step: MoveStep, cause: string, guard: MoveGuard = () => []): Promise<void> {
     switch (step.do) {
@@ -72,7 +74,7 @@ export class Mover {
   }
 }
 
-/** Throws Conflict when the configuration went between observing and writing. */
+/** Throws Conflict when the configuration was removed between observing and writing. */
 function asConflict(error: unknown): never {
   if (DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw new Conflict(error.message);
   throw error;

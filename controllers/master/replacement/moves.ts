@@ -1,32 +1,34 @@
 /**
- * The pace of moves: which victims to replace, remove or take back now. A replacement is ONLINE before its original
- * is stopped, and few are moved at a time. The plans of the callers, such as drain, call it.
+ * The pace of moves: which victims to replace, remove or take back now. A replacement is ONLINE before its original is
+ * stopped, and few victims move at a time. The plans of callers, such as the drain, use it.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { Victim } from './facts.js';
 import { type Judged, movingOf } from './verdict.js';
 
-/** The share of the instances left that may be starting or ending at a time; at least `LEAST_AT_ONCE`. */
+/** The share of the remaining instances that may be starting or ending at a time; at least `LEAST_AT_ONCE`. */
 const SHARE_AT_ONCE = 0.2;
 const LEAST_AT_ONCE = 2;
 
 export type MoveStep = ReplaceStep | RemoveStep;
 
 export interface ReplaceStep {
-  /** `create`: a replacement beside the instance. `replace`: instead of it, in one write. */
+  /**
+   * `create`: make the replacement beside the instance. `replace`: make it and remove the instance, in one transaction.
+   */
   readonly do: 'create' | 'replace';
   readonly id: string;
   /** See `ReplaceOptions`. */
   readonly content?: 'rollout';
 }
 
-/** The instance goes, as long as `staying`, the other one of its pair, is wanted. */
+/** Removes the instance, provided that its partner `staying` is wanted. */
 export interface RemoveStep {
   readonly do: 'remove';
   readonly id: string;
   readonly staying: string;
   readonly why: string;
-  /** `staying` replaces another instance so far, and this one from now on. */
+  /** `staying` replaces another instance now; after the step it replaces this one. */
   readonly isHandOver?: true;
 }
 
@@ -36,7 +38,7 @@ export function planMoves(judged: readonly Judged[], remainingMs: number): Plan<
   return recheckInMs === Number.POSITIVE_INFINITY ? { steps } : { steps, recheckInMs };
 }
 
-/** How many instances may be starting or ending at a time when so many are left. */
+/** How many instances may be starting or ending at a time while `left` are left. */
 export function atOnce(left: number): number {
   return Math.max(LEAST_AT_ONCE, Math.ceil(left * SHARE_AT_ONCE));
 }
@@ -51,7 +53,7 @@ function recheckOf({ victim, verdict }: Judged, remainingMs: number): number {
 function stepsOf(moving: readonly Judged[]): MoveStep[] {
   const busy = moving.filter(({ verdict }) => verdict.kind === 'starting' || verdict.kind === 'ending');
   const steps: MoveStep[] = [];
-  // One at a time: until the last replacement has a place, the room for the next one is unknown.
+  // Make one replacement at a time: until the last one has a place, the room for the next is unknown.
   const isPlacing = moving.some(({ victim }) => victim.replacement?.isAnswered === false);
   let free = isPlacing || busy.length >= atOnce(moving.length) ? 0 : 1;
   for (const { victim, verdict } of moving) {

@@ -1,18 +1,21 @@
 /**
  * The replacement controller's decision: which one of an original and its replacements is surplus. An instance with
- * players is never removed. While all of them have players all stay.
+ * players is never removed. While all of them have players, all stay.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import type { FamilyFacts, Original, Replacement } from './facts.js';
 import type { RemoveStep } from './moves.js';
 
-/** One step at a time: each changes what the next one must be. */
+/** Plans one step at a time: each step changes what the next one must be. */
 export function plan(facts: FamilyFacts): Plan<RemoveStep> {
   const step = choose(facts);
   return { steps: step === undefined ? [] : [step] };
 }
 
-/** A caller moves an original that is there; it has no say about the replacements of one that is not. */
+/**
+ * While a caller moves an original that is there, plans nothing. When the original is gone, the caller no longer
+ * matters.
+ */
 function choose({ original, replacements, isMoving }: FamilyFacts): RemoveStep | undefined {
   if (original === 'gone') return planSiblings(replacements);
   return isMoving || original === 'away' ? undefined : planPair(original, replacements);
@@ -38,7 +41,10 @@ function planPair(original: Original, replacements: readonly Replacement[]): Rem
   return unused && { do: 'remove', id: unused.id, staying: id, why: `${id}, which it replaced, is there` };
 }
 
-/** Chooses a replacement to remove where the original is not there: one is enough, a used one, else one that is up. */
+/**
+ * Chooses a replacement to remove when the original is gone: one stays, preferably one with players, else one that is
+ * up.
+ */
 function planSiblings(replacements: readonly Replacement[]): RemoveStep | undefined {
   const rank = ({ players, isUp }: Replacement): number => (players > 0 ? 0 : isUp ? 1 : 2);
   const [best, ...others] = replacements.toSorted((a, b) => rank(a) - rank(b));

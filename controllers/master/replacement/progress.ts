@@ -6,7 +6,7 @@ import { type Judged, movingOf, type Verdict } from './verdict.js';
 /** Each part names at most this many instances. */
 const MOST_NAMED = 20;
 
-/** A few lines, however many victims there are. */
+/** Yields a few lines, however many victims there are. */
 export function* linesOf(judged: readonly Judged[], remainingMs: number): Generator<string> {
   const named = judged.filter(({ verdict }) => ['players', 'starting', 'stuck'].includes(verdict.kind));
   for (const one of named.slice(0, MOST_NAMED)) yield lineOf(one, remainingMs);

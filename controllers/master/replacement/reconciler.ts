@@ -1,5 +1,5 @@
 /**
- * The replacement controller: removes what is surplus of an original and its replacements, unless a caller moves the
+ * The replacement controller: removes the surplus one of an original and its replacements, unless a caller moves the
  * original. Key: id of the original.
  */
 
@@ -50,7 +50,7 @@ export class Replacements implements Reconciler<FamilyFacts, RemoveStep> {
     const condition = this.#options.nodes.get(record.placement?.nodeId ?? '')?.value.condition;
     if (condition === 'lost') return 'gone';
     const { awaitsReport, reason } = record.status;
-    // The marks of a lost node are taken back after its condition has changed.
+    // A node's condition changes before the marks of its instances are taken back, so look at both.
     if (condition !== 'connected' || awaitsReport === true || reason === 'node-lost') return 'away';
     return this.#options.victims.originalOf(record);
   }

@@ -28,12 +28,15 @@ export interface Judged {
   readonly verdict: Verdict;
 }
 
-/** Judges the victims of a caller. Their nodes are connected: on others nothing can be judged or stopped. */
+/**
+ * Judges the victims of a caller. Their nodes must be connected: an instance on another node cannot be judged or
+ * stopped.
+ */
 export function judgeAll({ victims, remainingMs }: Moves): Judged[] {
   return victims.map((victim) => ({ victim, verdict: judge(victim, remainingMs) }));
 }
 
-/** Leaves out static instances, which stay where their files are. A caller is done when nothing is left. */
+/** Leaves out static instances, which stay with their files. The caller is done when none is left. */
 export function leftOf(judged: readonly Judged[]): Judged[] {
   return judged.filter(({ verdict }) => verdict.kind !== 'static');
 }
@@ -48,7 +51,7 @@ function judge(victim: Victim, remainingMs: number): Verdict {
   if (goal === 'ending') return { kind: 'ending' };
   if (victim.static) return { kind: 'static' };
   const hasGuests = victim.players > 0 && remainingMs > 0;
-  // The original that it was made for gets another replacement, elsewhere.
+  // The victim is itself a replacement; its original, which still stands, gets another one elsewhere.
   if (spareFor !== null)
     return hasGuests ? { kind: 'players', isStoppedFirst: false } : { kind: 'remove', staying: spareFor };
   if (replacement === undefined) {

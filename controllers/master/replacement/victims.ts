@@ -10,9 +10,9 @@ import type { PlacementOutlook } from '../placement/places.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
 
 export interface VictimsOptions extends StateRecords {
-  /** Whether one more instance of the configuration fits anywhere. `hash`: that of its content. */
+  /** Whether one more instance of the configuration fits anywhere. `hash`: the hash of its content. */
   readonly outlookOf: (hash: string, configuration: Configuration) => PlacementOutlook;
-  /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: it does not. */
+  /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: no wait. */
   readonly delayOf: (configurationName: string) => number;
 }
 
@@ -71,8 +71,8 @@ export class Victims {
   }
 
   /**
-   * A static replacement that is stopped keeps its place and its files, so it stands for the victim. Another one beside
-   * it would be kept likewise, without end. Undefined: there is none.
+   * The outlook when the victim has a static replacement that is stopped; undefined: it has none. Such a replacement
+   * keeps its place and files, so no further one is made: each would be kept, without end.
    */
   #restingReplacementOf(id: string): Outlook | undefined {
     const { instances, replacements } = this.#options;
@@ -96,7 +96,7 @@ export class Victims {
     return outlook;
   }
 
-  /** The outlook of one more instance of a configuration. Default: of the content for new instances. */
+  /** The outlook of one more instance of a configuration. Default: with the content for new instances. */
   lookAround(name: string, content = this.#options.contents.of(name)): Outlook {
     const record = this.#options.configurations.get(name)?.value;
     if (record === undefined || content === undefined) return NO_CONFIGURATION;

@@ -1,4 +1,4 @@
-/** The groups of instances that wait: the index over them, and the wake rules, know an instance by its group. */
+/** The groups of waiting instances: the index and the wake rules name an instance by its group. */
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { taskOf } from '../placement/places.js';
 

@@ -1,39 +1,41 @@
 /**
- * Which of the instances that wait for a place placement looks at now. Instances that ask the same and were told the
- * same form a group, and what its first one would be told now holds for all. So a change that makes nothing fit costs
- * the same however many wait.
+ * Chooses which of the instances that wait for a place placement looks at now. Instances with the same needs and the
+ * same message form a group, and one answer holds for all of it. So a change that makes nothing fit costs the same
+ * however many wait.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { mustWait, type PlacementFacts, plan as planPlacement } from '../placement/plan.js';
 
-/** However much changes, the next look is so much later. */
+/** The least time between two looks, however much changes. */
 export const LOOK_EVERY_MS = 50;
-/** Explanations are written anew at most every so many ms for each instance that waits, so that this stays a small share. */
+/**
+ * The least time between two rounds of explanations, per waiting instance, so that they stay a small share of the work.
+ */
 const EXPLAIN_EVERY_MS = 1;
 
-/** Instances that ask the same and were told the same. Never empty. */
+/** Instances with the same needs and the same message. Never empty. */
 export interface WaitingGroup {
   readonly size: number;
-  /** The ids of so many of them at most. */
+  /** Returns at most this many of their ids. */
   readonly take: (most: number) => readonly string[];
-  /** Placement's facts of the first one. */
+  /** Placement's facts of the group's first instance. */
   readonly first: PlacementFacts;
-  /** How many of them fit at most. */
+  /** How many instances of the group fit at most. */
   readonly room: () => number;
 }
 
 export interface WaitingFacts {
   readonly groups: readonly WaitingGroup[];
-  /** Since placement was last asked to look at some. */
+  /** The time since placement was last asked to look at some. */
   readonly lookedAgoMs: number;
-  /** Since it was last asked to explain anew. */
+  /** The time since placement was last asked to explain anew. */
   readonly explainedAgoMs: number;
 }
 
 export interface LookStep {
   readonly do: 'look';
   readonly ids: readonly string[];
-  /** Their explanations are out of date; else a place may be free for them. */
+  /** The explanations of the group are out of date; false: a place may be free for it. */
   readonly isToExplain: boolean;
 }
 

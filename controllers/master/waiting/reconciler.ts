@@ -1,6 +1,6 @@
 /**
- * Looks at what waits for a place, or for another port, when something changed that could give it one. It has one key
- * for all instances, and asks placement to look at those that the change concerns.
+ * The waiting controller: when something changes that may free a place or a port, it asks placement to look at the
+ * instances concerned. It has one key for all instances.
  */
 import type { Clock } from '../../../src/loop/clock.js';
 import type { Reconciler } from '../../../src/loop/reconciler.js';
@@ -12,7 +12,9 @@ export interface WaitingOptions {
   readonly places: Places;
   /** The instances that wait, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;
-  /** Placement failed with this instance, and tries it again after a delay. A look now would cut that short. */
+  /**
+   * Placement has failed with this instance, and tries it again after a delay. A look now would cut the delay short.
+   */
   readonly isRetried: (id: string) => boolean;
   /** Asks placement to look at an instance. */
   readonly onLook: (id: string) => void;
@@ -49,7 +51,7 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
     for (const id of ids) onLook(id);
   }
 
-  /** Undefined: placement looks at them already, or has nothing to decide. */
+  /** Undefined: placement already looks at the members, or has nothing to decide about them. */
   #groupOf(members: ReadonlySet<string>): WaitingGroup | undefined {
     const { places, isRetried } = this.#options;
     const take = (most: number): string[] => {
@@ -63,7 +65,7 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
     const [id] = take(1);
     const first = id === undefined ? undefined : places.factsOf(id);
     if (first === undefined || first.task === null) return undefined;
-    // Each new one is looked at by itself, unless it waits for a node.
+    // Placement looks at each new instance directly, unless that waits for a node to come back.
     if (first.message === null && first.task === 'place' && first.awaited.forMs <= 0) return undefined;
     return { size: members.size, take, first, room: () => places.room(first.id, members.size) };
   }

@@ -27,7 +27,7 @@ export function* wakesOfConfiguration(
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: 0 };
 }
 
-/** A content that is not in the history any more may have been used by nothing else. */
+/** Wakes the cleanup of a content that left the history: it may be unused now. */
 export function* wakesOfHistory({ before, after }: Change<ConfigurationHistory>): Generator<Wake> {
   const kept = new Set(after?.contents.map(({ revision }) => revision));
   for (const { revision } of before?.contents ?? [])
@@ -41,6 +41,6 @@ export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: Wa
     if (record !== undefined && waitingGroupOf(record) !== undefined)
       yield { controller: 'placement', key, when: 'first' };
   }
-  // Its last user may have gone before the revision was seen.
+  // The last instance with this revision may have gone before the mirror showed the revision.
   yield { controller: 'instance-cleanup', key: revisionKey(id), when: LOOK_FOR_USE_MS };
 }

@@ -5,7 +5,7 @@ import { waitingGroupOf } from '../waiting/groups.js';
 import { wakesOfCount, wakesOfNewPlace, wakesOfNewRoom, wakesOfPlaces } from './shared-wakes.js';
 import type { Change, Wake, WakeFacts } from './wake.js';
 
-/** The instances of a configuration are counted once for all changes within this time. */
+/** All changes within this time cause one count of the configuration's instances. */
 const COUNT_AGAIN_MS = 20;
 
 export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFacts): Generator<Wake> {
@@ -35,13 +35,19 @@ export function* wakesOfInstance(change: Change<InstanceRecord>, facts: WakeFact
   else if (before?.desired.goal === 'run' && after?.desired.goal !== 'run') yield* wakesOfNewRoom(facts);
 }
 
-/** A record that cannot be read was set aside or removed. What it held, and of which configuration, is not asked. */
+/**
+ * The wakes when a record was set aside, or one set aside was removed. The rule does not ask what it held, or which
+ * configuration it had.
+ */
 function* wakesOfSetAside(facts: WakeFacts): Generator<Wake> {
   for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, COUNT_AGAIN_MS);
   yield* wakesOfNewPlace(facts);
 }
 
-/** True when the instance may be due to take the content in force. A report of players alone is for what waits for them. */
+/**
+ * True when the instance may be due to take the content in force. A change of players alone matters only to instances
+ * that wait for theirs to leave.
+ */
 function mayTakeContent({ before, after }: Change<InstanceRecord>, facts: WakeFacts): boolean {
   if (after === undefined) return false;
   if (after.desired.updateWhenEmpty === true) return true;
@@ -58,7 +64,9 @@ function mayTakeContent({ before, after }: Change<InstanceRecord>, facts: WakeFa
   );
 }
 
-/** True when a rollout may go on. One that follows templates learns of those that a new place brings. */
+/**
+ * True when a rollout may go on. A rollout that follows templates learns from a new place which templates it brings.
+ */
 function concernsRollout(
   { before, after }: Change<InstanceRecord>,
   name: string,
@@ -84,8 +92,8 @@ function mayChangeCount({ before, after }: Change<InstanceRecord>): boolean {
 }
 
 /**
- * What is left of a lowered minimum, or of a configuration that is gone, goes when its players have left; of the former
- * another one in its place when players come.
+ * True when a change of players may end a surplus instance. Surplus of a lowered minimum, or of a configuration that is
+ * gone, ends when its players leave. If players come, minimum-service may choose another.
  */
 function mayEndSurplus({ before, after }: Change<InstanceRecord>, { configurations }: WakeFacts): boolean {
   if (before === undefined || after === undefined) return false;
@@ -101,8 +109,8 @@ function isUsed({ status }: InstanceRecord): boolean {
 }
 
 /**
- * True for a wanted instance on a lost node without the mark of it: it was placed there just now, or a client
- * reported a state.
+ * True for a wanted instance on a lost node that lacks the mark: placement just put it there, or a client reported a
+ * state.
  */
 function standsOnLostNode({ desired, placement, status }: InstanceRecord, { nodes }: WakeFacts): boolean {
   if (placement === null || desired.goal !== 'run' || status.reason === 'node-lost') return false;

@@ -11,13 +11,13 @@ export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: W
   const isDrainNews = (before?.drain === undefined) !== (after?.drain === undefined);
   if (before?.condition !== after?.condition || isDrainNews)
     for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, 0);
-  // A drain that was called off leaves pairs, and a node that is back may have some.
+  // A drain that was called off leaves pairs to resolve, and so may a node that is back.
   for (const key of facts.replacements.keys())
     if (facts.instances.get(key)?.value.placement?.nodeId === id)
       yield { controller: 'replacement', key, when: 0 };
 }
 
-/** Called when the node connected, disconnected, said that it will be back, or beats again after a silence. */
+/** The wakes when the node connected, disconnected, said that it will be back, or beats again after a silence. */
 export function* wakesOfContact(nodeId: string): Generator<Wake> {
   yield { controller: 'heartbeat', key: nodeId, when: 'first' };
 }

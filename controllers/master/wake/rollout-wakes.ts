@@ -16,7 +16,7 @@ export function* wakesOfRollout(
   if (!isOtherContent && !isOtherState) return;
   for (const key of facts.instancesByConfiguration.get(id)) {
     if (isOtherContent) yield { controller: 'content', key, when: 'first' };
-    // The pairs of a rollout that has ended are anybody's.
+    // When a rollout has ended, the replacement controller resolves its pairs.
     if (isOtherState && facts.replacements.get(key).size > 0)
       yield { controller: 'replacement', key, when: 0 };
   }

@@ -3,10 +3,10 @@ import { configurationKey } from '../../../src/store/keys.js';
 import { ALL_THAT_WAITS } from '../waiting/groups.js';
 import type { Wake, WakeFacts, When } from './wake.js';
 
-/** What waits for a place is looked at again this long after something changed, however much changed. */
+/** The delay before instances that wait for a place are looked at again, however much changed. */
 const LOOK_AGAIN_MS = 50;
 
-/** The wakes when another number of a configuration's instances may count. What ended may then be collected, too. */
+/** The wakes when the number of counted instances may have changed. Ended instances may then be collected, too. */
 export function* wakesOfCount(name: string, facts: WakeFacts, when: When): Generator<Wake> {
   yield { controller: 'minimum-service', key: name, when };
   if (facts.endedByConfiguration.get(name).size > 1)
@@ -20,13 +20,13 @@ export function* wakesOfNewPlace(facts: WakeFacts): Generator<Wake> {
   yield* wakesOfContents(facts);
 }
 
-/** The wakes when more or less is free than before: what waits may fit, or is told something else. */
+/** The wakes when more or less is free: waiting instances may fit, or their message may change. */
 export function* wakesOfPlaces({ awaitingPlace }: WakeFacts): Generator<Wake> {
   const { done } = awaitingPlace.keys().next();
   if (done !== true) yield { controller: 'waiting', key: ALL_THAT_WAITS, when: LOOK_AGAIN_MS };
 }
 
-/** The wakes when templates appeared, changed or went: which of them an instance gets is its own affair. */
+/** The wakes when templates appeared, changed or went. They do not ask which instance gets which template. */
 export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
   for (const group of facts.awaitingPlace.keys())
     for (const key of facts.awaitingPlace.get(group))
@@ -37,7 +37,7 @@ export function* wakesOfTemplates(facts: WakeFacts): Generator<Wake> {
     yield { controller: 'rollout', key, when: LOOK_AGAIN_MS };
 }
 
-/** The wakes when a node may be able to hold an instance with the content in force that could not before. */
+/** The wakes when a node may have become able to hold one of its instances with the content in force. */
 function* wakesOfContents({
   awaitingContent,
   instances,
@@ -48,13 +48,13 @@ function* wakesOfContents({
     const ids = awaitingContent.get(revision);
     const [one = ''] = ids;
     const name = instances.get(one)?.value.configurationName ?? '';
-    // Most have it. While a rollout tries another content, what is in force is what was good before.
+    // Skip instances that have the content. During a rollout, the content in force may be the last good one.
     const hasIt = configurations.get(name)?.value.hash === revision && !rollingOut.get(true).has(name);
     if (!hasIt) for (const key of ids) yield { controller: 'content', key, when: LOOK_AGAIN_MS };
   }
 }
 
-/** The wakes when a configuration may have one more instance. Drains and rollouts wait for that and then make one. */
+/** The wakes when a configuration may have one more instance; drains and rollouts may wait for that. */
 export function* wakesOfNewRoom(facts: WakeFacts): Generator<Wake> {
   for (const key of facts.draining.get(true)) yield { controller: 'drain', key, when: LOOK_AGAIN_MS };
   for (const key of facts.rollingOut.get(true)) yield { controller: 'rollout', key, when: LOOK_AGAIN_MS };

@@ -1,6 +1,6 @@
 /**
- * The result of a wake rule, and the state that a rule may read. A rule says which keys of which controllers a
- * change concerns; it decides nothing else. `register.ts` carries wakes out.
+ * The result of a wake rule, and the state that a rule may read. A rule only says which keys of which controllers a
+ * change concerns. `register.ts` carries wakes out.
  */
 
 import { awaitsFirstStart, type InstanceRecord, isAtRest } from '../../../src/model/instance.js';
@@ -27,14 +27,14 @@ export interface Wake {
 }
 
 /**
- * `first`: before other keys, and the key's failures are forgotten. A number: after so many ms, together with all
- * wakes of the key until then.
+ * `first`: the key runs before others, and its failures are forgotten. A number: it runs after so many ms, once for all
+ * wakes until then.
  */
 export type When = 'first' | number;
 
 /**
- * `before` undefined: the record is new. `after` undefined: it is gone, or set aside. Both undefined: one that was set
- * aside is gone, or cannot be read again.
+ * `before` undefined: the record is new. `after` undefined: it was removed or set aside. Both undefined: a record that
+ * was set aside is gone, or has become unreadable again.
  */
 export interface Change<T> {
   readonly id: string;
@@ -46,23 +46,26 @@ export interface Change<T> {
 export interface WakeFacts extends StateRecords {
   /** The instances that wait for a node or another port, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;
-  /** The instances that may wait until their node can hold them with the content in force, by what they have. */
+  /** The instances that may wait for room on their node for the content in force, by their revision. */
   readonly awaitingContent: LookupReader<string>;
   /** Under `true`: nodes that are being drained; their instances wait for places, too. */
   readonly draining: LookupReader<true>;
   /** Under `true`: configurations whose rollouts move instances, or may. */
   readonly rollingOut: LookupReader<true>;
-  /** Under `true`: configurations to whose instances a changed template is a new content. */
+  /** Under `true`: configurations whose rollouts treat a changed template as new content. */
   readonly followingTemplates: LookupReader<true>;
 }
 
-/** One at most. */
+/** The key of the instance's waiting group, or none. */
 function waitingGroupsOf(record: InstanceRecord): readonly string[] {
   const group = waitingGroupOf(record);
   return group === undefined ? [] : [group];
 }
 
-/** One at most. Only what its node holds needs a place there for another content. */
+/**
+ * The revision of an instance that may wait for room on its node, or none. Only an instance that its node holds needs
+ * room there for another content.
+ */
 function revisionsToLeave(record: InstanceRecord): readonly string[] {
   if (record.placement === null || isAtRest(record)) return [];
   const isDue = record.desired.updateWhenEmpty === true || awaitsFirstStart(record);
