@@ -3,10 +3,10 @@
 import { durationText } from '../model/words.js';
 import type { InstanceFacts, Story } from './facts.js';
 
-/** A node that was silent for longer than this is mentioned (beats come every 2 s). */
+/** The silence after which a node is mentioned (beats come every 2 s). */
 export const QUIET_MS = 3000;
 
-/** Undefined when the node is there, or the instance has none. */
+/** Undefined when the node is there, or the instance has no node. */
 export function storyOfAway(facts: InstanceFacts, now: number): Story | undefined {
   const { record, node, contact } = facts;
   const nodeId = record.placement?.nodeId;
@@ -21,7 +21,7 @@ export function storyOfAway(facts: InstanceFacts, now: number): Story | undefine
   return { says: `cannot be reached: ${where}`, next: nextOf(facts), advice };
 }
 
-/** The fate of the node, as a clause; undefined when it is there. */
+/** Where the node is, as a clause; undefined when it is there. */
 function whereabouts({ node, contact }: InstanceFacts, now: number): string | undefined {
   if (node === undefined) return undefined;
   const { nodeId, condition, conditionSince } = node;
@@ -41,7 +41,7 @@ function nextOf(facts: InstanceFacts): string {
   return `Unless the node is back within ${durationText(left)}, it counts as lost. ${ifLost(facts)}`;
 }
 
-/** Whether another instance has been made in its place, or will be. */
+/** Says whether another instance has been made in its place, or will be. */
 function replacement({ record, service }: InstanceFacts): string {
   if (record.static) return 'A static instance waits for its node, which has its files.';
   if (service === undefined) return 'Nothing replaces it: its configuration was removed.';

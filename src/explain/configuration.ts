@@ -68,7 +68,7 @@ function storyOf(facts: ConfigurationFacts, rows: readonly Row[]): Story {
   return { ...told, says: `${told.says}${besides} ${broken.file} is broken`, advice };
 }
 
-/** A rollout that goes on, or that holds the content of the file back, is part of the sentence. */
+/** Adds a rollout to the sentence when it is under way, or holds the content of the file back. */
 function withRollout({ name, online, service, rollout }: ConfigurationFacts, story: Story): Story {
   if (rollout === undefined || rollout.state === 'complete') return story;
   const has = `has ${countText(online, 'instance')} ONLINE, ${service?.minimum ?? 0} asked for; its rollout`;
@@ -184,7 +184,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   if (facts.unreadable.length > 0)
     yield `${countText(facts.unreadable.length, 'instance')} (${cutText(facts.unreadable.join(', '), MOST_NAMED_CHARS)}) cannot be managed, because the stored record cannot be read: what runs is left alone and counts all the same. \`cluster status\` says what is wrong.`;
   const { name, record, service, instances } = facts;
-  // Without a record the first fault is the verdict.
+  // When no configuration is in force, the verdict already tells the first fault.
   const told = record === undefined ? facts.fileErrors.find(isOfOneFile) : undefined;
   for (const error of facts.fileErrors) if (error !== told) yield describeFault(error, record);
   for (const text of warningTexts(
@@ -208,7 +208,7 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
   const older = instances.filter(
     ({ record: one }) => record !== undefined && one.revision !== record.hash,
   ).length;
-  // They are what the rollout replaces, or what new ones are made from, too.
+  // Leave the note out when the rollout replaces these instances, or new ones get an older content, too.
   const { rollout } = facts;
   const isReplaced = rollout !== undefined && (!hasEnded(rollout) || isHeldBack(rollout));
   if (older > 0 && !isReplaced)

@@ -1,5 +1,5 @@
 /**
- * What the master's controllers tell `why`: what they know and what they are about to do. Implemented by
+ * The interface through which `why` learns what the master's controllers know and are about to do. Implemented by
  * controllers/master.
  */
 import type { Configuration } from '../model/configuration.js';
@@ -7,17 +7,17 @@ import type { NodeVerdict, PortHolder } from './explanation.js';
 
 /** Placement's view of one instance. */
 export interface PlacementView {
-  /** `place`: it needs a node. `move`: it needs another port on its node. */
+  /** `place`: the instance needs a node. `move`: it needs another port on its node. */
   readonly task: 'place' | 'move';
-  /** One for each node that was asked; those that fit come first. */
+  /** The verdict of each node that was asked; nodes that fit come first. */
   readonly nodes: readonly NodeVerdict[];
   /** How many nodes failed which condition, in one line; empty when all fit. */
   readonly summary: string;
-  /** It asks for more RAM or CPU than any of the nodes that are short of it has in all. */
+  /** The instance needs more RAM or CPU than any of the nodes that are too full has in all. */
   readonly isTooLarge: boolean;
-  /** Nodes that would fit and are expected back since this master started: it waits for them; null: it does not. */
+  /** Nodes that would fit, and for whose return placement waits since this master started; null: it does not wait. */
   readonly awaited: { readonly nodeIds: readonly string[]; readonly forMs: number } | null;
-  /** Templates that cannot be chosen: they come before every node. */
+  /** Why templates cannot be chosen; placement asks no node before they can. */
   readonly templateProblems: readonly string[];
   readonly ports: { readonly min: number; readonly max: number } | null;
   /** Port holders on nodes without a free port. Not all of them when there are many. */
@@ -25,7 +25,7 @@ export interface PlacementView {
   readonly portHoldersTotal: number;
 }
 
-/** Instances that end by themselves, now or when their players have left. */
+/** Counts of instances that are about to end, now or when their players have left. */
 export interface LeavingView {
   readonly going: number;
   readonly waiting: number;
@@ -41,22 +41,22 @@ export interface ServiceView {
   readonly creating: number;
   /** Number of instances that the next pass stops. */
   readonly stopping: number;
-  /** What is left of a lowered minimum and goes, now or when its players have left. */
+  /** The instances beyond a lowered minimum that go, now or when their players have left. */
   readonly surplus: LeavingView;
   /** The delay before the next creation; null when there is none. */
   readonly nextCreationInMs: number | null;
-  /** Passes in a row whose instances did not last a minute. */
+  /** How many passes in a row made instances that did not last a minute. */
   readonly failedPasses: number;
 }
 
 /** The heartbeat controller's view of one node. */
 export interface ContactView {
   readonly isConnected: boolean;
-  /** Since its last beat. */
+  /** The time since the node's last beat. */
   readonly silentMs: number;
-  /** Time since it said that it will be back; null when it did not. */
+  /** The time since the node said that it will be back; null when it did not. */
   readonly goneForMs: number | null;
-  /** Time until it counts as lost, if no beat comes; null when it is lost. */
+  /** The time until the node counts as lost, if no beat comes; null when it is lost. */
   readonly lostInMs: number | null;
 }
 
@@ -67,7 +67,7 @@ export interface Decisions {
   placementOfNext(configuration: Configuration): PlacementView;
   /** Undefined: no such configuration. */
   serviceOf(configurationName: string): ServiceView | undefined;
-  /** What ends of a configuration that is gone, because its content says so. */
+  /** The instances that end because the configuration is gone and their content asks for that. */
   leavingOf(configurationName: string): LeavingView;
   /** Undefined: no such node. */
   contactOf(nodeId: string): ContactView | undefined;

@@ -32,9 +32,9 @@ import { explainUnreadable } from './unreadable.js';
 
 /** How long a node may take to answer. */
 const ANSWER_WITHIN_MS = 2000;
-/** Lines of each past run. */
+/** How many lines of each past run are shown. */
 const LINES = 10;
-/** How often it starts over when the record changes while its node is asked. */
+/** How many times it asks when the record changes while the node answers. */
 const MOST_LOOKS = 3;
 
 export interface NodeQuestion {
@@ -44,7 +44,7 @@ export interface NodeQuestion {
   readonly signal: AbortSignal;
 }
 
-/** What is the matter with configuration files now. */
+/** The present faults and warnings of configuration files. */
 export interface FileReports {
   errors(): readonly ConfigurationFileError[];
   warnings(): readonly ConfigurationFileWarning[];
@@ -57,7 +57,7 @@ export interface FactsExplainerOptions
   > {
   readonly files: FileReports;
   readonly decisions: Decisions;
-  /** What placement has given out on a node. */
+  /** The RAM and CPU that placement has given out on a node. */
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
   /** Undefined: the node is not being drained. */
   readonly drainOf: (nodeId: string) => DrainProgress | undefined;
@@ -68,7 +68,7 @@ export interface FactsExplainerOptions
 
 /** The facts that all instances of one configuration share. */
 interface Shared extends Pick<InstanceFacts, 'configuration' | 'fileErrors' | 'fileWarnings' | 'service'> {
-  /** Filled as nodes come up. */
+  /** The contacts of nodes, filled as they are needed. */
   readonly contacts: Map<string, ContactView | undefined>;
 }
 
@@ -88,7 +88,7 @@ export class FactsExplainer implements Explainer {
       const before = this.#visible(id);
       const answers = await this.#ask([before.value], LINES);
       const after = this.#visible(id);
-      // An answer to a former record would explain neither the old nor the new one.
+      // Ask again: an answer about the former record explains neither the old nor the new one.
       if (after.revision !== before.revision && looks < MOST_LOOKS) continue;
       const shared = this.#shared(after.value.configurationName);
       const facts = this.#factsOf(after.value, answers, shared);

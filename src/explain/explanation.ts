@@ -182,13 +182,13 @@ export interface Explainer {
   /** Throws DRV_INSTANCE_UNKNOWN. */
   instance(id: string): Promise<InstanceExplanation>;
   /**
-   * Also explains a name that only a broken file has, or only instances that outlived their configuration. Throws
-   * DRV_CONFIGURATION_UNKNOWN.
+   * Explains a configuration; also a name that only a broken file has, or only instances that outlived their
+   * configuration. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   configuration(name: string): Promise<ConfigurationExplanation>;
   /**
-   * How its last runs ended, with so many lines of each, 50 at most. Throws DRV_INSTANCE_UNKNOWN, and
-   * DRV_NODE_DISCONNECTED when its node does not answer.
+   * How the last runs of an instance ended, with up to `lines` lines of each, 50 at most. Throws DRV_INSTANCE_UNKNOWN,
+   * and DRV_NODE_DISCONNECTED when its node does not answer.
    */
   runs(id: string, lines: number): Promise<InstanceRuns>;
   /** Throws DRV_NODE_UNKNOWN. */

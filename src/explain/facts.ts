@@ -14,7 +14,7 @@ import type { ContactView, LeavingView, PlacementView, ServiceView } from './dec
 export type NodeAnswer =
   /** The instance has no node. */
   | { readonly kind: 'none' }
-  /** `description` undefined: the node has not begun with the instance. */
+  /** `description` undefined: the node does not know the instance yet. */
   | { readonly kind: 'answered'; readonly description: InstanceDescription | undefined }
   | { readonly kind: 'silent'; readonly why: string };
 
@@ -24,7 +24,7 @@ export interface InstanceFacts {
   readonly configuration: ConfigurationRecord | undefined;
   /** Faults of files that concern this configuration. */
   readonly fileErrors: readonly ConfigurationFileError[];
-  /** What the file of this configuration says without effect. */
+  /** Fields of the configuration's file that have no effect. */
   readonly fileWarnings: readonly ConfigurationFileWarning[];
   readonly placement: PlacementView | undefined;
   readonly service: ServiceView | undefined;
@@ -41,30 +41,30 @@ export interface ConfigurationFacts {
   /** Undefined when no configuration is in force under this name. */
   readonly record: ConfigurationRecord | undefined;
   readonly fileErrors: readonly ConfigurationFileError[];
-  /** What its file says without effect. */
+  /** Fields of the configuration's file that have no effect. */
   readonly fileWarnings: readonly ConfigurationFileWarning[];
   readonly service: ServiceView | undefined;
-  /** What ends of it when it is gone. */
+  /** The instances that end because the configuration is gone. */
   readonly leaving: LeavingView;
-  /** Undefined: the configuration has had none. */
+  /** Undefined: the configuration has had no rollout. */
   readonly rollout: RolloutRecord | undefined;
-  /** For one more instance; undefined when no configuration is in force. */
+  /** The placement of one more instance; undefined when no configuration is in force. */
   readonly placement: PlacementView | undefined;
   /** Instances in trouble first. Not all of them when there are many. */
   readonly instances: readonly InstanceFacts[];
   readonly instancesTotal: number;
-  /** Ids of the instances whose records cannot be read. They are not among the others. */
+  /** Ids of instances whose records cannot be read. `instances` does not have them. */
   readonly unreadable: readonly string[];
-  /** Instances that should run, and those of them that are ONLINE. */
+  /** How many instances should run; `online` counts those of them that are ONLINE. */
   readonly wanted: number;
   readonly online: number;
 }
 
 /** One possible explanation, with its consequences. */
 export interface Story {
-  /** To be read after the name: `waits 4 s for restart 3: it exited with code 1`. */
+  /** The verdict, to be read after the name: `waits 4 s for restart 3: it exited with code 1`. */
   readonly says: string;
-  /** The next things that happen by themselves, as sentences. */
+  /** What happens next without the operator, as sentences. */
   readonly next?: string | undefined;
   /** The things that the operator can do, as sentences. */
   readonly advice?: string | undefined;

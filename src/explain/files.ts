@@ -15,12 +15,12 @@ export function faultsOf(
   );
 }
 
-/** True for a fault of one file, not of all. */
+/** True for a fault of a single file, not of the directory or the store. */
 export function isOfOneFile(error: ConfigurationFileError): boolean {
   return !isOfAll(error);
 }
 
-/** `lobby.json is broken at line 7 (ramMB): must be …` with what that means. */
+/** A fault in words, with its consequence: `lobby.json is broken at line 7 (ramMB): must be …`. */
 export function describeFault(
   error: ConfigurationFileError,
   record: ConfigurationRecord | undefined,
@@ -33,12 +33,12 @@ export function describeFault(
   return `${file} is broken${place}: ${sentence(message)}${kept}`;
 }
 
-/** True for the directory as a whole, or the store. */
+/** True for a fault of the directory as a whole, or of the store. */
 function isOfAll({ file }: ConfigurationFileError): boolean {
   return !file.endsWith('.json') || file === '*.json';
 }
 
-/** The name that the file gives; else, if that cannot be read, its file name. */
+/** The name that the file gives; if that cannot be read, its file name. */
 function claimedName({ file, name }: ConfigurationFileError): string {
   return name ?? file.replace(/\.json$/, '');
 }

@@ -14,7 +14,7 @@ import { asked, finishedStory, storyOnNode } from './on-node.js';
 import { storyOfUnplaced } from './unplaced.js';
 import { warningTexts } from './warnings.js';
 
-/** A longer line of an instance's output is cut. */
+/** The length at which a line of an instance's output is cut. */
 const LONGEST_LINE = 500;
 
 /** `now`: wall clock of the master, Unix milliseconds. */
@@ -69,14 +69,14 @@ export function storyOfInstance(facts: InstanceFacts, now: number): Story {
   if (hasFinished(record) && answer.kind !== 'answered') return finishedStory(facts, '');
   return (
     storyOfUnplaced(facts) ??
-    // A node that answers is there, even without beats.
+    // A node that answers counts as there, even without beats.
     storyOnNode(facts) ??
     storyOfAway(facts, now) ??
     storyOfRecord(facts)
   );
 }
 
-/** The node is there but did not answer: told from the record. */
+/** The story when the node is there but did not answer: told from the record. */
 function storyOfRecord({ record }: InstanceFacts): Story {
   const { state, message } = record.status;
   return {
@@ -88,7 +88,7 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 function* notesOf(facts: InstanceFacts): Generator<string> {
   const { record, node, configuration, fileErrors, fileWarnings, answer, move } = facts;
   const { configurationName: name, status } = record;
-  // What a node says of an instance that is up and well.
+  // The message of an instance that is up and well is a note of its node.
   if (status.state === 'ONLINE' && status.reason === null && status.message !== null)
     yield `It ${status.message}.`;
   if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;
@@ -103,7 +103,7 @@ function* notesOf(facts: InstanceFacts): Generator<string> {
   } else if (configuration.hash !== record.revision) yield noteOfOlder(record);
   for (const error of fileErrors) yield describeFault(error, configuration);
   if (record.status.warning !== undefined) yield `Warning: ${sentence(record.status.warning)}`;
-  // What its configuration says by now is no matter of an instance that was made before.
+  // Leave warnings of the file out for an instance of an older content.
   if (configuration?.hash === record.revision)
     for (const text of warningTexts(fileWarnings, [])) yield `Warning: ${sentence(text)}`;
 }
@@ -121,7 +121,7 @@ function notAsked(why: string, nodeId: string | undefined, condition: NodeCondit
     : `Node ${nodeId} is away: this is what the master knew last.`;
 }
 
-/** For a person: plain text, and no line longer than one can read. */
+/** A past exit for a person: plain text, and no line too long to read. */
 export function toPastExit({ output, lastLines, agoMs, ...exit }: DescribedExit): PastExit {
   const lines = lastLines.map((line) => cutText(toPlainText(line), LONGEST_LINE));
   return { ...exit, agoMs: Math.round(agoMs), lastLines: lines, linesNote: linesNote(output, lines.length) };

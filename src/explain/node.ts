@@ -1,4 +1,7 @@
-/** Why a node stands as it does: whether it is there, what it is given, and which of its instances are not well. Pure. */
+/**
+ * Explains a node: whether it is there, what placement has given out on it, and which of its instances are not well.
+ * Pure.
+ */
 import type { NodeRecord } from '../model/node.js';
 import type { DrainProgress } from '../model/node-drain.js';
 import { countText, durationText } from '../model/words.js';
@@ -11,11 +14,11 @@ import { storyOfInstance } from './instance.js';
 export interface NodeFacts {
   readonly node: NodeRecord;
   readonly contact: ContactView | undefined;
-  /** Undefined: it is not being drained. */
+  /** Undefined: the node is not being drained. */
   readonly drain: DrainProgress | undefined;
-  /** What placement has given out there. */
+  /** The RAM and CPU that placement has given out on the node. */
   readonly used: { readonly ramMB: number; readonly cpu: number };
-  /** Those in trouble first; not all of them when there are many. */
+  /** Instances in trouble first; not all of them when there are many. */
   readonly instances: readonly InstanceFacts[];
   readonly instancesTotal: number;
 }

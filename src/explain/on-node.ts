@@ -8,7 +8,7 @@ import type { InstanceFacts, Story } from './facts.js';
 
 type NodeStory = (facts: InstanceFacts, seen: InstanceDescription) => Story | undefined;
 
-/** The first story that applies is told. */
+/** The stories in the order in which they are tried; the first that applies is told. */
 const STORIES: readonly NodeStory[] = [
   unsure,
   ending,
@@ -25,7 +25,7 @@ const STORIES: readonly NodeStory[] = [
   installing,
 ];
 
-/** Undefined when the node did not answer, or the instance has none. */
+/** Undefined when the node did not answer, or the instance has no node. */
 export function storyOnNode(facts: InstanceFacts): Story | undefined {
   const { answer, record } = facts;
   if (answer.kind !== 'answered') return undefined;
@@ -96,7 +96,7 @@ function nodeStopping(_facts: InstanceFacts, { goal, pid }: InstanceDescription)
   return { says: 'was stopped together with its node', next: 'It starts again with the node.' };
 }
 
-/** The node still works towards the former goal. */
+/** The node still works towards the earlier goal. */
 function unheard({ record }: InstanceFacts, { goal }: InstanceDescription): Story | undefined {
   if (record.desired.goal === 'stop' && goal === 'run')
     return { says: 'is to be stopped, which its node hears of now' };
@@ -113,7 +113,7 @@ function stopped(facts: InstanceFacts, { goal, exits }: InstanceDescription): St
   return asked(facts, last === undefined ? '' : `: its process ${endText(last)}`);
 }
 
-/** The instance was stopped on purpose, and has stopped. */
+/** The story of an instance that was asked to stop, and has stopped. */
 export function asked({ record, service }: InstanceFacts, how: string): Story {
   const isCounted = service?.counted.has(record.id) === true;
   return {
@@ -156,7 +156,7 @@ function notReady(
   };
 }
 
-/** The instance's restart policy does not start it again. */
+/** The story when the restart policy does not start the instance again. */
 function finished(facts: InstanceFacts, seen: InstanceDescription): Story | undefined {
   if (!seen.isFinished) return undefined;
   if (!hasFinished(facts.record)) return { says: 'has ended, and its node is about to report that' };
@@ -177,7 +177,7 @@ export function finishedStory({ record, service }: InstanceFacts, how: string): 
   };
 }
 
-/** The process, for a sentence. */
+/** Names the process, for a sentence. */
 function runText(pid: number): string {
   return pid === NO_HOST_PID ? 'in a container' : `pid ${pid}`;
 }

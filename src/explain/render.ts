@@ -16,10 +16,10 @@ import type {
 
 const WIDTH = 100;
 const LABEL = 13;
-/** Lines shown of the newest past run, and of each older one. The data has all of them. */
+/** How many lines of the newest past run are shown, and of each older one. The data has more. */
 const LINES_OF_NEWEST = 10;
 const LINES_OF_OLDER = 2;
-/** Port holders shown: a range may have thousands. */
+/** How many port holders are shown: a range may have thousands. */
 const PORTS_SHOWN = 20;
 
 /** Several lines, without a newline at the end. */

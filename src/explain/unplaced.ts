@@ -4,10 +4,10 @@ import { countText, durationText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
 
-/** Undefined when it has a node, or needs none. */
+/** Undefined when the instance has a node, or needs none. */
 export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | undefined {
   if (record.placement !== null) return undefined;
-  // Its revision is not in the master's memory yet, or it was placed a moment ago.
+  // The master does not know the revision yet, or placed the instance a moment ago.
   if (placement === undefined) return { says: 'is about to be given a node' };
   return storyOfPlace(placement, record.configurationName) ?? { says: 'is about to be given a node' };
 }
@@ -48,8 +48,8 @@ function storyOfPlace(placement: PlacementView, configurationName: string): Stor
 }
 
 /**
- * From the condition nearest to a fit to the farthest: the order of the conditions backwards. A changed configuration
- * reaches new instances only.
+ * The advice by condition, from the condition nearest to a fit to the farthest: the order of the conditions, backwards.
+ * A changed configuration reaches new instances only.
  */
 const ADVICE: readonly (readonly [string, (placement: PlacementView, name: string) => string])[] = [
   [

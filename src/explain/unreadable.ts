@@ -1,4 +1,4 @@
-/** Explains an instance whose record is set aside, by what can still be read of it. Pure. */
+/** Explains an instance whose record is set aside, from what is left of the record. Pure. */
 import type { NodeCondition } from '../model/node.js';
 import { leftOfInstance } from '../state/left-of-record.js';
 import type { SetAside } from '../store/mirror.js';

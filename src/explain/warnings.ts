@@ -1,12 +1,12 @@
-/** Warnings in words: what a configuration says without effect, and what the last installs of its instances found. */
+/** Warnings in words: fields of a configuration without effect, and what the last installs of its instances found. */
 import { fileWarningText } from '../configuration-files/file-warnings.js';
 import type { ConfigurationFileWarning } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 
-/** More instances than these are only counted. */
+/** How many instances are named; further ones are only counted. */
 const MOST_NAMED = 3;
 
-/** The warnings of one configuration: those of its file, then each different one of its instances once. */
+/** The warnings of one configuration: those of its file, then each distinct one of its instances once. */
 export function warningTexts(
   ofFile: readonly ConfigurationFileWarning[],
   instances: Iterable<Pick<InstanceRecord, 'id' | 'status'>>,

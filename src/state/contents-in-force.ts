@@ -1,13 +1,13 @@
 /**
- * Answers what instances are made from: the content of the configuration's file, or the last good one while a rollout
- * holds that back. Creation, placement's outlook and rollouts ask here, so that all agree.
+ * Answers which content new instances get: that of the configuration's file, or the last good one while a rollout holds
+ * the file's back. Creation, placement's outlook and rollouts ask here, so that all agree.
  */
 import type { Configuration, ConfigurationContent, ConfigurationRecord } from '../model/configuration.js';
 import { isHeldBack, isSameProcess, type RolloutRecord, revisionForNew, targetOf } from '../model/rollout.js';
 import { NO_UPDATE } from '../model/update.js';
 import type { MirrorReader } from '../store/mirror.js';
 
-/** A content, and the generation of the rollout that an instance made from it belongs to. */
+/** A content, and the rollout generation of instances made from it. */
 export interface ContentInForce extends ConfigurationContent {
   readonly generation: number;
 }
@@ -25,7 +25,10 @@ export class ContentsInForce {
     this.#sources = sources;
   }
 
-  /** The content that everybody but a rollout makes new instances from. Undefined: there is no such configuration. */
+  /**
+   * The content of all new instances but those that the rollout itself makes. Undefined: there is no such
+   * configuration.
+   */
   of(name: string): ContentInForce | undefined {
     const record = this.#sources.configurations.get(name)?.value;
     const rollout = this.#sources.rollouts.get(name)?.value;
@@ -35,8 +38,8 @@ export class ContentsInForce {
   }
 
   /**
-   * What new instances are made from in the end when a content is in force that need not be stored: canaries are good, but
-   * where a person promotes them nobody has yet. Plans ask so.
+   * The content that new instances get in the end if `record` were in force; it need not be stored. Canaries count as
+   * good, but a manual promotion as not yet given. Plans use this.
    */
   expectedUnder(record: ConfigurationContent): ContentInForce {
     const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
@@ -46,7 +49,7 @@ export class ContentsInForce {
     return this.#content(record, revision, rollout.generation);
   }
 
-  /** Whether a rollout would hold back a content that need not be stored. */
+  /** Whether the rollout would hold `record` back; it need not be stored. */
   isHeldBackUnder(record: ConfigurationContent): boolean {
     const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
     return rollout !== undefined && isHeldBack(rollout) && !this.isNews(record, rollout);
@@ -59,12 +62,12 @@ export class ContentsInForce {
     return record === undefined || rollout === undefined ? undefined : this.targetUnder(record, rollout);
   }
 
-  /** The same for a content and a rollout that need not be stored: plans ask so. */
+  /** As `targetOf`, for a content and a rollout that need not be stored. Plans use this. */
   targetUnder(record: ConfigurationContent, rollout: RolloutRecord): ContentInForce {
     return this.#content(record, targetOf(rollout), rollout.generation);
   }
 
-  /** Whether the file says another content than the rollout has taken up: more than fields that hold without a restart. */
+  /** Whether the content needs another process than the one that the rollout has taken up. */
   isNews({ configuration, hash }: ConfigurationContent, rollout: RolloutRecord): boolean {
     if (rollout.to === hash) return false;
     const taken = this.#sources.revisions.get(rollout.to)?.value;
@@ -78,11 +81,11 @@ export class ContentsInForce {
         revisionForNew(rollout) === rollout.to || (strategy === 'manual' && !isHeldBack(rollout));
       return isOfFile ? record.hash : revisionForNew(rollout);
     }
-    // A rollout is about to begin: with canaries only these are made from the new content.
+    // A rollout is about to begin: if it has canaries, only they get the new content.
     return strategy !== 'manual' && canary > 0 ? (lastGoodOf(rollout) ?? record.hash) : record.hash;
   }
 
-  /** A content that cannot be read is none: then it is that of the file. */
+  /** The content with this hash; if its revision cannot be read, that of the file. */
   #content(record: ConfigurationContent, hash: string, generation: number): ContentInForce {
     const configuration = hash === record.hash ? undefined : this.#sources.revisions.get(hash)?.value;
     if (configuration === undefined)
@@ -91,7 +94,7 @@ export class ContentsInForce {
   }
 }
 
-/** The content that a next rollout falls back on. */
+/** The last good content, on which the next rollout falls back. */
 export function lastGoodOf({ state, from, to }: Pick<RolloutRecord, 'state' | 'from' | 'to'>): string | null {
   return state === 'complete' ? to : from;
 }

@@ -1,6 +1,6 @@
 /**
- * A new instance, and all changes of one but its node's reports (`StatusIntake`), as pure functions of its record. Who may
- * write which state, reason and message:
+ * The record of a new instance, and all its changes except the node's reports (`StatusIntake`), as pure functions. Who
+ * may write which state, reason and message:
  *
  * ```
  *  creation, start at rest   CREATING, no reason
@@ -37,16 +37,16 @@ export interface StateReport {
   readonly tps?: number | undefined;
 }
 
-/** The record after a request of its lifecycle; undefined: it asks for nothing new. */
+/** The record after a lifecycle request; undefined: the request changes nothing. */
 export const LIFECYCLE: Readonly<
   Record<LifecycleTarget, (record: InstanceRecord, isAway: boolean) => InstanceRecord | undefined>
 > = { start, stop, restart };
 
-/** What an instance is made from: the content of a configuration, and the hash of that content. */
+/** The content of a configuration that an instance is made from, and the hash of that content. */
 export interface InstanceContent {
   readonly configuration: Configuration;
   readonly hash: string;
-  /** That of its configuration's rollout; default 0. */
+  /** The generation of the configuration's rollout; default 0. */
   readonly generation?: number;
 }
 
@@ -57,7 +57,7 @@ export function newInstance(
 ): InstanceRecord {
   const { configuration, hash: revision, generation = 0 } = content;
   const { name: configurationName, runtime, static: isStatic, ramMB, cpu } = configuration;
-  // One literal, and no spreads: those make a record several times dearer, to write as text too.
+  // One literal without spreads: spreads make a record several times slower, also to serialise.
   const record: InstanceRecord = {
     id,
     configurationName,
@@ -86,7 +86,7 @@ function generationField({ generation = 0 }: InstanceContent) {
   return generation > 0 ? { generation } : {};
 }
 
-/** The record with a content that differs in what holds at once: what runs goes on as it is. */
+/** The record with a content that needs no restart: a running process goes on. */
 export function withLiveContent(record: InstanceRecord, content: InstanceContent): InstanceRecord {
   const { updateWhenEmpty: _asked, ...desired } = record.desired;
   return { ...record, ...contentFields(content), desired };
@@ -99,13 +99,14 @@ export function withContent(record: InstanceRecord, content: InstanceContent): I
   return { ...own, ...generationField(content), status: { ...status, hasBeenReady: false } };
 }
 
-/** The record with another content at the place that it has for it, and restarted for it unless it is being stopped. */
+/** The record with a new content at its place for that content. A wanted instance is restarted for it. */
 export function withContentAt(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
   const next = record.desired.goal === 'run' ? again(record) : record;
   const { status } = next;
   const isDown = status.pid === null;
   const placed = withPlace(next, placement);
-  // A busy port, or a failed start, is of the content before; what a process shows is not.
+  // While no process runs, a busy port or a failed start was due to the old content: forget it. A process keeps its
+  // status.
   return isDown ? placed : { ...placed, status };
 }
 
@@ -120,7 +121,7 @@ export function withoutPlace(record: InstanceRecord, { reason, message }: NoPlac
   return { ...record, status: { ...record.status, reason, message } };
 }
 
-/** The record with a place, or with another port. The reason and message of the place before go. */
+/** The record with a place, or with another port. The reason and message of the earlier place are dropped. */
 export function withPlace(record: InstanceRecord, placement: InstancePlacement): InstanceRecord {
   const { nodeId, port } = placement;
   return {
@@ -141,8 +142,8 @@ export function withNodeLost(record: InstanceRecord, nodeId: string): InstanceRe
 }
 
 /**
- * The record when the lost node is back: the mark goes, and no other state. The node's report, which is awaited from then
- * on, brings everything else. Undefined: the record is not marked.
+ * The record when the lost node is back: the mark goes, and nothing else changes. From then on the master awaits the
+ * node's report, which brings the rest. Undefined: the record is not marked.
  */
 export function withNodeBack(record: InstanceRecord, nodeId: string): InstanceRecord | undefined {
   const { placement, status } = record;
@@ -156,7 +157,10 @@ export function withGoal(record: InstanceRecord, goal: InstanceRecord['desired']
   return { ...before, desired: { ...before.desired, goal } };
 }
 
-/** The record after an app or a tool has reported a state. STOPPED ends it, as its own wish. */
+/**
+ * The record after an app or a tool has reported a state. A report of STOPPED stops the instance, as if by its own
+ * wish.
+ */
 export function reported(before: InstanceRecord, report: StateReport, now: number): InstanceRecord {
   const record = withRest(before);
   const { state } = report;
@@ -177,8 +181,8 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
 }
 
 /**
- * A wanted instance whose node is away (`isAway`) is left alone. Its node goes on with it, and restarts it if need be:
- * a raised token would restart a process that is well.
+ * Leaves a wanted instance alone while its node is away (`isAway`). The node restarts the process if need be; a raised
+ * token would restart one that is well.
  */
 function start(record: InstanceRecord, isAway: boolean): InstanceRecord | undefined {
   if (isAtRest(record)) return freshStart(record);
@@ -193,16 +197,16 @@ function restart(record: InstanceRecord): InstanceRecord {
 function stop(record: InstanceRecord): InstanceRecord | undefined {
   if (record.desired.goal === 'stop') return undefined;
   const next = withGoal(record, 'stop');
-  // No node holds it, so no report will say that it is stopped.
+  // No node holds the instance, so no report will say that it is stopped.
   return record.placement === null
     ? { ...next, status: { ...next.status, state: 'STOPPED', reason: 'stopped', message: null } }
     : next;
 }
 
 /**
- * Ends the running process, if there is one, and starts anew on the same node. An instance that had been stopped is its
- * client's from then on, and replaces nothing: the enforcer may have made another one meanwhile, and no controller ends
- * what a client wants.
+ * Ends the running process, if there is one, and starts anew on the same node. A stopped instance then counts as made
+ * by a client, and replaces nothing. The enforcer may have made another meanwhile, and no controller ends a client's
+ * instance.
  */
 function again(record: InstanceRecord): InstanceRecord {
   const { restartToken, updateWhenEmpty } = record.desired;
@@ -217,7 +221,7 @@ function again(record: InstanceRecord): InstanceRecord {
   return { ...own, madeBy: 'client', desired, status };
 }
 
-/** A start of an instance at rest. It gave its RAM back, so it must be placed again (a static one on its own node). */
+/** Starts an instance at rest. It gave its RAM back, so placement must place it again, a static one on its own node. */
 function freshStart(record: InstanceRecord): InstanceRecord {
   const next = again(record);
   const { endedAt: _endedAt, ...before } = next.status;

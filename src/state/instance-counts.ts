@@ -1,4 +1,7 @@
-/** Counts instances by configuration and one more word, change by change: who asks reads no records. */
+/**
+ * Counts instances by configuration and one more word, such as the state. Each change updates the counts, so no reader
+ * goes through records.
+ */
 import type { InstanceRecord } from '../model/instance.js';
 import type { MirrorReader } from '../store/mirror.js';
 
@@ -8,12 +11,12 @@ export interface InstanceCount<W extends string> {
   readonly count: number;
 }
 
-/** Those that are being removed are not counted. */
+/** Instances that are being removed are not counted. */
 export class InstanceCounts<W extends string> {
   readonly #counts = new Map<string, Map<W, number>>();
   readonly #wordOf: (record: InstanceRecord) => W;
 
-  /** Built before the mirror starts: its first list comes as changes. */
+  /** Must be built before the mirror starts, because the mirror's first list arrives as changes. */
   constructor(
     instances: Pick<MirrorReader<InstanceRecord>, 'onChange'>,
     wordOf: (record: InstanceRecord) => W,
@@ -28,13 +31,13 @@ export class InstanceCounts<W extends string> {
       for (const [word, count] of words) yield { configuration, word, count };
   }
 
-  /** Those of one configuration, by word. */
+  /** The counts of one configuration, by word. */
   of(configuration: string): ReadonlyMap<W, number> {
     return this.#counts.get(configuration) ?? new Map();
   }
 
   #take(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void {
-    // Most changes count the same.
+    // Most changes leave the counts as they are.
     if (
       before !== undefined &&
       after !== undefined &&
@@ -58,7 +61,7 @@ export class InstanceCounts<W extends string> {
   }
 }
 
-/** One that is being removed is shown nowhere. */
+/** The record as the counts see it: none while the instance is being removed. */
 function shown(record: InstanceRecord | undefined): InstanceRecord | undefined {
   return record?.desired.goal === 'remove' ? undefined : record;
 }

@@ -1,6 +1,6 @@
 /**
- * Writes what is desired of instances that are there, for the API, minimum-service and the replacement of instances.
- * Each write resolves when it is durable and the mirror shows it, so that the caller reads its own write.
+ * Writes what is desired of existing instances, for the API, minimum-service and replacements. Each write resolves when
+ * it is durable and the mirror shows it, so that the caller reads its own write.
  */
 import type { Clock } from '../loop/clock.js';
 import type { InstanceRecord } from '../model/instance.js';
@@ -30,8 +30,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Starts, stops or restarts an instance. A start of one that is up or whose node is away, or a second stop, changes
-   * nothing. Throws DRV_INSTANCE_UNKNOWN.
+   * Starts, stops or restarts an instance. A second stop changes nothing; neither does a start of an instance that is
+   * up or whose node is away. Throws DRV_INSTANCE_UNKNOWN.
    */
   async setLifecycle(id: string, target: LifecycleTarget): Promise<void> {
     this.#visible(id);
@@ -40,7 +40,7 @@ export class InstanceWriter {
     );
   }
 
-  /** Stops an instance for a controller, as `setLifecycle` does. Resolves as `removeWhile`. */
+  /** Stops an instance for a controller, as `setLifecycle` does. Resolves with the same as `removeWhile`. */
   async stopWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
     const stopped = await modify(this.#records, id, (record) =>
       record.desired.goal !== 'remove' && isDue(record)
@@ -57,7 +57,7 @@ export class InstanceWriter {
   }
 
   /**
-   * Writes what an app or a tool reports of an instance. Throws DRV_INSTANCE_UNKNOWN, also for one that is being
+   * Writes the report of an app or a tool on an instance. Throws DRV_INSTANCE_UNKNOWN, also when the instance is being
    * removed.
    */
   async reportState(id: string, report: StateReport): Promise<InstanceRecord> {
@@ -71,8 +71,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Hides the record at once. Instance-cleanup removes it when its node has confirmed that process and directory
-   * are gone. A record that is set aside is removed at once: its node then ends what it has of it.
+   * Hides the instance at once. Instance-cleanup removes the record when the node has confirmed that process and
+   * directory are gone. A record that is set aside is removed at once; its node then ends the process.
    */
   async remove(id: string): Promise<void> {
     const aside = this.#options.instances.setAside.get(id);
@@ -82,8 +82,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Removes an instance for a controller, as `remove` does. Resolves with false, and writes nothing, when `isDue` is
-   * not true of the newest record, or there is none.
+   * Removes an instance for a controller, as `remove` does. Resolves with false and writes nothing when there is no
+   * such instance, or `isDue` is false for its newest record.
    */
   async removeWhile(id: string, isDue: (record: InstanceRecord) => boolean): Promise<boolean> {
     const removed = await modify(this.#records, id, (record) =>
@@ -94,9 +94,9 @@ export class InstanceWriter {
 
   /**
    * Removes one instance of a pair: an original and its replacement, or two replacements of the same original. The
-   * transaction fails unless the other one stays wanted: of two removals at once, the second fails. Resolves with
-   * false, and writes nothing, when the two are no pair any more or one of them is not wanted. Throws
-   * DRV_STORE_CONFLICT when one of the two changes meanwhile, or when a check of `beside` fails.
+   * transaction fails unless the other one stays wanted: of two removals at once, the second fails.
+   * Resolves with false and writes nothing when the two are no longer a pair, or one is not wanted. Throws
+   * DRV_STORE_CONFLICT when one of the two changes meanwhile, or a check of `beside` fails.
    */
   async removeOfPair(id: string, staying: string, beside: readonly Operation[] = []): Promise<boolean> {
     const { store, instances } = this.#options;
@@ -115,8 +115,8 @@ export class InstanceWriter {
   }
 
   /**
-   * Removes an instance in whose place a replacement of another one stands from then on. Otherwise as `removeOfPair`:
-   * resolves with false when one of the two is not wanted, or `heir` replaces nothing.
+   * Removes an instance; `heir`, a replacement of another instance, replaces it from then on. Otherwise as
+   * `removeOfPair`: resolves with false when one of the two is not wanted, or `heir` replaces nothing.
    */
   async handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
     const { store, instances } = this.#options;
@@ -143,7 +143,7 @@ export class InstanceWriter {
     return true;
   }
 
-  /** Notes, or takes back, that a rollout waits for the players of an instance. */
+  /** Sets or clears the mark that a rollout waits for the players of an instance. */
   async markOutdated(id: string, isOutdated: boolean): Promise<void> {
     await modify(this.#records, id, ({ outdated, ...record }) => {
       if ((outdated === true) === isOutdated || record.desired.goal !== 'run') return undefined;
@@ -163,7 +163,7 @@ export class InstanceWriter {
   }
 }
 
-/** The record of an instance that clients see. Throws DRV_INSTANCE_UNKNOWN, also for one that is being removed. */
+/** The record of an instance that clients see. Throws DRV_INSTANCE_UNKNOWN, also when the instance is being removed. */
 export function visibleInstance(
   instances: Pick<MirrorReader<InstanceRecord>, 'get' | 'setAside'>,
   id: string,

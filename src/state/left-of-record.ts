@@ -1,6 +1,6 @@
 /**
- * What can still be read of a stored record that does not decode. Placement, minimum-service and the feed use it, so
- * that what the record stood for keeps its place and its process.
+ * Reads what is left of a stored record that does not decode. Placement, minimum-service and the feed use it, so that
+ * the instance behind the record keeps its place and its process.
  */
 import { z } from 'zod';
 import { desiredSchema, type Goal, instanceRecordSchema, placementSchema } from '../model/instance.js';
@@ -8,7 +8,7 @@ import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
 import type { SetAside } from '../store/mirror.js';
 
-/** Null: not readable, or not placed. */
+/** A field is null where it cannot be read; `placement` also where the instance is not placed. */
 export interface LeftOfInstance {
   readonly configurationName: string | null;
   /** `run` where it is not readable. */
@@ -46,7 +46,7 @@ export function leftOfInstance(value: unknown): LeftOfInstance {
   return { ...left, goal: desired.goal };
 }
 
-/** Of the instances of a configuration, those whose records are set aside. */
+/** The instances of a configuration whose records are set aside. */
 export function* setAsideOf(
   setAside: ReadonlyMap<string, SetAside>,
   configurationName: string,
@@ -57,7 +57,7 @@ export function* setAsideOf(
   }
 }
 
-/** What operators want of a node. */
+/** The operator's wishes for a node. */
 export interface LeftOfNode {
   readonly cordoned: boolean;
   readonly drain?: Drain | undefined;

@@ -33,7 +33,7 @@ import { InstanceCounts } from './instance-counts.js';
 /** A stored record that is set aside, by its key. */
 export interface UnreadableRecord {
   readonly key: string;
-  /** What is wrong with it, for a person. */
+  /** The fault of the record, for a person. */
   readonly problem: string;
 }
 
@@ -45,7 +45,7 @@ export class MasterState {
   /** The last contents of each configuration. */
   readonly histories: Mirror<ConfigurationHistory>;
   readonly nodes: Mirror<NodeRecord>;
-  /** By the name of the configuration. */
+  /** The rollouts by the name of the configuration. */
   readonly rollouts: Mirror<RolloutRecord>;
   readonly keys: Mirror<ApiKeyRecord>;
   readonly sessions: Mirror<SessionRecord>;
@@ -54,25 +54,27 @@ export class MasterState {
   readonly instancesByRevision: LookupReader<string>;
   /** Instances by `<group>/<name>` of the templates that they were placed with. */
   readonly instancesByTemplate: LookupReader<string>;
-  /** By the id of an original, the instances that were made to replace it. */
+  /** The instances that were made to replace an original, by the original's id. */
   readonly replacements: LookupReader<string>;
-  /** By configuration, the instances that ended by themselves. */
+  /** The instances that ended by themselves, by configuration. */
   readonly endedByConfiguration: LookupReader<string>;
   /** How many instances each configuration has, by their state and by the revision that they were made from. */
   readonly instanceStates: InstanceCounts<InstanceState>;
   readonly instanceRevisions: InstanceCounts<string>;
   readonly configurationsByHash: LookupReader<string>;
-  /** By revision, the configurations in whose history it stands. */
+  /** The configurations whose history has a revision, by revision. */
   readonly historiesByRevision: LookupReader<string>;
   /** Configurations whose rollouts name a revision. */
   readonly rolloutsByRevision: LookupReader<string>;
-  /** What instances are made from. */
+  /** The content that new instances of each configuration get. */
   readonly contents: ContentsInForce;
   readonly instanceRecords: RecordSet<InstanceRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly rolloutRecords: RecordSet<RolloutRecord>;
   #line: StoreLine = lineOf(undefined);
-  /** Members and join tokens are read from the store itself; these copies tell which of them cannot be read. */
+  /**
+   * Copies of the members and join tokens, only to tell which records cannot be read; everything else reads the store.
+   */
   readonly #credentials: readonly Mirror<unknown>[];
 
   constructor(store: Store, logger: Logger) {
@@ -129,7 +131,7 @@ export class MasterState {
     this.rolloutRecords = { store, mirror: this.rollouts, keyOf: rolloutKey, turns: new KeyedTurns() };
   }
 
-  /** The line of the store. It changes only where the store is written anew, which no master has open. */
+  /** The line of the store. It changes only when the store is written anew, and no master has it open then. */
   get line(): StoreLine {
     return this.#line;
   }

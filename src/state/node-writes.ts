@@ -1,5 +1,5 @@
 /**
- * Writes what operators want of a node: cordon, uncordon, drain and forget. Each write resolves when it is durable
+ * Writes the operator's wishes for a node: cordon, uncordon, drain and forget. Each write resolves when it is durable
  * and the mirror shows it.
  */
 import type { Clock } from '../loop/clock.js';
@@ -15,7 +15,7 @@ import type { Operation, Store } from '../store/store.js';
 import { inSteps } from '../store/transaction.js';
 import { leftOfInstance } from './left-of-record.js';
 
-/** Each try loses only to a change of the node's record. */
+/** Tries to remove the node's record. A try fails only when that record changed meanwhile. */
 const FORGET_TRIES = 20;
 
 export interface NodeWriterOptions {
@@ -24,29 +24,29 @@ export interface NodeWriterOptions {
   readonly nodeRecords: RecordSet<NodeRecord>;
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instanceRecords: RecordSet<InstanceRecord>;
-  /** The node that the master itself is. */
+  /** The id of the master's own node. */
   readonly ownNodeId: string;
   readonly isConnected: (nodeId: string) => boolean;
   /**
-   * Ends the node's connection and its credential, and the join token behind it unless `keepToken`. Answers with the id
-   * of that token if a node could still join with it.
+   * Ends the node's connection and credential, and its join token unless `keepToken`. Resolves with the id of that
+   * token if a node could still join with it.
    */
   readonly shutOut: (nodeId: string, options: ShutOutOptions) => Promise<string | undefined>;
   readonly clock: Clock;
 }
 
 export interface ShutOutOptions {
-  /** The join token is for other nodes, too: it stays, and the forgotten node can join with it again. */
+  /** True when the join token is for other nodes, too: it stays, and the forgotten node can join with it again. */
   readonly keepToken: boolean;
 }
 
-/** Ids of what went with a node. */
+/** Ids of everything that was removed with a node. */
 export interface Forgotten {
-  /** Instances whose records went. */
+  /** Instances whose records were removed. */
   readonly instances: readonly string[];
-  /** Those of `instances` whose files stay on the node's disk. */
+  /** The ones among `instances` whose files stay on the node's disk. */
   readonly statics: readonly string[];
-  /** The join token that the node joined with, if it could still be used; revoked unless it was to be kept. */
+  /** The join token that the node joined with, if a node could still use it; revoked unless the caller keeps it. */
   readonly token: string | undefined;
 }
 
@@ -80,11 +80,11 @@ export class NodeWriter {
   }
 
   /**
-   * Removes the node and every instance on it, as if both were gone; processes that run there are left alone.
-   * `force` forgets also a node that is connected or has files of static instances. The node's join token ends, too,
-   * unless `keepToken`. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
-   * It makes many writes, the node's record last. When it is cut short, a cordoned node without a credential keeps
-   * the rest of its instances. The same call then goes on, and returns that rest.
+   * Removes the node and every instance on it, as if both were gone; processes that run there go on. `force` also
+   * forgets a node that is connected or has files of static instances. The node's join token ends, too, unless
+   * `keepToken`. Throws DRV_NODE_UNKNOWN, DRV_NODE_IN_USE.
+   * It makes many writes, the node's record last. If it is cut short, a cordoned node without a credential keeps the
+   * remaining instances. The same call then goes on, and returns these.
    */
   async forget(
     nodeId: string,
@@ -97,7 +97,8 @@ export class NodeWriter {
     for (let tries = 1; ; tries++) {
       token = (await shutOut(nodeId, { keepToken })) ?? token;
       const { revision } = nodes.setAside.get(nodeId) ?? (await this.#cordoned(nodeId));
-      // Placements that did not see the cordon were called before this. While the record stands, no other follows.
+      // After this, the mirror shows every placement that missed the cordon. The cordon keeps later ones away while the
+      // record exists.
       await untilShown(store, instances);
       visible.push(...(await this.#giveUpInstances(nodeId)));
       try {
@@ -113,7 +114,7 @@ export class NodeWriter {
     }
   }
 
-  /** Takes the node's instances away. Resolves with those that clients still saw. */
+  /** Takes the node's instances away. Resolves with those that clients could still see. */
   async #giveUpInstances(nodeId: string): Promise<InstanceRecord[]> {
     const { instanceRecords } = this.#options;
     const visible: InstanceRecord[] = [];
@@ -138,7 +139,7 @@ export class NodeWriter {
     for (const step of inSteps(removals)) await instances.until(await store.transact(step));
   }
 
-  /** The node's record at a moment when it was cordoned. Throws DRV_NODE_UNKNOWN. */
+  /** Cordons the node, and returns its record while cordoned. Throws DRV_NODE_UNKNOWN. */
   async #cordoned(nodeId: string): Promise<Mirrored<NodeRecord>> {
     for (;;) {
       await this.cordon(nodeId);
@@ -186,8 +187,8 @@ function isKept({ static: isStatic, desired }: InstanceRecord): boolean {
 }
 
 /**
- * The record of an instance whose node will not report any more. Without a place, instance-cleanup removes it
- * without the node's confirmation, and a late report of the node is ignored.
+ * The record of an instance whose node will not report any more. It gets no place, so that instance-cleanup removes it
+ * without the node's confirmation. A late report of the node is ignored.
  */
 function asGone(record: InstanceRecord): InstanceRecord {
   return { ...record, placement: null, desired: { ...record.desired, goal: 'remove' } };

@@ -1,8 +1,8 @@
 /**
  * Writes what people and clients ask of rollouts: pause, resume, promote, retry, restart and rollback. Each write
  * resolves with the new record when it is durable and the mirror shows it. The rollout controller carries it out.
- * Every method throws DRV_CONFIGURATION_UNKNOWN, and DRV_ROLLOUT_STATE when the rollout is in a state that does not allow
- * it. `by` names the caller: the label of a key, or the console.
+ * Every method throws DRV_CONFIGURATION_UNKNOWN, and DRV_ROLLOUT_STATE when the rollout's state does not allow the
+ * request. `by` names the caller: the label of a key, or the console.
  */
 import type { Clock } from '../loop/clock.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
@@ -26,12 +26,12 @@ export interface RolloutWriterOptions {
 export interface Rollback {
   /** The revision to go back to; absent: the last good one. */
   readonly to?: string;
-  /** Why, in the words of the person who asks. */
+  /** The reason, in the words of the person who asks. */
   readonly reason: string;
   readonly by: string;
 }
 
-/** The record after a request; undefined: it is so already. Throws DRV_ROLLOUT_STATE. */
+/** The record after a request; undefined: the request changes nothing. Throws DRV_ROLLOUT_STATE. */
 type Change = (rollout: RolloutRecord, now: number) => RolloutRecord | undefined;
 
 export class RolloutWriter {
@@ -41,7 +41,7 @@ export class RolloutWriter {
     this.#options = options;
   }
 
-  /** Stops the rollout where it is: nothing more is made or ended for it. Repeatable. Throws DRV_ROLLOUT_UNKNOWN. */
+  /** Pauses the rollout: the controller makes and ends nothing more for it. Repeatable. Throws DRV_ROLLOUT_UNKNOWN. */
   pause(name: string, by: string): Promise<RolloutRecord> {
     return this.#change(name, (rollout, at) => {
       const { state } = rollout;
@@ -52,7 +52,7 @@ export class RolloutWriter {
     });
   }
 
-  /** A rollout that goes on already stays as it is. Throws DRV_ROLLOUT_UNKNOWN. */
+  /** Resumes a paused rollout; one that is not paused stays as it is. Throws DRV_ROLLOUT_UNKNOWN. */
   resume(name: string): Promise<RolloutRecord> {
     return this.#change(name, (rollout) => {
       if (rollout.state === 'paused')
@@ -62,7 +62,7 @@ export class RolloutWriter {
     });
   }
 
-  /** All others follow the canaries. Repeatable. Throws DRV_ROLLOUT_UNKNOWN. */
+  /** Lets all other instances follow the canaries. Repeatable. Throws DRV_ROLLOUT_UNKNOWN. */
   promote(name: string): Promise<RolloutRecord> {
     return this.#change(name, (rollout) => {
       const { state, isPromoted } = rollout;
@@ -73,20 +73,20 @@ export class RolloutWriter {
     });
   }
 
-  /** Tries a content that is held back once more. Throws DRV_ROLLOUT_UNKNOWN. */
+  /** Tries a content again that is held back. Throws DRV_ROLLOUT_UNKNOWN. */
   retry(name: string, by: string): Promise<RolloutRecord> {
     const { strategy, canary } = this.#updateOf(name);
     return this.#change(name, (rollout, now) => {
       const isFailed = rollout.state === 'failed' || phaseOf(rollout) === 'rolling-back';
       if (!isFailed && !isHeldBack(rollout)) throw refused(rollout, 'no content is held back');
       const again = { ...rollout, ...begun(now, by), cause: 'retry', isPromoted: canary === 0 } as const;
-      // With `manual` only new instances are made from it.
+      // With `manual`, only new instances get the content.
       const isManual = strategy === 'manual' && isHeldBack(rollout);
       return isManual ? { ...again, state: 'complete', endedAt: now } : { ...again, state: 'rolling' };
     });
   }
 
-  /** Makes all instances anew, with the content that is in force, in the way of a rollout. */
+  /** Replaces all instances step by step with new ones of the content in force. */
   async restart(name: string, by: string): Promise<RolloutRecord> {
     const { hash } = this.#configuration(name);
     const first: RolloutRecord = {
@@ -104,7 +104,7 @@ export class RolloutWriter {
       if (rollout.state === 'paused') throw refused(rollout, 'resume it first');
       const { from, to, generation, reason, message } = rollout;
       const again = { ...rollout, ...begun(now, by), generation: generation + 1, cause: 'restart' } as const;
-      // What is held back stays so: its instances are made anew from the content that stands for it.
+      // A content that is held back stays so: the instances are made anew from the last good one.
       if (isHeldBack(rollout)) return { ...again, reason, message, state: 'rolling-back' };
       const isUnderWay = rollout.state === 'rolling' || rollout.state === 'awaiting-promotion';
       return { ...again, from: isUnderWay ? from : to, state: 'rolling', isPromoted: true };
@@ -112,8 +112,8 @@ export class RolloutWriter {
   }
 
   /**
-   * Holds the content of the file back, and brings the instances to another one. With the strategy `manual` only new
-   * instances are made from that. Throws DRV_REVISION_UNKNOWN.
+   * Holds the content of the file back, and brings the instances to another content. With the strategy `manual`, only
+   * new instances get that. Throws DRV_REVISION_UNKNOWN.
    */
   async rollback(name: string, rollback: Rollback): Promise<RolloutRecord> {
     const { hash } = this.#configuration(name);
@@ -177,7 +177,7 @@ export class RolloutWriter {
         await set.mirror.until(await create(store, rolloutKey(name), first));
         return first;
       } catch (error) {
-        // The controller, or another caller, was faster.
+        // The controller, or another caller, wrote first.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT')) throw error;
         await untilShown(store, set.mirror);
       }

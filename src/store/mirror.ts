@@ -298,6 +298,6 @@ function throwUncaughtProblem(id: string, { problem }: SetAside): void {
 export interface SetAside {
   readonly value: unknown;
   readonly revision: number;
-  /** What is wrong with the value, for a person. */
+  /** The fault of the value, for a person. */
   readonly problem: string;
 }
