@@ -1,6 +1,7 @@
 /**
- * Keeps configuration files and store in line, both ways: an operator's files reach the store, and a change of the
- * API reaches the directory first. It decides when to look; `follower` decides what the files mean for the records.
+ * Keeps configuration files and store in line, both ways: an operator's files reach the store, and a change through the
+ * API reaches the directory first. This part decides when to look; `follower` decides what the files mean for the
+ * records.
  */
 import PQueue from 'p-queue';
 import { removeUnfinishedWrites } from '../files/replace-file.js';
@@ -30,32 +31,35 @@ import { findWatchPoints } from './watch-points.js';
 
 /** The wait before the second look at a file that looks broken or gone. */
 const SECOND_LOOK_MS = 100;
-/** The interval where events do not reach: network mounts, a directory that is away. */
+/** The interval of looks where file events do not reach: network mounts, or a missing directory. */
 const POLL_MS = 1000;
-/** Events may be lost, so it looks this often without one. */
+/** The interval of looks without an event: events may be lost. */
 const SAFETY_LOOK_MS = 30_000;
-/** With more hinted files than this it looks at everything: events may have been lost. */
+/** With more hinted files than this, look at everything: events may have been lost. */
 const MAX_HINTS = 64;
 
 export interface ReloadOptions {
-  /** So many configurations may go at once as have no file. */
+  /** True: all configurations without a file may be removed, however many at once. */
   readonly isConfirmed?: boolean;
 }
 
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
-  /** Files that are not in force as they stand, each with its node; and the templates in conflict, of this node too. */
+  /**
+   * The files of all masters that are not in force as they stand, each with its node; and templates in conflict, of
+   * this node too.
+   */
   faults(): readonly ConfigurationFileError[];
-  /** Resolves when those that can be reached have read theirs again. */
+  /** Resolves when all masters that can be reached have read their files again. */
   reload(options: ReloadOptions): Promise<void>;
 }
 
 export interface ConfigurationFilesOptions {
-  /** Only this part reads it. */
+  /** The files of this node. Only this part reads them. */
   readonly source: DirectorySource;
-  /** Started and stopped with this part. */
+  /** Decides what the files mean for the records. Started and stopped with this part. */
   readonly follower: RecordFollower;
-  /** Changes records first, on a store that masters share. Default: the files are written first. */
+  /** Changes the records first, on a store that masters share. Default: writes the files first. */
   readonly editor?: ConfigurationEditor;
   /** Absent: this is the only master. */
   readonly others?: OtherFiles;
@@ -66,7 +70,7 @@ export interface ConfigurationFilesOptions {
 
 export interface PutOptions {
   readonly precondition?: Precondition | undefined;
-  /** Who writes; absent: not known. */
+  /** The caller who writes; absent: not known. */
   readonly by?: FileWriter | undefined;
 }
 
@@ -77,7 +81,7 @@ export class ConfigurationFiles implements Part {
   readonly #watch: ConfigurationWatch;
   readonly #schedule: LookSchedule;
   readonly #stopping = new AbortController();
-  /** Looks, puts and removes, one at a time. */
+  /** Runs looks, puts and removals one at a time. */
   readonly #queue = new PQueue({ concurrency: 1 });
   /** Files that may have changed since the last look. */
   readonly #hinted = new Set<string>();
@@ -105,15 +109,16 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Resolves when the store holds, durably, what the files say. While the store refuses writes, it waits, unless other
-   * masters use it too. A directory that cannot be read does not fail the start: the store's configurations stay in force.
+   * Resolves when the store durably holds what the files say. While the store refuses writes, the start waits, unless
+   * other masters use the store too. An unreadable directory does not fail the start: the store's configurations stay
+   * in force.
    */
   async start(): Promise<void> {
     await removeUnfinishedWrites(this.#source.directory);
     await this.#options.follower.start();
     this.#isStarted = true;
     await this.#queue.add(() => this.#look(() => this.#source.read({ isFinal: true })));
-    // Records that masters share are there whatever the files say, and their leader may be away.
+    // Do not wait when masters share the records: these exist whatever the files say, and the leader may be away.
     if (this.#options.editor === undefined) await this.#stored;
   }
 
@@ -142,8 +147,8 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Asked before an instance is made: false when the file of a configuration went or changed since it was read. The file
-   * is looked at again then.
+   * Called before an instance is made: false when the file of its configuration went or changed since it was read. The
+   * file is then looked at again.
    */
   async isInForce(record: ConfigurationRecord): Promise<boolean> {
     return (
@@ -168,16 +173,16 @@ export class ConfigurationFiles implements Part {
     return this.#source;
   }
 
-  /** Fields of files without effect. */
+  /** Fields of the files that have no effect. */
   warnings(): readonly ConfigurationFileWarning[] {
     return this.#source.warnings;
   }
 
   /**
-   * Writes the file, then the store. Resolves with what has no effect, once both are durable. The file keeps fields
-   * that the schema does not know. Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_CHANGED or
-   * DRV_CONFIGURATION_NOT_WRITABLE; then nothing changed. Throws also what the store throws; then the file stands, and is applied as soon as the store can be
-   * written.
+   * Writes the file, then the store. Once both are durable, resolves with warnings about fields without effect. The
+   * file keeps fields that the schema does not know.
+   * Throws DRV_CONFIGURATION_INVALID, DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_NOT_WRITABLE; then nothing
+   * changed. Throws also what the store throws; then the file stands, and applies as soon as the store takes writes.
    */
   async put(
     name: string,
@@ -187,7 +192,7 @@ export class ConfigurationFiles implements Part {
     const parsed = validateConfiguration(name, input);
     const text = configurationFileText(name, input);
     await this.#change(async () => {
-      // First: a round of the controller may see the file before this goes on.
+      // Note the writer first: a round of the controller may see the file before `write` resolves.
       this.#source.origins.noteWriter(name, by);
       await this.#editor.write(name, { text, parsed }, precondition).catch((error: unknown) => {
         this.#source.origins.noteWriter(name, undefined);
@@ -206,15 +211,15 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Reads everything anew and believes it, also an empty directory that took the place of another. Tries again to
-   * watch where that had failed; on all masters. Resolves when readers see the changes. Throws what the store throws.
+   * Reads everything anew and believes it, even an empty directory that took the place of another; on all masters. Also
+   * tries again to watch the directory. Resolves when readers see the changes. Throws what the store throws.
    */
   async reload(options: ReloadOptions = {}): Promise<void> {
     await this.reloadHere(options);
     await this.#options.others?.reload(options);
   }
 
-  /** As `reload`, of this master's files alone. */
+  /** As `reload`, but only for this master's files. */
   async reloadHere({ isConfirmed = false }: ReloadOptions): Promise<void> {
     await this.#change(
       async () => {
@@ -226,7 +231,7 @@ export class ConfigurationFiles implements Part {
     );
   }
 
-  /** Reads one file anew, without an effect on the records. Undefined: there is no such file. */
+  /** Reads one file anew, without an effect on the records. Undefined: no such file. */
   inspect(file: string): Promise<Reading | undefined> {
     const { clock } = this.#options;
     return new DirectoryReader({ directory: this.#source.directory, clock }).readFile(file);
@@ -244,7 +249,7 @@ export class ConfigurationFiles implements Part {
         await this.#follow(confirmed);
       });
     } catch (error) {
-      // A look soon repairs what the failure left half-done.
+      // Look again soon, to repair what the failure left half-done.
       this.#hint(null);
       throw error;
     }
@@ -262,13 +267,12 @@ export class ConfigurationFiles implements Part {
   }
 
   /**
-   * Looks at the files that were hinted at; at everything when there is no hint, or too many, or a full look is
-   * due.
+   * Looks at the hinted files. Looks at everything when there is no hint, there are too many, or a full look is due.
    */
   async #lookAtHints(): Promise<void> {
     const files = [...this.#hinted];
     const isNamed = files.length > 0 || this.#isUnsure;
-    // Hints for one file must not put off the look at the others for ever.
+    // A full look is due at a set time: hints for one file must not delay the others for ever.
     const isAll = this.#isAllHinted || !isNamed || this.#options.clock.monotonic() >= this.#nextFullLookAt;
     this.#hinted.clear();
     this.#isAllHinted = false;
@@ -276,7 +280,7 @@ export class ConfigurationFiles implements Part {
     await this.#look(() => (isAll ? this.#source.read({ isFinal: false }) : this.#source.readSome(files)));
   }
 
-  /** Reads, and lets the records follow. Never throws: it logs a failure, and a later look tries again. */
+  /** Reads the files and lets the records follow. Never throws: it logs a failure, and a later look tries again. */
   async #look(read: () => Promise<void>): Promise<void> {
     if (this.#stopping.signal.aborted) return;
     try {
@@ -293,7 +297,7 @@ export class ConfigurationFiles implements Part {
 
   #nextLookMs(): number {
     if (this.#isUnsure) return SECOND_LOOK_MS;
-    // After the first success the controller's own tries are enough: nothing waits for a look.
+    // After the first success the controller repeats failed writes by itself, so no look is needed for them.
     const isTrouble = this.#isPolling || !this.#wasStored || this.#source.fault !== undefined;
     return isTrouble ? POLL_MS : SAFETY_LOOK_MS;
   }

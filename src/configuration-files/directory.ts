@@ -12,7 +12,9 @@ import { fileReason } from './file-reason.js';
 import { MAX_FILE_BYTES, type ParsedConfiguration, parseConfigurationFile } from './parse.js';
 
 const FILES_AT_ONCE = 32;
-/** File systems stamp in steps of up to 10 ms: two writes within one step look alike. */
+/**
+ * The age below which two writes of a file may have the same time stamp: file systems stamp in steps of up to 10 ms.
+ */
 const STAMP_STEP_MS = 50;
 
 /** True for the names that are read as configurations: `*.json`, not hidden. */
@@ -31,12 +33,15 @@ export interface DirectoryReading {
   readonly links: readonly string[];
 }
 
-/** The directory as a whole cannot be read, or cannot be trusted. Its files prove nothing then. */
+/** The directory as a whole cannot be read or trusted, so its missing files prove nothing. */
 export class DirectoryUnusable extends Error {
   override readonly name = 'DirectoryUnusable';
 }
 
-/** `isFresh`: the file was read so soon after its last change that a later change may look alike. It is read again. */
+/**
+ * `isFresh`: the file was read so soon after its last change that a later change may look the same, so it is read
+ * again.
+ */
 interface Known {
   readonly reading: Reading;
   readonly isFresh: boolean;
@@ -60,8 +65,8 @@ export class DirectoryReader {
   }
 
   /**
-   * Reads every file that changed. Throws DirectoryUnusable when the directory is missing or unreadable. Throws it
-   * also when another, empty directory took its place (an unmounted volume), unless `canBeReplaced`.
+   * Reads every changed file. Throws DirectoryUnusable when the directory is missing or unreadable. Unless
+   * `canBeReplaced`, it also throws that when another, empty directory took its place (an unmounted volume).
    */
   async read(canBeReplaced = false): Promise<DirectoryReading> {
     const { identity, id, entries } = await this.#list();
@@ -85,20 +90,20 @@ export class DirectoryReader {
     return { files, links: entries.filter((entry) => entry.isSymbolicLink()).map(({ name }) => name) };
   }
 
-  /** Names the directory of the last reading over restarts of the system too, which may number devices anew. */
+  /** Identifies the directory of the last reading, also across reboots, after which devices may have other numbers. */
   get id(): string | undefined {
     return this.#id;
   }
 
-  /** False when the last reading was made in another directory, or there is none now. */
+  /** False when the last reading was of another directory, or the directory is missing now. */
   async isSameDirectory(): Promise<boolean> {
     const status = await stat(this.#directory).catch(() => undefined);
     return status !== undefined && identityOf(status) === this.#identity;
   }
 
   /**
-   * Whether a file has this signature. True also when the file is gone with its directory: that proves nothing. A file
-   * that cannot be read has a signature, too.
+   * Whether a file has this signature. True also when the file is gone with its directory: that proves nothing. An
+   * unreadable file has a signature, too.
    */
   async hasSignature(file: string, signature: string): Promise<boolean> {
     const reading = await this.#read(file);
@@ -107,8 +112,8 @@ export class DirectoryReader {
   }
 
   /**
-   * Reads those of `files` that changed. Undefined when everything must be read: the directory is another one, or
-   * one of the files is a link.
+   * Reads the changed ones among `files`. Undefined when everything must be read: the directory was replaced, or one of
+   * the files is a link.
    */
   async readSome(files: Iterable<string>): Promise<ReadonlyMap<string, Reading | undefined> | undefined> {
     if (!(await this.isSameDirectory())) return undefined;
@@ -123,7 +128,7 @@ export class DirectoryReader {
     return readings;
   }
 
-  /** Reads one file anew; undefined: there is none. */
+  /** Reads one file anew; undefined: no such file. */
   async readFile(file: string): Promise<Reading | undefined> {
     this.#known.delete(file);
     return this.#read(file);
@@ -146,7 +151,7 @@ export class DirectoryReader {
   async #read(file: string): Promise<Reading | undefined> {
     const path = join(this.#directory, file);
     try {
-      // Opening a FIFO or device already does harm, so its kind is checked first.
+      // Check the kind first: just opening a FIFO or device does harm.
       const status = await stat(path, { bigint: true });
       if (status.isDirectory()) return undefined;
       if (!status.isFile()) return broken(file, 'special', 'is not a regular file');

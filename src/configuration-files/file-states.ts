@@ -1,6 +1,6 @@
 /**
- * The state of each configuration file: whether what it says is in force, and if not, why. Pure; the list of files, the
- * metrics and `config list` all use it.
+ * Finds the state of each configuration file: whether its content is in force, and if not, why. Pure; the list of
+ * files, the metrics and `config list` all use it.
  */
 import { z } from 'zod';
 import {
@@ -45,16 +45,16 @@ export interface FileStateFacts {
   readonly faults: readonly ConfigurationFileError[];
   /** Configurations whose removal waits to be confirmed. */
   readonly waiting: ReadonlySet<string>;
-  /** Why the content of a configuration is held back, by its name. */
+  /** Why the content of each configuration is held back, by name. */
   readonly heldBack: ReadonlyMap<string, string>;
-  /** What to do about a file that was changed here and elsewhere, by its name. */
+  /** How to mend each file that was changed both here and elsewhere, by file name. */
   readonly conflicts: ReadonlyMap<string, string>;
 }
 
-/** The faults of a file that is read are its own; others have no place in a text. */
+/** The fault without its file and name, which the list of files has already. */
 type Why = z.output<typeof errorSchema> | null;
 
-/** All files, by name; those of other nodes, and those that are gone, where something is in force from them. */
+/** All files, by name. Lists also files of other nodes, and missing files, whose content is in force. */
 export function statedFiles(facts: FileStateFacts): StatedFile[] {
   const sources = new Map<string, ConfigurationRecord>();
   const elsewhere = new Map<string, ConfigurationRecord>();
@@ -66,7 +66,7 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
   }
   for (const [file, reading] of facts.files) {
     const name = nameIn(reading);
-    // Of masters that share the records, each has a file of what one of them brought.
+    // With several masters, each has its own file for a configuration that another one brought.
     const shared = name === undefined ? undefined : elsewhere.get(name);
     if (name !== undefined) elsewhere.delete(name);
     found.push(ofReading(facts, file, { reading, record: sources.get(file) ?? shared }));
@@ -77,7 +77,7 @@ export function statedFiles(facts: FileStateFacts): StatedFile[] {
 
 interface ReadFile {
   readonly reading: Reading;
-  /** What is in force from it. */
+  /** The record that came from the file. */
   readonly record: ConfigurationRecord | undefined;
 }
 
@@ -100,7 +100,7 @@ function judged(
   if (conflict !== undefined) return { state: 'conflict', error: why(conflict) };
   if (reading.kind === 'broken') return { state: 'broken', error: placeOf(reading.error) };
   const { configuration, hash } = reading.parsed;
-  // A file that can be read has one fault only: its name belongs to another file.
+  // A valid file has at most one fault: another file owns its name.
   const taken = faults.find((fault) => fault.file === file && fault.field === 'name' && fault.line === null);
   if (taken !== undefined) return { state: 'shadowed', error: placeOf(taken) };
   const isInForce = record?.hash === hash && record.configuration.name === configuration.name;
@@ -114,7 +114,7 @@ function judged(
     : { state: 'held-back', error: why(reason) };
 }
 
-/** A file of another node, which is not read here, or one that is gone. */
+/** The entry of a file that was not read: it is on another node, or gone. */
 function withoutReading(
   { heldBack, waiting }: FileStateFacts,
   record: ConfigurationRecord,

@@ -5,8 +5,8 @@ import { DroverError } from '../model/errors.js';
 import { validateConfiguration } from './parse.js';
 
 /**
- * Without fields at their defaults, as a person would write it. Throws DRV_CONFIGURATION_INVALID where the text would
- * not say `hash`: another version of Drover wrote the record.
+ * The text of a file for this configuration, without fields at their defaults. Throws DRV_CONFIGURATION_INVALID when
+ * that text would not have the hash `hash`: another version of Drover wrote the record.
  */
 export function textOfRecord(configuration: Configuration, hash: string): string {
   const { name, command } = configuration;

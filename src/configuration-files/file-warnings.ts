@@ -1,4 +1,4 @@
-/** Lists what configuration files say without effect, and logs each of these warnings once. */
+/** Lists the fields of configuration files without effect, and logs each of these warnings once. */
 import type { ConfigurationFileWarning } from '../model/configuration.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Reading } from './directory.js';
@@ -14,7 +14,9 @@ export function fileWarnings(files: ReadonlyMap<string, Reading>): Configuration
   return found;
 }
 
-/** One line, such as `lobby.json:7:3: restartPolcy: unknown field, has no effect; did you mean "restartPolicy"?`. */
+/**
+ * The warning in one line: `lobby.json:7:3: restartPolcy: unknown field, has no effect; did you mean "restartPolicy"?`.
+ */
 export function fileWarningText({ file, line, column, field, message }: ConfigurationFileWarning): string {
   return `${file}:${line}:${column}: ${field}: ${message}`;
 }

@@ -16,21 +16,26 @@ import { MAX_FILE_BYTES, type ParsedConfiguration } from './parse.js';
 import { type Precondition, requireRevision } from './precondition.js';
 import type { DirectorySource } from './source.js';
 
-/** A valid content, as somebody wrote it. */
+/** A valid content, and its text as its author wrote it. */
 export interface NewContent {
   readonly text: string;
   readonly parsed: ParsedConfiguration;
 }
 
-/** Changes configurations for the API. Called one at a time; the records follow, if they were not changed by it. */
+/**
+ * Changes configurations for the API, one call at a time. An editor that changes only files leaves the records to
+ * follow.
+ */
 export interface ConfigurationEditor {
   /** Throws DRV_CONFIGURATION_CHANGED when the precondition does not hold. */
   write(name: string, content: NewContent, precondition?: Precondition): Promise<void>;
-  /** Throws also DRV_CONFIGURATION_UNKNOWN. */
+  /** Throws DRV_CONFIGURATION_CHANGED or DRV_CONFIGURATION_UNKNOWN. */
   remove(name: string, precondition?: Precondition): Promise<void>;
 }
 
-/** Called one at a time. When it throws DRV_CONFIGURATION_NOT_WRITABLE, the files are as they were. */
+/**
+ * Writes the files first, one call at a time. When it throws DRV_CONFIGURATION_NOT_WRITABLE, the files are unchanged.
+ */
 export class ConfigurationFileWriter implements ConfigurationEditor {
   readonly #source: DirectorySource;
   readonly #configurations: MirrorReader<ConfigurationRecord>;
@@ -50,7 +55,9 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     });
   }
 
-  /** Removes every file that says `name`, so that no second one takes it over. Throws DRV_CONFIGURATION_UNKNOWN. */
+  /**
+   * Removes every file that says `name`, so that no second file takes the name over. Throws DRV_CONFIGURATION_UNKNOWN.
+   */
   async remove(name: string, precondition?: Precondition): Promise<void> {
     await this.#attempt(`configuration "${name}" could not be removed`, async () => {
       const files = await this.#filesOf(name);
@@ -62,13 +69,13 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
   }
 
   async #require(name: string, precondition: Precondition | undefined): Promise<void> {
-    // A file of any name may say it, also one that was not looked at yet.
+    // Any file may say the name, also one that was not looked at yet.
     if (precondition?.is === 'absent') await this.#source.read({ isFinal: false });
     if (precondition !== undefined) requireRevision(name, await this.#revisionOf(name), precondition);
     if (precondition?.is === 'absent') await this.#requireNoBroken(name);
   }
 
-  /** A file of the name that cannot be read now is somebody's configuration all the same. */
+  /** Throws when the file of this name is broken: it still is somebody's configuration. */
   async #requireNoBroken(name: string): Promise<void> {
     const file = `${name}.json`;
     if ((await this.#source.readFile(file))?.kind !== 'broken') return;
@@ -78,7 +85,7 @@ export class ConfigurationFileWriter implements ConfigurationEditor {
     );
   }
 
-  /** The revision that a file gives this name now, which may not be in force yet; else the one in force. */
+  /** The revision of the file that says this name, which may not be in force yet; else the revision in force. */
   async #revisionOf(name: string): Promise<string | undefined> {
     const record = this.#configurations.get(name)?.value;
     if (record !== undefined && !this.#isOurs(record)) return record.hash;

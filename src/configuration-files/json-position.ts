@@ -25,10 +25,7 @@ export class JsonTextError extends Error implements TextPosition {
 
 export interface JsonText {
   readonly value: unknown;
-  /**
-   * The position where the value at `path` begins, or the key of that member. For a missing one: where its parent
-   * begins.
-   */
+  /** The position where the value at `path` begins, or its key. For a missing value: where its parent begins. */
   positionOf(path: readonly PropertyKey[], at?: 'key' | 'value'): TextPosition;
 }
 
@@ -53,8 +50,8 @@ export function readJsonText(source: string): JsonText {
 }
 
 /**
- * The texts of several JSON values that stand one after another, or of the items of an array where that is all there is.
- * Each stands at its own line and column, after blanks. Throws JsonTextError.
+ * Splits several JSON values that stand one after another, or the items of a lone array, into their texts. Blanks
+ * before each text keep its line and column. Throws JsonTextError.
  */
 export function splitJsonTexts(source: string): string[] {
   const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
@@ -101,7 +98,7 @@ class JsonScanner {
     return root;
   }
 
-  /** Start and end of each value, or of each item where the text is one array. */
+  /** Start and end of each value, or of each item when the text is one array. */
   split(): (readonly [start: number, end: number])[] {
     const values: [number, number][] = [];
     const take = (): void => {
@@ -171,7 +168,7 @@ class JsonScanner {
     return true;
   }
 
-  // A loop, not one expression: a text of a megabyte must not exhaust the matcher's own stack.
+  // Use a loop: one expression over a megabyte of text would exhaust the matcher's stack.
   #string(): void {
     const start = this.#offset++;
     for (;;) {

@@ -4,7 +4,7 @@ import { newConfigurationSchema } from '../model/configuration.js';
 
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
-/** It says less than Drover's own check: rules between fields, and of the names of files, are not in it. */
+/** The schema checks less than Drover does: it leaves out rules between fields, and rules for file names. */
 export function configurationJsonSchema(): JsonSchema {
   const rules = z.toJSONSchema(newConfigurationSchema, {
     io: 'input',
@@ -15,7 +15,7 @@ export function configurationJsonSchema(): JsonSchema {
     ...rules,
     title: 'Drover configuration',
     properties: { $schema: { type: 'string' }, ...rules.properties },
-    // The name of the file stands for it.
+    // `name` is optional: the name of the file stands for it.
     required: (rules.required ?? []).filter((field) => field !== 'name'),
   };
 }

@@ -1,4 +1,4 @@
-/** Writes the files of one of several masters after the records, which others write too. */
+/** Writes the configuration files of one of several masters, after the shared records have changed. */
 import { unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
@@ -8,7 +8,7 @@ import { Conflict } from '../loop/reconciler.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import type { DirectorySource } from './source.js';
 
-/** A configuration as a file of this directory says it. */
+/** The content of a configuration that a file of this directory has. */
 export interface SaidHere {
   readonly name: string;
   readonly file: string | undefined;
@@ -22,14 +22,16 @@ export class LocalFiles {
     this.#source = source;
   }
 
-  /** `present`: what the directory must say; undefined: nothing. Throws `Conflict` when it says something else. */
+  /**
+   * Writes the file. `present`: the content that the directory must have; undefined: none. Throws `Conflict` otherwise.
+   */
   async write(record: ConfigurationRecord, text: string, present: SaidHere | undefined): Promise<void> {
     const file = present === undefined ? await this.#freeFile(record) : await this.#fileWith(present);
     await replaceFile(join(this.#source.directory, file), text, { keepMode: true, throughLink: true });
     await this.#source.readFile(file);
   }
 
-  /** Throws `Conflict` when the directory says something else. */
+  /** Removes the file. Throws `Conflict` when it has another content. */
   async remove(present: SaidHere): Promise<void> {
     const source = this.#source;
     const file = await this.#fileWith(present);
@@ -38,7 +40,7 @@ export class LocalFiles {
     await syncPath(source.directory);
   }
 
-  /** The file that still says this content. */
+  /** The file, if it still has this content. Throws `Conflict` otherwise. */
   async #fileWith({ name, file, hash }: SaidHere): Promise<string> {
     const reading = file === undefined ? undefined : await this.#source.readFile(file);
     const isIt = reading?.kind === 'valid' && reading.parsed.configuration.name === name;
@@ -46,17 +48,17 @@ export class LocalFiles {
     return file;
   }
 
-  /** The name that the file has where it came from, unless something else has it here. */
+  /** The file name that the record names, unless this directory has another configuration under that name. */
   async #freeFile({ sourceFile, configuration: { name } }: ConfigurationRecord): Promise<string> {
     const source = this.#source;
-    // Files that were there at the last look, and may be gone for a moment only.
+    // Skip files that were there at the last look: they may be missing only for a moment.
     const unusable = new Set(source.suspects.filter((file) => source.files?.has(file)));
     for (let number = 0; ; number++) {
       const file = [sourceFile, `${name}.json`][number] ?? `${name}-${number}.json`;
       if (unusable.has(file)) continue;
       const reading = await source.readFile(file);
       if (reading === undefined) return file;
-      // Somebody has put it here since the directory was read, or is about to: half a file says nothing yet.
+      // Somebody has just written the configuration here, or is about to: a half-written file has no name yet.
       const isIt =
         reading.kind === 'valid' ? reading.parsed.configuration.name === name : file === sourceFile;
       if (isIt) throw hasChanged(name);

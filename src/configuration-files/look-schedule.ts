@@ -4,7 +4,7 @@
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 
-/** A checkout writes its files in one go. After this time without a further event they are one batch. */
+/** The quiet time that ends a batch of events: a checkout writes its files in one go. */
 const QUIET_MS = 50;
 /** The longest wait for a directory that never falls quiet. */
 const LONGEST_WAIT_MS = 500;
@@ -35,7 +35,7 @@ export class LookSchedule {
     if (dueAt < this.#dueAt) this.#arm(dueAt);
   }
 
-  /** Ends all looks, whatever is asked later. */
+  /** Ends all looks; later calls plan none. */
   stop(): void {
     this.#isStopped = true;
     this.#clear();

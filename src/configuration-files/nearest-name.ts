@@ -11,7 +11,7 @@ export function nearestName(typed: string, names: readonly string[]): string | u
   return scored[0]?.name;
 }
 
-/** The nearest name, or the only one that begins with the typed text; undefined: there is neither. */
+/** The nearest name, or the only name that begins with the typed text; undefined: neither exists. */
 export function meantName(typed: string, names: readonly string[]): string | undefined {
   const starting = typed.length < 2 ? [] : names.filter((name) => name.startsWith(typed));
   return starting.length === 1 ? starting[0] : nearestName(typed, names);

@@ -21,7 +21,7 @@ import {
 import { fieldName, type Problem, problemsOf, problemsText } from './problems.js';
 import { warningsOf } from './warnings.js';
 
-/** A larger file is refused without being read. */
+/** The largest file that is read. */
 export const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Names that reach an object's prototype in careless code; refused at every level. */
@@ -31,18 +31,18 @@ const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor',
 export interface ParsedConfiguration {
   readonly configuration: Configuration;
   readonly hash: string;
-  /** As it was written, with fields that the schema does not know, and without the defaults. */
+  /** The object as its author wrote it: with fields that the schema does not know, and without the defaults. */
   readonly content: object;
-  /** What it says without effect, in the order of the text. */
+  /** Fields and values that have no effect, in the order of the text. */
   readonly warnings: readonly ConfigurationWarning[];
 }
 
-/** A valid configuration and what is odd about it, or why it is not valid. */
+/** A valid configuration with its oddities, or the problems of an invalid one. */
 type Checked =
   | { readonly configuration: Configuration; readonly content: object; readonly oddities: readonly Problem[] }
   | { readonly problems: readonly Problem[] };
 
-/** Judges the text of the file `file`. A missing `name` is taken from the file's name; null: it must not be missing. */
+/** Judges the text of the file `file`. The file's name stands for a missing `name`; null: `name` is required. */
 export function parseConfigurationFile(
   file: string,
   text: string,
@@ -80,8 +80,8 @@ export function parseConfigurationFile(
 }
 
 /**
- * Judges a text that is being typed for the configuration `name`: every fault with its place, or, without one, what has
- * no effect. The path's name counts, as in a PUT.
+ * Judges a text that is being typed for the configuration `name`: its faults with their places, or if none, its
+ * warnings. The path's name counts, as in a PUT.
  */
 export function judgeConfigurationText(
   name: string,
@@ -102,7 +102,7 @@ export function judgeConfigurationText(
   }
 }
 
-/** Somebody who types another name wants another configuration, or has taken the text from one. */
+/** Warns about another name: the author wants another configuration, or has copied the text from one. */
 function* otherName(
   name: string,
   value: unknown,
@@ -114,7 +114,7 @@ function* otherName(
   yield { line, column, field: 'name', message: `has no effect here: the configuration is called ${name}` };
 }
 
-/** What was found, with its places, in the order of the text. */
+/** The problems or oddities with their places, in the order of the text. */
 function inOrder(
   checked: Checked,
   positionOf: JsonText['positionOf'],
@@ -177,7 +177,7 @@ function checkConfiguration(input: unknown, defaultName: string | null): Checked
   return { configuration: result.data, content: input, oddities: warningsOf(input, result.data) };
 }
 
-/** Finds faults that the schema cannot see: it would strip such keys, or store such a text changed. */
+/** Finds faults that the schema cannot see: it would drop such keys, or change such texts when it stores them. */
 function* unsafeParts(value: unknown, path: readonly PropertyKey[]): Generator<Problem> {
   if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) {
     yield { path, message: 'must not hold half of a surrogate pair', at: 'value' };

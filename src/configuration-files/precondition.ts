@@ -1,12 +1,12 @@
-/** What must be true of a configuration before it is written or removed, so that nobody's change is overwritten unseen. */
+/** The condition under which a configuration is written or removed, so that no change is overwritten unseen. */
 import { DroverError } from '../model/errors.js';
 
-/** `existing`: there is one; with revisions, one of these. `absent`: there is none. */
+/** `existing`: the configuration exists; with revisions, at one of these. `absent`: it does not exist. */
 export type Precondition =
   | { readonly is: 'absent' }
   | { readonly is: 'existing'; readonly revisions?: readonly string[] };
 
-/** `revision`: of what is there; undefined: there is none. Throws DRV_CONFIGURATION_CHANGED. */
+/** `revision`: that of the present configuration; undefined: none is present. Throws DRV_CONFIGURATION_CHANGED. */
 export function requireRevision(
   name: string,
   revision: string | undefined,

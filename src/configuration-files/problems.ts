@@ -10,7 +10,7 @@ import { nearestName } from './nearest-name.js';
 /** One fault of one field. */
 export interface Problem {
   readonly path: readonly PropertyKey[];
-  /** Without the field: `must be true or false, is "yes"`. */
+  /** The fault in words, not naming the field: `must be true or false, is "yes"`. */
   readonly message: string;
   /** Whether the fault is the field's name or its value. */
   readonly at: 'key' | 'value';
@@ -23,7 +23,7 @@ const SECRET_FIELDS: ReadonlySet<PropertyKey> = new Set(['joinToken', 'environme
 const MAX_SHOWN = 5;
 const MAX_SHOWN_CHARS = 60;
 
-/** `availablePorts.min`, `templateInstallationConfig.allOf[1].name`; empty for the whole. */
+/** The path in words: `availablePorts.min`, `templateInstallationConfig.allOf[1].name`; empty for the whole. */
 export function fieldName(path: readonly PropertyKey[]): string {
   return path.map((segment, index) => segmentText(segment, index === 0)).join('');
 }
@@ -72,7 +72,7 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
     case 'custom':
     case 'invalid_format': {
       const value = valueAt(input, path);
-      // A default that does not go with another field is not missing.
+      // Show no value when the field is absent: its default breaks the rule.
       const is = value === undefined ? '' : shown(path, value);
       return [{ path, message: `${issue.message}${is}`, at: 'value' }];
     }
@@ -83,7 +83,7 @@ function problemsOfIssue(issue: Issue, rules: Rule, input: unknown): Problem[] {
   }
 }
 
-/** Of several kinds that a value may have, the faults within the one that it has; undefined: it has none of them. */
+/** For a union: the issues of the branch whose type matches the value; undefined: none matches. */
 function insideOf(kinds: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   return kinds.find((issues) =>
     issues.every(({ path, code }) => path.length > 0 || code === 'unrecognized_keys'),
@@ -136,7 +136,7 @@ function childRule(rule: Rule, segment: PropertyKey): Rule | undefined {
   return isRule(own) ? own : undefined;
 }
 
-/** The rule for objects, where a value may be of several kinds. */
+/** The branch of a rule that is for objects. */
 function objectIn(rule: Rule | undefined): Rule | undefined {
   const kinds = rule?.anyOf?.filter(isRule) ?? [];
   return kinds.find(({ properties }) => properties !== undefined) ?? rule;
@@ -188,7 +188,7 @@ function valueAt(input: unknown, path: readonly PropertyKey[]): unknown {
   return value;
 }
 
-/** `, is "abc"`; only the kind of the value where it may be a secret. */
+/** The value in words: `, is "abc"`. If it may be a secret, only its type. */
 function shown(path: readonly PropertyKey[], value: unknown): string {
   if (value === undefined) return ', is missing';
   if (Array.isArray(value)) return `, is a list of ${value.length} entries`;

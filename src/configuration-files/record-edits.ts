@@ -1,4 +1,4 @@
-/** A change of the records of configurations by a master's files or API: a compare-and-set by the one that leads. */
+/** Edits of configuration records by a master's files or API. The leader writes each as a compare-and-set. */
 import { z } from 'zod';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
@@ -18,18 +18,18 @@ export type RecordEdit =
   | {
       readonly do: 'put';
       readonly name: string;
-      /** The file that says it, on the node that brings it, and who wrote it. */
+      /** The file that says the content, and who wrote it. */
       readonly source: ContentSource;
       readonly parsed: Pick<ParsedConfiguration, 'configuration' | 'content' | 'hash'>;
-      /** 0: there is no record. */
+      /** 0: the record must not exist. */
       readonly expectedRevision: number;
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
-/** The limit of a caller's name and of the reason of a rollback: histories keep them. */
+/** The longest caller's name and reason of a rollback: histories keep both. */
 const LONGEST_WORDS = 500;
 
-/** What the leader knows when it makes a transaction of edits. */
+/** The state that the leader needs to make a transaction of edits. */
 export interface EditedState extends HistoryRecords {
   readonly store: Pick<Store, 'barrier'>;
   readonly clock: Pick<Clock, 'now'>;
@@ -40,8 +40,8 @@ export interface EditedState extends HistoryRecords {
 type Shown = Pick<MirrorReader<unknown>, 'until'>;
 
 /**
- * The transaction of edits, with what they add to the histories as all writes before have left these: only a record that
- * somebody else changed is a conflict. `sourceNode`: the node that brings them.
+ * The transaction of edits and their additions to the histories. It first waits until the mirrors show all earlier
+ * writes, so that only foreign changes of a record conflict. `sourceNode`: the node that brings the edits.
  */
 export async function transactionOf(
   edits: readonly RecordEdit[],
@@ -77,7 +77,7 @@ function operationsOf(
   };
   const record: Operation =
     expectedRevision === 0 ? { do: 'create', key, value } : { do: 'update', key, value, expectedRevision };
-  // Only the source changed: the history has this content already.
+  // If only the source changed, the history has this content already.
   if (records.configurations.get(name)?.value.hash === hash) return [record];
   return [
     record,
@@ -120,7 +120,7 @@ const questionSchema = z
   .min(1)
   .max(CHANGES_AT_ONCE);
 
-/** The edits as they go to another master. */
+/** The edits in the form that travels to another master. */
 export function encodeEdits(edits: readonly RecordEdit[]): unknown {
   return edits.map((edit) => {
     if (edit.do === 'remove') return edit;
@@ -129,7 +129,7 @@ export function encodeEdits(edits: readonly RecordEdit[]): unknown {
   });
 }
 
-/** Judges again what another master sent. Throws DRV_REQUEST_INVALID and DRV_CONFIGURATION_INVALID. */
+/** Decodes and judges edits that another master sent. Throws DRV_REQUEST_INVALID and DRV_CONFIGURATION_INVALID. */
 export function decodeEdits(question: unknown): RecordEdit[] {
   const { data, error } = questionSchema.safeParse(question);
   if (data === undefined)

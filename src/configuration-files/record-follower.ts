@@ -1,24 +1,25 @@
-/** The part of the controllers that the files' part calls. It brings the records up to what the files say. */
+/** The interface of the controller that brings the records in line with the files; the files' part calls it. */
 import type { Part } from '../loop/lifecycle.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import type { Confirmed } from '../views/view.js';
 
-/** A file that differs from what is in force, and waits for a person. */
+/** A file that differs from the content in force, and waits for a person. */
 export interface FileConflict {
   readonly file: string;
   /** The fault, and how to mend it. */
   readonly message: string;
 }
 
-/** Its answers are those of its last decision: asking changes nothing. */
+/** Follows the files. Its answers come from its last decision: asking changes nothing. */
 export interface RecordFollower extends Part {
   /**
-   * Called when the files may have changed. Resolves when the records agree with the files, durably and readable, but
-   * for conflicts. Throws what the store throws; it goes on trying all the same. `confirmed`: what was asked to go.
+   * Called when the files may have changed. Resolves when the records durably agree with the files, except for
+   * conflicts. Throws what the store throws, but goes on trying. `confirmed`: the names whose removal the caller
+   * confirms.
    */
   follow(confirmed?: Confirmed): Promise<void>;
 
-  /** Files that were changed here and elsewhere. */
+  /** Files that were changed both here and elsewhere. */
   conflicts(): readonly FileConflict[];
 
   /** Configurations without a file whose removal waits to be confirmed, in order. */

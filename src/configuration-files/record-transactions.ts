@@ -1,17 +1,17 @@
-/** How many changes of the records of configurations go into one transaction of the store. */
+/** Cuts changes of configuration records into transactions of the store. */
 import { MAX_OPERATIONS } from '../store/store.js';
 import type { ParsedConfiguration } from './parse.js';
 
-/** Each is a record, its revision and its history. */
+/** The most changes in one transaction: each writes a record, its revision and its history. */
 export const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
-/** The limit of contents in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
+/** The most content in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;
 
 type Change =
   | { readonly do: 'put'; readonly parsed: Pick<ParsedConfiguration, 'content'> }
   | { readonly do: 'remove' };
 
-/** Cuts changes of records into transactions, in order. A content that is too long for any stands alone. */
+/** Cuts changes into transactions, in order. A content that is too long for any transaction stands alone. */
 export function inTransactions<One extends Change>(changes: readonly One[]): One[][] {
   const transactions: One[][] = [];
   let length = 0;

@@ -4,19 +4,19 @@
  */
 import type { Reading } from './directory.js';
 
-/** After this many looks, a file that keeps changing is believed as it is. */
+/** The number of looks after which a file that keeps changing is believed as it is. */
 const MAX_LOOKS = 50;
 const ABSENT = 'absent';
 
 interface Suspicion {
   readonly signature: string;
   readonly looks: number;
-  /** The reading that was suspicious last. */
+  /** The number of the last suspicious reading. */
   readonly number: number;
 }
 
 export interface ReadingOrder {
-  /** Readings are numbered in the order in which they began. */
+  /** The number of the reading, in the order in which readings began. */
   readonly number: number;
   /** True when broken and missing files are believed without a second look. */
   readonly isFinal: boolean;
@@ -25,10 +25,10 @@ export interface ReadingOrder {
 export class SettledFiles {
   readonly #files = new Map<string, Reading>();
   readonly #suspicions = new Map<string, Suspicion>();
-  /** By file name, the number of the reading that was believed last. */
+  /** The number of the reading that was believed last, by file name. */
   readonly #believed = new Map<string, number>();
 
-  /** By file name. */
+  /** The believed readings, by file name. */
   get files(): ReadonlyMap<string, Reading> {
     return this.#files;
   }
@@ -39,8 +39,8 @@ export class SettledFiles {
   }
 
   /**
-   * Takes readings; undefined: there is no such file. They may overlap: an older reading of a file counts for nothing
-   * after a newer one that was believed.
+   * Takes readings; undefined: no such file. Readings may overlap: an older one is ignored once a newer one of the same
+   * file was believed.
    */
   take(readings: ReadonlyMap<string, Reading | undefined>, { number, isFinal }: ReadingOrder): void {
     for (const [file, reading] of readings) {
@@ -60,7 +60,7 @@ export class SettledFiles {
   #isConfirmed(file: string, reading: Reading | undefined, number: number): boolean {
     const signature = reading?.signature ?? ABSENT;
     const settled = this.#files.get(file);
-    // A late hint for what is known to be gone.
+    // A late hint about a file that is known to be gone.
     if (settled === undefined && reading === undefined) return true;
     if (settled?.kind === 'broken' && settled.signature === signature) return true;
     const suspicion = this.#suspicions.get(file);

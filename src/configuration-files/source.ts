@@ -1,6 +1,6 @@
 /**
- * What the configuration files of one node say, as far as it may be believed. It reads when a caller asks. The
- * controllers observe it and decide what that means for the records.
+ * Answers what the configuration files of one node say, as far as that can be believed. It reads when a caller asks.
+ * The controllers observe it, and decide what that means for the records.
  */
 import { basename } from 'node:path';
 import type { Clock } from '../loop/clock.js';
@@ -15,15 +15,15 @@ import { SettledFiles } from './settled-files.js';
 export interface ConfigurationSource {
   /** The node whose files these are. */
   readonly nodeId: string;
-  /** By file name. Undefined: the files were never read, so there may be some. */
+  /** The readings by file name. Undefined: the files were never read, so there may be some. */
   readonly files: ReadonlyMap<string, Reading> | undefined;
   /** Files that looked broken or gone once and wait for a second look: a write may be under way. */
   readonly suspects: readonly string[];
-  /** Why the directory cannot be used; undefined: it can. Meanwhile the last reading of its files stands. */
+  /** Why the directory cannot be used; undefined: it can. Until it can, the last reading of its files stands. */
   readonly fault: ConfigurationFileError | undefined;
-  /** Names the directory that was read last, over restarts too; undefined: none was read. */
+  /** Identifies the directory that was read last, also across restarts; undefined: none was read. */
   readonly directoryId: string | undefined;
-  /** Who brought what the files say. */
+  /** The origins of contents: who brought them. */
   readonly origins: Pick<ContentOrigins, 'of' | 'ofFile' | 'ofWriter'>;
 }
 
@@ -78,7 +78,7 @@ export class DirectorySource implements ConfigurationSource {
     return this.#fault;
   }
 
-  /** Fields of the files without effect. */
+  /** Fields of the files that have no effect. */
   get warnings(): readonly ConfigurationFileWarning[] {
     return fileWarnings(this.#settled.files);
   }
@@ -92,14 +92,14 @@ export class DirectorySource implements ConfigurationSource {
     return this.#links;
   }
 
-  /** Sets the one listener. It hears of a file that was found to be other than it was read. */
+  /** Sets the only listener. It hears of each file that is not as it was read. */
   onDoubt(listener: (file: string) => void): void {
     this.#onDoubt = listener;
   }
 
   /**
-   * Whether a file is there, as it was read. True also where that cannot be known: the last reading stands then. A file
-   * that is there and cannot be read is as it was read.
+   * Whether a file is still as it was read. True also when that cannot be known, because then the last reading stands,
+   * and for a file that is still unreadable.
    */
   async isAsRead(file: string): Promise<boolean> {
     if (!this.#hasRead || this.#fault !== undefined) return true;
@@ -130,7 +130,7 @@ export class DirectorySource implements ConfigurationSource {
     }
   }
 
-  /** Reads these files and the suspects. Reads the whole directory instead where that is not enough. */
+  /** Reads these files and the suspects; the whole directory if that is not enough. */
   async readSome(files: readonly string[]): Promise<void> {
     const number = ++this.#begun;
     const isPossible = this.#hasRead && this.#fault === undefined;
@@ -143,7 +143,7 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Reads the whole directory when it is not the one that was read last. Called before single files are read or
+   * Reads the whole directory if another took its place since the last reading. Called before single files are read or
    * written.
    */
   async readIfReplaced(): Promise<void> {
@@ -157,8 +157,8 @@ export class DirectorySource implements ConfigurationSource {
   }
 
   /**
-   * Reads these files anew and believes all of them at the same moment. So neither of two files that are gone takes the
-   * other's name.
+   * Reads these files anew and believes all at the same moment. So when two files are gone, neither takes the other's
+   * name.
    */
   async readFiles(files: readonly string[]): Promise<ReadonlyMap<string, Reading | undefined>> {
     const number = ++this.#begun;

@@ -1,16 +1,16 @@
 /**
- * Finds what a valid configuration says without the effect that was probably meant: fields that nobody reads, and
- * variables that have no value there. Pure. What only a node can know, such as a missing file, the node reports.
+ * Finds parts of a valid configuration that lack the effect that was probably meant: unknown fields, and variables
+ * without a value. Pure. The node reports what only it can know, such as a missing file.
  */
 import { type Configuration, configurationSchema } from '../model/configuration.js';
 import { isBuiltInVariable, placeholderNames, placeholdersIn } from '../model/names.js';
 import { type Problem, unknownFieldsOf } from './problems.js';
 
-/** A field with which editors find the schema of a file. */
+/** The field by which editors find the schema of a file. */
 const EDITOR_FIELD = '$schema';
 const HOST_ADDRESS_NAMES: ReadonlySet<string> = new Set(['NODE_ID', 'NODE_ADDRESS', 'HOST_ADDRESS']);
 
-/** `input` is what the schema made `configuration` of. */
+/** `input` is the object from which the schema made `configuration`. */
 export function warningsOf(input: object, configuration: Configuration): Problem[] {
   return [
     ...unknownFieldsOf(configurationSchema, input, configuration).filter(

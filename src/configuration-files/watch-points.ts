@@ -1,6 +1,6 @@
 /**
- * Finds the places to watch, so that no change of a configuration is missed. These are the directory itself, and
- * every directory in which a link or its target may be replaced, as Kubernetes swaps a mounted ConfigMap.
+ * Finds the places to watch, so that no change of a configuration is missed. They are the directory itself, and each
+ * directory in which a link or its target may be replaced, as Kubernetes swaps a mounted ConfigMap.
  */
 import { lstat, readlink, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -10,13 +10,13 @@ const MAX_LINKS = 40;
 /** The names that matter in one real directory. */
 export interface WatchPoint {
   readonly names: Set<string>;
-  /** Every configuration file in it matters too. */
+  /** True when every configuration file in the directory matters, too. */
   isSource: boolean;
   /** Device and inode: another directory at the same path is another point. */
   readonly identity: string;
 }
 
-/** By real path of the directory. */
+/** The points, by real path of the directory. */
 export type WatchPoints = ReadonlyMap<string, WatchPoint>;
 
 /**
@@ -42,10 +42,7 @@ export function watchPointsText(points: WatchPoints): string {
   return lines.sort().join('\n');
 }
 
-/**
- * Resolves `path` as the kernel does, and notes each name that decides where it leads. Returns the real path, if it
- * exists.
- */
+/** Resolves `path` as the kernel does, and notes each name on the way. Returns the real path, if it exists. */
 async function follow(path: string, points: Map<string, WatchPoint>): Promise<string | undefined> {
   let rest = segmentsOf(path);
   let current = '/';

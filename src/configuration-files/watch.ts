@@ -1,5 +1,5 @@
 /**
- * Reports that something in the watched places may have changed, never what. The reader of the directory looks for
+ * Reports that something in the watched places may have changed, but not what. The reader of the directory looks for
  * itself, so a lost, late or repeated event does no harm.
  */
 import { basename } from 'node:path';
@@ -11,9 +11,11 @@ import { type WatchPoint, type WatchPoints, watchPointsText } from './watch-poin
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
 export interface ConfigurationWatchOptions {
-  /** This file may have changed; null: anything may have. May be called often. */
+  /** Called, maybe often, when this file may have changed; null: any file may have. */
   readonly onHint: (file: string | null) => void;
-  /** Watching does not work, for example because no inotify watches are left. No hints come until the next `follow`. */
+  /**
+   * Called when watching fails, for example when no inotify watches are left. No hints come until the next `follow`.
+   */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -27,8 +29,8 @@ export class ConfigurationWatch {
   }
 
   /**
-   * Watches these points from now on, and gives a hint when the watch has begun. Does nothing when they are the
-   * same.
+   * Watches these points from now on, and gives a hint when the watch has begun. Does nothing if it watches them
+   * already.
    */
   async follow(points: WatchPoints): Promise<void> {
     const text = watchPointsText(points);
@@ -44,12 +46,13 @@ export class ConfigurationWatch {
     });
     this.#watcher = watcher;
     watcher.on('ready', () => this.#options.onHint(null));
-    // The raw events: `change` loses the second of two changes of a file within 50 ms, as configuration-watch.test.ts shows.
+    // Use the raw events: `change` loses the second of two changes within 50 ms, as configuration-watch.test.ts shows.
     watcher.on('raw', (_event, name, details) => {
       const { data } = rawDetailsSchema.safeParse(details);
       const file = data === undefined ? null : fileOf(data.watchedPath, name, points.get(data.watchedPath));
       if (file === undefined || watcher !== this.#watcher) return;
-      // A directory on the way may have moved. chokidar then stops watching it, even if it is back before the next look.
+      // A directory on the path may have moved. chokidar then stops watching, even if the directory comes back, so
+      // watch anew.
       if (file === null) this.#following = '';
       this.#options.onHint(file);
     });
@@ -72,7 +75,7 @@ function fileOf(
   name: string | null,
   point: WatchPoint | undefined,
 ): string | null | undefined {
-  // The event of a directory that is itself removed or moved has the directory's own name.
+  // When a directory itself is removed or moved, the event has the directory's own name.
   if (name === null || point === undefined || name === basename(directory)) return null;
   if (point.names.has(name)) return null;
   return point.isSource && isConfigurationFile(name) ? name : undefined;

@@ -64,7 +64,7 @@ export interface ConfigurationFacts {
 export interface Story {
   /** The verdict, to be read after the name: `waits 4 s for restart 3: it exited with code 1`. */
   readonly says: string;
-  /** What happens next without the operator, as sentences. */
+  /** The next events that need no operator, as sentences. */
   readonly next?: string | undefined;
   /** The things that the operator can do, as sentences. */
   readonly advice?: string | undefined;

@@ -1,6 +1,6 @@
 /**
- * The instance: a declared process and what is known of it. The record is stored nested by writer (field table in
- * controllers/README.md); API clients see it flat, as InstanceInfo.
+ * The instance: a declared process and what is known of it. The stored record groups its fields by writer (field table
+ * in controllers/README.md); API clients see flat fields, as InstanceInfo.
  */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from './names.js';
@@ -43,7 +43,7 @@ export const reasonSchema = z.enum([
 ]);
 export type Reason = z.output<typeof reasonSchema>;
 
-/** Who wanted an instance: `enforcer` made it for a minimum; `client` is a person or a tool. */
+/** The maker of an instance: `enforcer` made it for a minimum; `client` is a person or a tool. */
 const makerSchema = z.enum(['enforcer', 'client']);
 export type Maker = z.output<typeof makerSchema>;
 
@@ -51,9 +51,9 @@ export const desiredSchema = z.object({
   goal: goalSchema,
   /** `instance`: the goal is `stop` because the program reported itself STOPPED. Absent: a client asked for the goal. */
   stoppedBy: z.literal('instance').optional(),
-  /** Raised by every restart request. The wrapper restarts when it has not yet acted on this value. */
+  /** A counter that every restart request raises. The wrapper restarts when it has not yet acted on this value. */
   restartToken: z.int().min(0),
-  /** It takes the content in force as soon as it has no players. */
+  /** The instance takes the content in force as soon as it has no players. */
   updateWhenEmpty: z.literal(true).optional(),
 });
 
@@ -80,9 +80,9 @@ export const storedStatusSchema = z.object({
   state: instanceStateSchema,
   reason: reasonSchema.nullable(),
   message: z.string().nullable(),
-  /** A warning of the last install, for a person: something without effect, such as a missing file. Absent: nothing. */
+  /** A warning of the last install, for a person, such as a missing file. Absent: no warning. */
   warning: z.string().optional(),
-  /** Null: nothing runs. NO_HOST_PID: it runs in a container, which has no process of its own on the node. */
+  /** Null: nothing runs. NO_HOST_PID: a container runs, which has no process of its own on the node. */
   pid: z.int().nullable(),
   restarts: z.int().min(0),
   exitCode: z.int().nullable(),
@@ -96,29 +96,29 @@ export const storedStatusSchema = z.object({
    * Whether the instance has been ready with the content that it has (`src/channel/master/first-readiness.ts`).
    */
   hasBeenReady: z.boolean(),
-  /** While that is false: when its run was first reported ONLINE, Unix milliseconds. */
+  /** When the run was first reported ONLINE, while `hasBeenReady` is false. Unix milliseconds. */
   upAt: z.number().optional(),
-  /** It has said how many players it has: since then unknown players are not none. Absent: never. */
+  /** The instance has said before how many players it has, so an unknown number does not mean none. Absent: never. */
   countsPlayers: z.literal(true).optional(),
   /** The node confirmed that process and working directory are gone (goal `remove`). */
   gone: z.boolean(),
-  /** Its node was lost and is back, and has not reported it yet. */
+  /** The instance's node was lost and is back, but has not reported the instance yet. */
   awaitsReport: z.literal(true).optional(),
-  /** A restart was asked for, and its node has not said yet that the run from before is over. */
+  /** A restart was asked for, and the node has not yet reported the end of the earlier run. */
   awaitsRestart: z.literal(true).optional(),
   /**
-   * When it ended by itself (`hasEndedByItself`), or the last news of it when something else was asked of it at rest
-   * (`withRest`). Unix milliseconds by the master's clock. Gone when it runs again.
+   * When the instance ended by itself (`hasEndedByItself`), or its last news when something else was asked of it at
+   * rest (`withRest`). Unix milliseconds by the master's clock. Removed when it runs again.
    */
   endedAt: z.number().optional(),
 });
 
-/** A process, or none. Only an instance without a process has ended, or is gone from its node. */
+/** The process, or none. Only an instance without a process has ended, or is gone from its node. */
 type ProcessStatus =
   | { pid: number; gone: false; endedAt?: never }
   | { pid: null; gone: boolean; endedAt?: number };
 
-/** Until the instance has been ready with its content, its first moment ONLINE counts. */
+/** `upAt` exists only until the instance has been ready with its content. */
 type FirstReadiness = { hasBeenReady: true; upAt?: never } | { hasBeenReady: false; upAt?: number };
 
 export type StoredStatus = z.output<typeof storedStatusSchema>;
@@ -128,7 +128,7 @@ export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof Firs
 
 const homeSchema = z.object({ nodeId: nameSchema, port: z.int().min(1).max(65_535).nullable() });
 
-/** The record in the form that it has on disk. Readers take it through `instanceOf`. */
+/** The record in its stored form. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({
   id: instanceIdSchema,
   configurationName: nameSchema,
@@ -140,18 +140,18 @@ export const instanceRecordSchema = z.object({
   /** 100 = one core. */
   cpu: z.int().min(0),
   createdAt: z.number(),
-  /** Who wanted the instance. */
+  /** The maker of the instance. */
   madeBy: makerSchema,
   /** The instance that this one was made to replace; absent: none. */
   replaces: instanceIdSchema.optional(),
-  /** That of its configuration's rollout when it was made, or updated in place; absent: 0. */
+  /** The generation of the configuration's rollout when the instance was made or updated in place; absent: 0. */
   generation: z.int().min(0).optional(),
-  /** A rollout is to replace it, and it has players. Absent: no. */
+  /** A rollout is to replace the instance, which has players. Absent: no. */
   outdated: z.literal(true).optional(),
   desired: desiredSchema,
-  /** Null until placed. Placement is taken away when a stopped instance is started, so that it must fit anew. */
+  /** Null until placed. A start of a stopped instance clears the placement, so that it must fit anew. */
   placement: placementSchema.nullable(),
-  /** The place of its last placement. A static instance never leaves that node; others go back there if they fit. */
+  /** The last place. A static instance never leaves that node; others go back there if they fit. */
   home: homeSchema.nullable(),
   status: storedStatusSchema,
 });
@@ -159,7 +159,7 @@ export const instanceRecordSchema = z.object({
 type StoredInstance = z.output<typeof instanceRecordSchema>;
 export type InstanceRecord = Omit<StoredInstance, 'status'> & { status: InstanceStatus };
 
-/** A stored record as its readers have it. */
+/** The stored record in the form that readers use. */
 export function instanceOf(stored: StoredInstance): InstanceRecord {
   return isInLine(stored) ? stored : { ...stored, status: statusOf(stored.status) };
 }
@@ -169,9 +169,7 @@ function isInLine(stored: StoredInstance): stored is InstanceRecord {
   return (pid === null || (!gone && endedAt === undefined)) && (!hasBeenReady || upAt === undefined);
 }
 
-/**
- * Brings fields in line that cannot be together: a process outweighs an end, and readiness outweighs the wait for it.
- */
+/** Drops fields that contradict each other: a process outweighs an end, and readiness outweighs the wait for it. */
 export function statusOf(stored: StoredStatus): InstanceStatus {
   const { pid, gone, endedAt, hasBeenReady, upAt, ...common } = stored;
   const process: ProcessStatus =
@@ -186,18 +184,17 @@ export type InstancePlacement = NonNullable<InstanceRecord['placement']>;
 export type PlacedTemplate = z.output<typeof placedTemplateSchema>;
 
 /**
- * The instance is wanted, but it ended by itself and its restart policy does not start it again. Its node has
- * reported so.
+ * True when a wanted instance ended by itself, as its node reported, and its restart policy does not start it again.
  */
 export function hasFinished({ desired, status }: Pick<InstanceRecord, 'desired' | 'status'>): boolean {
   if (desired.goal !== 'run' || status.pid !== null) return false;
-  // A client may have reported another state since.
+  // A client may have reported another state meanwhile.
   return status.endedAt !== undefined || (status.state === 'STOPPED' && status.reason === 'exited');
 }
 
 /**
- * What an instance says of its players. `some`: it has some. `none`: it has none. `unsaid`: it is up, and has said how
- * many before but does not say it now. `unknown`: it has never said how many, or is not up.
+ * The knowledge about players. `some`: the instance has some. `none`: it has none. `unsaid`: it is up and said a number
+ * earlier, but not now. `unknown`: it has never said a number, or is not up.
  */
 export type Players = 'some' | 'none' | 'unsaid' | 'unknown';
 
@@ -206,7 +203,7 @@ export function playersOf({ status }: Pick<InstanceRecord, 'status'>): Players {
   return status.countsPlayers === true && status.state === 'ONLINE' ? 'unsaid' : 'unknown';
 }
 
-/** True where somebody may be playing: an unsaid number is not none before the process has ended. */
+/** True when somebody may be playing: an unsaid number does not mean none while the process lives. */
 export function mayBeUsed(players: Players): boolean {
   return players === 'some' || players === 'unsaid';
 }
@@ -216,9 +213,9 @@ export function hasPlayers(record: Pick<InstanceRecord, 'status'>): boolean {
 }
 
 /**
- * Stopped as wanted, or finished: nothing of it lives, and nothing is about to. It has given RAM and CPU back, and
- * stays so while its files are removed. Only its node's report counts: an instance that reports STOPPED of itself may
- * run on for a while.
+ * Stopped as wanted, or finished: no process lives or is about to start, and RAM and CPU are given back. This stays so
+ * while its files are removed.
+ * Only the node's report counts: an instance that reports itself STOPPED may run on for a while.
  */
 export function isAtRest(record: InstanceRecord): boolean {
   if (hasFinished(record)) return true;
@@ -230,8 +227,8 @@ export function isAtRest(record: InstanceRecord): boolean {
 }
 
 /**
- * Notes that an instance at rest has ended, before a change of its goal or its state hides that. Counted again, it would
- * hold RAM that another one may have by then. Any other record stays as it is.
+ * Sets `endedAt` on an instance at rest before a change of goal or state. Otherwise the ledger would count RAM again
+ * that another instance may hold by now. Leaves any other record as it is.
  */
 export function withRest(record: InstanceRecord): InstanceRecord {
   const { status } = record;
@@ -240,8 +237,8 @@ export function withRest(record: InstanceRecord): InstanceRecord {
 }
 
 /**
- * Over by its own word or by its restart policy, and not static: nobody asked to keep it. It holds no port, and
- * instance-cleanup removes it in time.
+ * True for an instance that is not static, and over by its own word or its restart policy: nobody asked to keep it. It
+ * holds no port, and instance-cleanup removes it in time.
  */
 export function hasEndedByItself(record: InstanceRecord): boolean {
   if (record.static || record.desired.goal === 'remove' || !isAtRest(record)) return false;
@@ -261,12 +258,12 @@ export function withEnd(record: InstanceRecord, now: number): InstanceRecord {
 }
 
 /**
- * True when a start with another content loses nothing: the instance has never been ready with its content. Its start
- * is still to come, or will not become ready, or no node takes it.
+ * True when a start with another content loses nothing: the instance has never been ready with its content. It has yet
+ * to start, or will not become ready, or no node takes it.
  */
 export function awaitsFirstStart({ desired, placement, status }: InstanceRecord): boolean {
   if (desired.goal !== 'run') return false;
-  // Until placement has answered, what is started again goes home with the content that it had.
+  // Until placement has answered, an instance that is started again goes home with the content that it had.
   if (placement === null) return status.message !== null;
   if (status.hasBeenReady || status.state === 'ONLINE') return false;
   return status.pid === null || status.reason === 'not-ready';
@@ -307,8 +304,8 @@ export const instanceInfoSchema = z.object({
 export type InstanceInfo = z.output<typeof instanceInfoSchema>;
 
 /**
- * The flat view of a record. `lastHeartbeat` may be later than the record's: a node's beat counts for its running
- * instances.
+ * The flat view of a record. `lastHeartbeat` may be later than the record's, because a beat of the node counts for its
+ * running instances.
  */
 export function toInstanceInfo(record: InstanceRecord, lastHeartbeat: number): InstanceInfo {
   const { placement, status } = record;

@@ -1,7 +1,7 @@
 /**
- * The rollout of a configuration: how far its content has reached the instances, and which content new ones are made
- * from. Its record is there once a configuration has an `update` block that replaces instances, or somebody asked for a
- * rollout. The field table stands in controllers/README.md.
+ * The rollout of a configuration: how far its content has reached the instances, and which content new ones get. The
+ * record exists once a configuration's `update` block replaces instances, or somebody asked for a rollout. Its field
+ * table is in controllers/README.md.
  */
 import { z } from 'zod';
 import type { Configuration } from './configuration.js';
@@ -36,15 +36,15 @@ export type RolloutCause = z.output<typeof rolloutCauseSchema>;
 
 /** Why a content is held back, as a short stable code. `message` says it in words and numbers. */
 const rolloutReasonSchema = z.enum([
-  /** No instance of it became good in time. */
+  /** No instance of the content became good in time. */
   'no-progress',
-  /** No node has room for one. */
+  /** No node has room for an instance of the content. */
   'not-placeable',
   /** A static instance would lose its directory. */
   'loses-files',
   /** A person asked for a rollback. */
   'rollback',
-  /** A rollback made no progress: what it brings back does not become good either. */
+  /** A rollback made no progress: the older content does not become good either. */
   'rollback-failed',
 ]);
 export type RolloutReason = z.output<typeof rolloutReasonSchema>;
@@ -63,25 +63,25 @@ export const NO_COUNTS: RolloutCounts = { total: 0, updated: 0, good: 0, outdate
 /** Store value of `rollouts/<name>`. Instants are Unix milliseconds, revisions are hashes of contents. */
 export const rolloutRecordSchema = z.object({
   name: nameSchema,
-  /** The last good content; null: there was none. While `to` is held back, new instances are made from it. */
+  /** The last good content; null: none. While `to` is held back, new instances get it. */
   from: z.string().nullable(),
-  /** The content of the configuration that the rollout has taken up. */
+  /** The content that the rollout has taken up. */
   to: z.string(),
-  /** Raised where the same content is to be made anew. An instance of a lower one is outdated. */
+  /** A counter, raised when the same content is to be made anew. An instance of a lower generation is outdated. */
   generation: z.int().min(0),
   state: rolloutStateSchema,
   cause: rolloutCauseSchema,
-  /** Both null unless the content is held back. */
+  /** `reason` and `message` are null unless the content is held back. */
   reason: rolloutReasonSchema.nullable(),
   message: z.string().nullable(),
-  /** The key or person that asked for it; null: a changed file or template did. */
+  /** The key or person that asked for the rollout; null: a changed file or template caused it. */
   by: z.string().nullable(),
   since: z.number(),
-  /** When it came to its end, or failed; null: it goes on. */
+  /** When the rollout ended or failed; null: it goes on. */
   endedAt: z.number().nullable(),
-  /** The last progress; null: nothing can be replaced now, such as while players are waited for. */
+  /** When the last progress was; null: nothing can be replaced now, such as while players are waited for. */
   progressAt: z.number().nullable(),
-  /** The canaries are good, or there are none: all others follow. */
+  /** The canaries are good, or there are none: all other instances follow. */
   isPromoted: z.boolean(),
   paused: z
     .object({
@@ -100,7 +100,7 @@ export type RolloutRecord = Readonly<z.output<typeof rolloutRecordSchema>>;
 const HELD_BACK: ReadonlySet<RolloutState> = new Set(['failed', 'rolling-back', 'rolled-back']);
 const ENDED: ReadonlySet<RolloutState> = new Set(['failed', 'rolled-back', 'complete']);
 
-/** The state, or that which a pause interrupts. */
+/** The state, or the state that a pause interrupts. */
 export function phaseOf({
   state,
   paused,
@@ -108,27 +108,27 @@ export function phaseOf({
   return state === 'paused' ? (paused?.was ?? 'rolling') : state;
 }
 
-/** The content of the file is not used: new instances are made from `from`. */
+/** True when the content of the file is not used: new instances get `from`. */
 export function isHeldBack(rollout: Pick<RolloutRecord, 'state' | 'paused' | 'from' | 'to'>): boolean {
   return HELD_BACK.has(phaseOf(rollout)) && rollout.from !== null && rollout.from !== rollout.to;
 }
 
-/** Nothing more is replaced by itself. */
+/** True when the rollout replaces nothing more. */
 export function hasEnded({ state }: Pick<RolloutRecord, 'state'>): boolean {
   return ENDED.has(state);
 }
 
-/** The revision that the instances are brought to. */
+/** The revision that the rollout brings the instances to. */
 export function targetOf(rollout: RolloutRecord): string {
   return HELD_BACK.has(phaseOf(rollout)) ? (rollout.from ?? rollout.to) : rollout.to;
 }
 
-/** The revision that others than the rollout make new instances from: canaries stay few. */
+/** The revision of new instances that the rollout does not make itself, so that canaries stay few. */
 export function revisionForNew(rollout: RolloutRecord): string {
   return rollout.isPromoted ? targetOf(rollout) : (rollout.from ?? rollout.to);
 }
 
-/** True when an instance of `from` needs nothing new for `to`: only fields differ that hold without a restart. */
+/** True when `to` needs no other process than `from`: only fields differ that apply without a restart. */
 export function isSameProcess(from: Configuration, to: Configuration, place?: FieldPlace): boolean {
   const strongest = strongestClass(changedFields(from, to, place));
   return strongest === null || strongest === 'live';

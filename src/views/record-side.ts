@@ -1,4 +1,4 @@
-/** The records of a view: what was decided is looked at again, and written through the door. */
+/** The records of a view: checks that they are still as the decision saw them, and writes them through the door. */
 import { Conflict } from '../loop/reconciler.js';
 import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
 import { untilShown } from '../store/modify.js';
@@ -15,7 +15,7 @@ export interface RecordSideOptions<Value, Edit> {
   readonly records: MirrorReader<Value>;
   /** The hash of a record's content. */
   readonly hashOf: (value: Value) => string;
-  /** The hash of a record that cannot be read, and may be overwritten. Absent: such a record is no content. */
+  /** The hash of an unreadable record that may be overwritten. Absent: an unreadable record counts as no content. */
   readonly hashOfAside?: (aside: SetAside) => string;
   readonly store: Store;
   readonly door: RecordDoor<Edit | Removal>;
@@ -55,7 +55,7 @@ export class RecordSide<Value, Edit> implements Contents {
     return record;
   }
 
-  /** The revision of the record with this content; 0: there is none, as expected. Throws `Conflict`. */
+  /** The revision of the record if it has this content; 0: none exists, as expected. Throws `Conflict` otherwise. */
   revisionOf(name: string, expected: string | undefined): number {
     if (this.get(name) !== expected) throw hasChanged(name);
     return this.#options.records.get(name)?.revision ?? this.#aside.get(name)?.revision ?? 0;
@@ -77,7 +77,7 @@ export class RecordSide<Value, Edit> implements Contents {
     try {
       for (const some of inTransactions(edits)) await records.until(await door.write(some));
     } catch (error) {
-      // The next round decides with the record of the writer that was faster.
+      // After a conflict, wait for the other writer's record, so that the next round decides by it.
       await untilShown(store, records).catch(() => undefined);
       throw error;
     }

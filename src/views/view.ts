@@ -1,10 +1,10 @@
 /**
- * What one kind of directory of a master (configurations, templates) and the engine that brings it in line with the
- * records know of each other. The engine is `controllers/master/directories`.
+ * The interface between one kind of directory of a master (configurations, templates) and the engine that keeps
+ * directory and records in line. The engine is `controllers/master/directories`.
  */
 import type { Part } from '../loop/lifecycle.js';
 
-/** By name, what one side has: a hash that names a content. A `Map`, or a look into the records. */
+/** The contents of one side, by name: a hash names each content. A `Map`, or a view of the records. */
 export interface Contents {
   get(name: string): string | undefined;
   keys(): Iterable<string>;
@@ -12,11 +12,11 @@ export interface Contents {
 }
 
 export type ConflictKind =
-  /** Another master, or the API, changed it since this directory had it, and so did this directory. */
+  /** Both this directory and another master, or the API, changed it since they agreed. */
   | 'both-changed'
   /** It was removed elsewhere, and changed here. */
   | 'removed-there'
-  /** It is not known what this directory began with. */
+  /** The base is unknown: nothing says what this directory began with. */
   | 'unknown-base';
 
 export interface ViewConflict {
@@ -36,13 +36,13 @@ export interface RemovalThere {
   readonly expected: string;
 }
 
-/** Which directory, and how far the records are. */
+/** The identity of the directory, and the revision of the records. */
 export interface Standing {
   readonly directory: string;
   readonly revision: number;
 }
 
-/** What both sides have now. */
+/** The present contents of both sides. */
 export interface Observation {
   /** The directory. */
   readonly here: Contents;
@@ -51,18 +51,21 @@ export interface Observation {
   /** Names that cannot be judged now: a broken file, a write under way, a record that cannot be read. */
   readonly undecided: ReadonlySet<string>;
   readonly standing: Standing;
-  /** True for a name whose present record this directory had brought. */
+  /** True for a name whose present record came from this directory. */
   readonly brought: (name: string) => boolean;
 }
 
-/** The files and the records of one kind. Effects throw `Conflict` or DRV_STORE_CONFLICT where a side has changed. */
+/**
+ * The files and the records of one kind. Writes throw `Conflict` or DRV_STORE_CONFLICT when a side has changed
+ * meanwhile.
+ */
 export interface ViewTree {
-  /** Undefined: nothing may be concluded now, such as from a directory that cannot be read. */
+  /** Undefined: nothing can be concluded now, such as when the directory cannot be read. */
   observe(): Observation | undefined;
-  /** `present`: what the directory must have for it; undefined: nothing. */
+  /** `present`: the content that the directory must have for the name; undefined: none. */
   writeHere(name: string, hash: string, present: string | undefined): Promise<void>;
   removeHere(name: string, present: string): Promise<void>;
-  /** Resolves when `observe` shows it. */
+  /** Resolves when `observe` shows the changes. */
   writeThere(changes: readonly ChangeThere[]): Promise<void>;
   removeThere(removals: readonly RemovalThere[]): Promise<void>;
 }
@@ -70,28 +73,28 @@ export interface ViewTree {
 /** Names that somebody asked to remove. */
 export type Confirmed = ReadonlySet<string> | 'all';
 
-/** Keeps a directory and its records in line. Its answers are those of its last decision: asking changes nothing. */
+/** Keeps a directory and its records in line. Its answers come from its last decision: asking changes nothing. */
 export interface DirectoryFollower extends Part {
-  /** A side may have changed. */
+  /** Called when a side may have changed. */
   wake(): void;
   /**
-   * Resolves when there is nothing to do but for conflicts. Throws what hinders it; it goes on trying all the same.
-   * `confirmed`: what goes without a further word, however much it is.
+   * Resolves when only conflicts are left. Throws the error that hinders it, but goes on trying. `confirmed`: the names
+   * that may be removed, however many.
    */
   follow(confirmed?: Confirmed): Promise<void>;
-  /** Names that wait for a person. */
+  /** Names in conflict, which wait for a person. */
   conflicts(): readonly ViewConflict[];
   /** Names whose removal waits to be confirmed, in order. */
   waiting(): readonly string[];
-  /** Whether the records have something else of a name than the directory, and keep it: that is in force. */
+  /** Whether the records have another content than the directory, and stay so: then the record is in force. */
   isBehind(name: string): boolean;
 }
 
-/** How a view writes the records: the leader has the store, any other master asks the leader. */
+/** The way of a view to write records: the leader writes the store, any other master asks the leader. */
 export interface RecordDoor<Edit> {
   /**
-   * Writes the edits in one transaction. Resolves with its revision. Throws DRV_STORE_CONFLICT when a record is at another revision, and
-   * what hinders the write.
+   * Writes the edits in one transaction; resolves with its revision. Throws DRV_STORE_CONFLICT when a record has
+   * another revision, and any error of the write.
    */
   write(edits: readonly Edit[]): Promise<number>;
 }

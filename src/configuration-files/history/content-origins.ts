@@ -1,26 +1,26 @@
 /**
- * Who brought what the files say, for the history: the commit of the directory, and who wrote through the API. Commits
- * are asked for before a reading counts, so that records follow files without a wait in between.
+ * Remembers who brought the contents of files, for the history: the commit of the directory, and writers through the
+ * API. It asks for commits before a reading counts, so that the records follow the files without a wait.
  */
 import type { ContentOrigin } from '../../model/configuration-history.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { type GitOrigin, gitOriginsOf } from './git-origins.js';
 
-/** Who writes a file through the API or a command. */
+/** The author of a write through the API or a command. */
 export interface FileWriter {
-  /** As the audit trail names the caller. */
+  /** The name of the caller in the audit trail. */
   readonly key: string;
-  /** Why an older content is brought back; absent: it is none. */
+  /** Why an older content is brought back; absent: the write is no rollback. */
   readonly rollback?: string;
 }
 
 export interface ContentSource {
   readonly origin: Omit<ContentOrigin, 'node'>;
-  /** Why the content before it is taken back; undefined: it is not. */
+  /** Why the content before it is taken back; undefined: the change is no rollback. */
   readonly rollback: string | undefined;
 }
 
-/** What a reading of a file says of it; one that was not read anew has the same signature. */
+/** The part of a reading that matters here. An unchanged file keeps its signature. */
 interface ReadFile {
   readonly kind: 'valid' | 'broken';
   readonly signature: string;
@@ -30,9 +30,9 @@ export class ContentOrigins {
   readonly #directory: string;
   readonly #logger: Pick<Logger, 'info'>;
   #isFailureTold = false;
-  /** By file. */
+  /** The commits by file name. */
   readonly #commits = new Map<string, GitOrigin>();
-  /** Of what the records do not say yet, by name of the configuration. */
+  /** The writers of contents that the records do not have yet, by name of the configuration. */
   readonly #writers = new Map<string, FileWriter>();
 
   constructor(directory: string, logger: Pick<Logger, 'info'>) {
@@ -40,7 +40,7 @@ export class ContentOrigins {
     this.#logger = logger;
   }
 
-  /** Asks for the commits of what was read and does not count yet. */
+  /** Asks git for the commits of valid readings that changed and do not count yet. */
   async look(
     readings: Iterable<readonly [file: string, ReadFile | undefined]>,
     settled: ReadonlyMap<string, ReadFile>,
@@ -61,31 +61,31 @@ export class ContentOrigins {
     }
   }
 
-  /** Where a file is written first, whoever writes it. */
+  /** The source of a content whose file is written first, by the API or by hand. */
   of(name: string, file: string): ContentSource {
     const { origin, rollback } = this.ofWriter(name, file);
     return { origin: { ...this.ofFile(file).origin, key: origin.key }, rollback };
   }
 
-  /** Of a file that nobody wrote through the API. */
+  /** The source of a file that nobody wrote through the API. */
   ofFile(file: string): ContentSource {
     const { commit = null, isDirty = null } = this.#commits.get(file) ?? {};
     return { origin: { file, key: null, commit, isDirty }, rollback: undefined };
   }
 
-  /** Of what was noted to be written, before a file says it: it comes from no commit. */
+  /** The source of an announced write whose file may not exist yet: it has no commit. */
   ofWriter(name: string, file: string): ContentSource {
     const { key = null, rollback } = this.#writers.get(name) ?? {};
     return { origin: { file, key, commit: null, isDirty: null }, rollback };
   }
 
-  /** Notes who is about to write the file of a configuration; undefined: not known. */
+  /** Notes who is about to write the file of a configuration; undefined: forget the writer. */
   noteWriter(name: string, writer: FileWriter | undefined): void {
     if (writer === undefined) this.#writers.delete(name);
     else this.#writers.set(name, writer);
   }
 
-  /** Called when the records say what the files say: later changes are those of somebody else. */
+  /** Called when records and files agree: later changes have other authors. */
   forgetWriters(): void {
     this.#writers.clear();
   }

@@ -1,6 +1,6 @@
 /**
- * Tells which commit the files of a directory come from, and whether they are as that commit has them. It asks git for
- * names and hashes only. Nobody has vouched for the repository, so no setting of it may make git run a program.
+ * Tells which commit the files of a directory come from, and whether they match it. It asks git for names and hashes
+ * only. The repository is not trusted, so none of its settings may make git run a program.
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -14,13 +14,13 @@ import { messageOf } from '../../model/errors.js';
 export interface GitOrigin {
   /** The commit that the work tree is at, in full. */
   readonly commit: string;
-  /** The file is not as the commit has it. Null: that cannot be known, as for a symbolic link, whose target may change. */
+  /** True when the file differs from the commit. Null: unknown, as for a symbolic link, whose target may change. */
   readonly isDirty: boolean | null;
 }
 
 const LIMIT_MS = 5000;
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
-/** A larger file is not read: no configuration is as large. */
+/** The largest file that is read: no configuration is larger. */
 const MAX_HASHED_BYTES = 1024 * 1024;
 const FILES_AT_ONCE = 32;
 const MOST_NAMES = 50;
@@ -30,11 +30,11 @@ const TREE_ENTRY = /\d+ \w+ ([0-9a-f]+)\t([^\0]+)\0/g;
 const INDEX_ENTRY =
   /100\d+ ([0-9a-f]+) 0\t([^\0]+)\0\s+(ctime: \S+)\s+(mtime: \S+)\s+dev: \S+\s+(ino: \S+)\s+uid: \S+\s+gid: \S+\s+(size: \S+)/g;
 
-/** What git tells for one question. */
+/** The answers of git to one question. */
 interface Known {
   readonly directory: string;
   readonly commit: string;
-  /** The hashes of what the commit has in the directory, by name; undefined: its objects cannot be read. */
+  /** The hashes of the commit's files in the directory, by name; undefined: git cannot read its objects. */
   readonly committed: ReadonlyMap<string, string> | undefined;
   /** The hash and the status that the index has of each file. */
   readonly noted: ReadonlyMap<string, string>;
@@ -43,8 +43,8 @@ interface Known {
 }
 
 /**
- * Settings of the command line stand above those of a repository. The commands below read no content, so they run no
- * filter and no program that compares. A repository of another user is read, as its settings can do nothing.
+ * Settings of the command line override those of the repository. The commands below read no content, so git runs no
+ * filter and no program that compares. A repository of another user is read too, because its settings can do nothing.
  */
 const GUARDS = [
   '--no-pager',
@@ -58,7 +58,7 @@ const GUARDS = [
   ].flatMap((setting) => ['-c', setting]),
 ];
 
-/** No transport is allowed: objects that the repository lacks would be fetched by a program that it names. */
+/** No transport is allowed: otherwise git would fetch missing objects with a program that the repository names. */
 const ENVIRONMENT = {
   PATH: process.env.PATH,
   HOME: '/nonexistent',
@@ -73,8 +73,9 @@ const ENVIRONMENT = {
 };
 
 /**
- * The origins of `files`, names in `directory`. Empty: the directory is in no work tree, in one whose commit does not
- * have it, or git cannot be asked; then `onFailure` gets the reason. Never throws. Asks the disk anew each time.
+ * The origins of `files`, which are names in `directory`. Never throws. Asks the disk anew each time.
+ * Empty: the directory is in no work tree, or its commit does not have the directory, or git failed; then `onFailure`
+ * gets the reason.
  */
 export async function gitOriginsOf(
   directory: string,
@@ -85,7 +86,7 @@ export async function gitOriginsOf(
   if (files.length === 0 || !(await isInWorkTree(directory))) return origins;
   try {
     const known = await knownOf(directory, files);
-    // A commit without blobs here does not have this directory.
+    // Without blobs here, the commit does not have this directory.
     if (known.committed?.size === 0) return origins;
     for (let from = 0; from < files.length; from += FILES_AT_ONCE) {
       const some = files.slice(from, from + FILES_AT_ONCE);
@@ -99,7 +100,7 @@ export async function gitOriginsOf(
   return origins;
 }
 
-/** Spares a start of git where there is nothing to ask, and a warning where git is not installed. */
+/** Saves a start of git outside of work trees, and a warning where git is not installed. */
 async function isInWorkTree(directory: string): Promise<boolean> {
   let top = await realpath(directory).catch(() => '/');
   while (top !== '/') {
@@ -113,11 +114,11 @@ async function knownOf(directory: string, files: readonly string[]): Promise<Kno
   const said = await git(directory, 'rev-parse', 'HEAD', '--git-path', 'index');
   const commit = said.slice(0, said.indexOf('\n'));
   const index = resolve(directory, said.slice(commit.length).trim());
-  // A match with many names takes longer than to read all that the index has here.
+  // With many names, reading the whole directory of the index is faster than matching them.
   const paths = files.length < MOST_NAMES ? files : ['.'];
   const [tree, entries, status] = await Promise.all([
     git(directory, 'ls-tree', '-z', commit).catch(() => undefined),
-    // The only words in which git tells what it noted of a file and compares no content, which would run filters.
+    // Only this command tells what git noted of a file without comparing contents, which would run filters.
     git(directory, 'ls-files', '-z', '--stage', '--debug', '--', ...paths).catch(() => ''),
     stat(index, { bigint: true }).catch(() => undefined),
   ]);
@@ -143,20 +144,20 @@ async function isDirty(known: Known, file: string): Promise<boolean | null> {
   const status = await lstat(path, { bigint: true }).catch(() => undefined);
   if (status === undefined) return true;
   if (!status.isFile() || blob === undefined) return null;
-  // The file is as git wrote or added it. Its bytes may be others than the blob's: filters change the ends of lines.
-  // What changed when the index was written, or later, may look unchanged.
+  // The file is as git wrote or added it; its bytes may differ from the blob, because filters change line endings. A
+  // file changed when the index was written, or later, may look unchanged, so it is hashed.
   if (status.mtimeNs < known.notedAt && known.noted.get(file) === `${blob} ${notedOf(status)}`) return false;
   const now = await blobHash(path, blob.length);
   return now === undefined ? null : now !== blob;
 }
 
-/** What git's index would note of a file with this status, in the words of `ls-files --debug`. */
+/** The status of a file as git's index would note it, in the words of `ls-files --debug`. */
 function notedOf({ ctimeNs, mtimeNs, ino, size }: BigIntStats): string {
   const instant = (at: bigint): string => `${at / 1_000_000_000n}:${at % 1_000_000_000n}`;
   return `ctime: ${instant(ctimeNs)} mtime: ${instant(mtimeNs)} ino: ${ino & BITS_32} size: ${size & BITS_32}`;
 }
 
-/** Follows no link: the file may have become one. Undefined: it is no file, too large, or cannot be read. */
+/** Hashes a file without following a link, which it may have become. Undefined: no file, too large, or unreadable. */
 async function blobHash(path: string, hashDigits: number): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOFOLLOW;
   const file = await open(path, flags).catch(() => undefined);

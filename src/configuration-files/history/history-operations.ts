@@ -1,6 +1,6 @@
 /**
- * What a change of a configuration's record adds to its history, in the same transaction. The history goes with the
- * configuration.
+ * Makes the operation by which a change of a configuration's record enters its history, in the same transaction. The
+ * history is removed with the configuration.
  */
 
 import type { ConfigurationRecord } from '../../model/configuration.js';
@@ -23,9 +23,9 @@ export interface HistoryRecords {
 }
 
 export interface HistoryChange {
-  /** Of the configuration. */
+  /** The name of the configuration. */
   readonly name: string;
-  /** The content that it gets; undefined: it is removed. */
+  /** The new content; undefined: the configuration is removed. */
   readonly content: NewContent | undefined;
   /** Unix milliseconds. */
   readonly at: number;
@@ -34,11 +34,11 @@ export interface HistoryChange {
 interface NewContent {
   readonly revision: string;
   readonly source: ContentSource;
-  /** Whose file it is. */
+  /** The id of the node whose file says it. */
   readonly node: string;
 }
 
-/** One operation, or none. A history that cannot be read begins anew. */
+/** Returns one operation or none. An unreadable history begins anew. */
 export function historyOperations(
   { configurations, histories, rollouts }: HistoryRecords,
   { name, content, at }: HistoryChange,

@@ -1,6 +1,6 @@
 /**
- * A terminal that somebody has attached to a run. Every level passes on the same few things: the owner that holds the
- * run, the runtime, the node and the master.
+ * A terminal that somebody has attached to a run. The owner of the run, the runtime, the node and the master all pass
+ * on the same few things.
  */
 
 export interface TerminalSize {
@@ -28,7 +28,7 @@ export interface Attachment {
    */
   readonly isTransparent: boolean;
 
-  /** All events from the first screen on. Call once. A slow reader delays nobody but itself. */
+  /** All events from the first screen on. Call once. A slow reader delays no other reader. */
   events(): AsyncGenerator<AttachEvent>;
 
   /**

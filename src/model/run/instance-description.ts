@@ -1,11 +1,11 @@
 /**
- * The facts that a node tells about an instance that it holds, for `why`: those by which its supervisor decides.
- * Durations stand instead of instants, because the clocks of machines differ. Travels over the channel.
+ * The facts that a node tells about an instance for `why`: those by which its supervisor decides. They hold durations,
+ * not timestamps, because the clocks of machines differ. They travel over the channel.
  */
 import { z } from 'zod';
 import { reasonSchema } from '../instance.js';
 
-/** More lines than a node tells. */
+/** A limit above the number of lines that a node tells. */
 const MOST_LINES = 100;
 const MOST_EXITS = 20;
 const MOST_CHARS = 65_536;
@@ -19,7 +19,7 @@ const describedExitSchema = z.object({
   /** Unix milliseconds, by the node's clock. */
   at: z.number(),
   agoMs: z.number(),
-  /** This field and the next are those of the past exit. */
+  /** `begunAt` and the next field have the meaning that they have in the past exit. */
   begunAt: z.number().optional(),
   mostMemoryBytes: z.number().optional(),
   code: z.int().nullable(),
@@ -75,7 +75,7 @@ export const instanceDescriptionSchema = z.object({
   problem: z.object({ reason: reasonSchema, message: text }).nullable(),
   /** Why the node cannot use the runtime; null: it can. */
   runtimeProblem: text.nullable(),
-  /** The newest first. */
+  /** The past exits, newest first. */
   exits: z.array(describedExitSchema).max(MOST_EXITS),
 });
 export type InstanceDescription = z.output<typeof instanceDescriptionSchema>;

@@ -1,6 +1,6 @@
 /**
- * The directory of a deleted static instance. Its node keeps the files, and `instance adopt` makes an instance of them
- * again.
+ * The directory of a deleted static instance. Its node keeps the files, and `instance adopt` makes an instance from
+ * them again.
  */
 import { z } from 'zod';
 import { instanceIdSchema, nameSchema } from '../names.js';

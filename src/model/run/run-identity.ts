@@ -1,6 +1,6 @@
 /**
- * The identity of a run beyond its number: a process of this host by pid and start time, or a container by its engine's
- * id. Handles keep it. It is checked wherever a runtime's answer is not trusted.
+ * The identity of a run beyond its number: pid and start time of a process of this host, or the engine's id of a
+ * container. Handles keep it. It is checked wherever a runtime's answer is not trusted.
  */
 import { z } from 'zod';
 
