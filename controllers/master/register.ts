@@ -30,7 +30,7 @@ import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsO
 /** How many record writes may be under way together, so that they share one commit. */
 const WRITES_AT_ONCE = 512;
 
-export interface MasterControllersOptions extends ReconcilersOptions {
+interface MasterControllersOptions extends ReconcilersOptions {
   readonly random: () => number;
   /**
    * True (the default): every key is looked at again within 5 minutes. False: a change that a wake rule misses stays

@@ -54,7 +54,7 @@ export interface OtherFiles {
   reload(options: ReloadOptions): Promise<void>;
 }
 
-export interface ConfigurationFilesOptions {
+interface ConfigurationFilesOptions {
   /** The files of this node. Only this part reads them. */
   readonly source: DirectorySource;
   /** Decides what the files mean for the records. Started and stopped with this part. */
@@ -68,7 +68,7 @@ export interface ConfigurationFilesOptions {
   readonly clock: Clock;
 }
 
-export interface PutOptions {
+interface PutOptions {
   readonly precondition?: Precondition | undefined;
   /** The caller who writes; absent: not known. */
   readonly by?: FileWriter | undefined;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { newConfigurationSchema } from '../model/configuration.js';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The schema checks less than Drover does: it leaves out rules between fields, and rules for file names. */
 export function configurationJsonSchema(): JsonSchema {

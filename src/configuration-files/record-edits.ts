@@ -30,7 +30,7 @@ export type RecordEdit =
 const LONGEST_WORDS = 500;
 
 /** The state that the leader needs to make a transaction of edits. */
-export interface EditedState extends HistoryRecords {
+interface EditedState extends HistoryRecords {
   readonly store: Pick<Store, 'barrier'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly configurations: HistoryRecords['configurations'] & Shown;

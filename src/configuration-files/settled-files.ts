@@ -15,7 +15,7 @@ interface Suspicion {
   readonly number: number;
 }
 
-export interface ReadingOrder {
+interface ReadingOrder {
   /** The number of the reading, in the order in which readings began. */
   readonly number: number;
   /** True when broken and missing files are believed without a second look. */

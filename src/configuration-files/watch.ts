@@ -10,7 +10,7 @@ import { type WatchPoint, type WatchPoints, watchPointsText } from './watch-poin
 
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
-export interface ConfigurationWatchOptions {
+interface ConfigurationWatchOptions {
   /** Called, maybe often, when this file may have changed; null: any file may have. */
   readonly onHint: (file: string | null) => void;
   /**

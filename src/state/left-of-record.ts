@@ -58,7 +58,7 @@ export function* setAsideOf(
 }
 
 /** The operator's wishes for a node. */
-export interface LeftOfNode {
+interface LeftOfNode {
   readonly cordoned: boolean;
   readonly drain?: Drain | undefined;
 }

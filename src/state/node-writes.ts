@@ -18,7 +18,7 @@ import { leftOfInstance } from './left-of-record.js';
 /** Tries to remove the node's record. A try fails only when that record changed meanwhile. */
 const FORGET_TRIES = 20;
 
-export interface NodeWriterOptions {
+interface NodeWriterOptions {
   readonly store: Store;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
@@ -41,7 +41,7 @@ export interface ShutOutOptions {
 }
 
 /** Ids of everything that was removed with a node. */
-export interface Forgotten {
+interface Forgotten {
   /** Instances whose records were removed. */
   readonly instances: readonly string[];
   /** The ones among `instances` whose files stay on the node's disk. */

@@ -90,7 +90,7 @@ export interface ViewPlan {
 }
 
 /** What is to be done for one name. */
-export type Verdict =
+type Verdict =
   | 'settled'
   | 'agree'
   | 'write-here'
@@ -99,7 +99,7 @@ export type Verdict =
   | 'remove-there'
   | ConflictKind;
 
-export interface Sides {
+interface Sides {
   readonly here: string | undefined;
   readonly base: Base | undefined;
   readonly there: string | undefined;

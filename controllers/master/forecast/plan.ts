@@ -69,7 +69,7 @@ function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
 }
 
 /** The instances that take the content without being replaced. */
-export interface Taken {
+interface Taken {
   readonly restarted: ReadonlySet<string>;
   /** Ids of instances that have the content from their next start on, or need no start for it. */
   readonly taken: ReadonlySet<string>;
@@ -102,7 +102,7 @@ function stepOf(instance: PlannedInstance): ContentStep | undefined {
 }
 
 /** The outcome of each instance. */
-export interface Fates extends Taken {
+interface Fates extends Taken {
   readonly ended: ReadonlySet<string>;
   readonly replaced: readonly ForetoldVictim[];
   /** Why a static instance is not updated, by its id. */

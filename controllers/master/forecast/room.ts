@@ -7,8 +7,8 @@ import type { StillPlaces } from './still-places.js';
 /** The most new instances that are placed in one plan: each takes some 10 µs, in which the master does nothing else. */
 const MOST_PLACED = 10_000;
 
-/** One new instance, and whose place it takes. */
-export interface NewOne extends Pick<Foretold, 'budget'> {
+/** A new instance, and the instance whose place it takes. */
+interface NewOne extends Pick<Foretold, 'budget'> {
   /** The instance that it replaces; null: none. */
   readonly victim: ForetoldVictim | null;
 }

@@ -29,7 +29,7 @@ export interface LeavingStep {
   readonly evenUsed: boolean;
 }
 
-export interface Leaving {
+interface Leaving {
   readonly now: readonly LeavingInstance[];
   /** The instances that end only when their players have left. */
   readonly waiting: readonly LeavingInstance[];

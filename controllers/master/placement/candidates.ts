@@ -55,7 +55,7 @@ export function candidateOf(
 }
 
 /** The port that an instance had, and who may hold it without making it busy. */
-export interface OldPort {
+interface OldPort {
   readonly port: number | null;
   /** The instance itself, when it still holds the port. */
   readonly holder?: string;

@@ -12,9 +12,9 @@ import type { MoveStep, RemoveStep, ReplaceStep } from './moves.js';
 /**
  * Returns checks that fail the transaction when the move is no longer wanted. Throws Conflict if that is already so.
  */
-export type MoveGuard = () => readonly Operation[];
+type MoveGuard = () => readonly Operation[];
 
-export interface MoverOptions extends StateRecords {
+interface MoverOptions extends StateRecords {
   readonly creations: Pick<InstanceCreations, 'replace'>;
   readonly writer: Pick<InstanceWriter, 'removeOfPair' | 'handOver'>;
   /** Called with each instance that is made. */

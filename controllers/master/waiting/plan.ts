@@ -7,7 +7,7 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 import { mustWait, type PlacementFacts, plan as planPlacement } from '../placement/plan.js';
 
 /** The least time between two looks, however much changes. */
-export const LOOK_EVERY_MS = 50;
+const LOOK_EVERY_MS = 50;
 /**
  * The least time between two rounds of explanations, per waiting instance, so that they stay a small share of the work.
  */

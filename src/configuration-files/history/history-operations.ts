@@ -22,7 +22,7 @@ export interface HistoryRecords {
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
 }
 
-export interface HistoryChange {
+interface HistoryChange {
   /** The name of the configuration. */
   readonly name: string;
   /** The new content; undefined: the configuration is removed. */
