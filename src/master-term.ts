@@ -56,7 +56,7 @@ export interface TermOptions {
 }
 
 /** What goes on from term to term. */
-export interface Lasting {
+interface Lasting {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
   readonly beats: BeatBook;

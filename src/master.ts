@@ -32,8 +32,8 @@ import { MasterState } from './state/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './state/node-writes.js';
 import { RolloutWriter } from './state/rollout-writes.js';
 import type { Store } from './store/store.js';
-import type { MetricSources } from './telemetry/metrics.js';
 import type { NodeFigures } from './telemetry/gauges.js';
+import type { MetricSources } from './telemetry/metrics.js';
 
 const NOTHING_USED = { ramMB: 0, cpu: 0, instances: 0 };
 

@@ -68,7 +68,7 @@ export interface Reconcilers {
   readonly updates: InstanceUpdates;
 }
 
-export interface ReconcilerWakes {
+interface ReconcilerWakes {
   readonly awaitingPlace: WakeFacts['awaitingPlace'];
   /** See `PlacementOptions`. */
   readonly onPlaceFreed: () => void;

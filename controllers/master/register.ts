@@ -30,7 +30,7 @@ import { type Change, type ControllerName, type Wake, type WakeFacts, wakeFactsO
 /** Records whose writes may be under way together: they share one commit. */
 const WRITES_AT_ONCE = 512;
 
-export interface MasterControllersOptions extends ReconcilersOptions {
+interface MasterControllersOptions extends ReconcilersOptions {
   readonly random: () => number;
   /**
    * True: every key is looked at again within 5 minutes (the default). False: a change that a rule forgets is never

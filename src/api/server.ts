@@ -86,7 +86,7 @@ export interface OwnAnswer {
 }
 
 /** The address and port that the server listens on. */
-export interface ListenAddress {
+interface ListenAddress {
   readonly host: string;
   readonly port: number;
 }

@@ -6,7 +6,7 @@ import { makeSignInCode } from '../client/ui/sign-in-code.js';
 import type { Daemon } from '../daemon/daemon.js';
 import { shellWord } from '../model/words.js';
 
-export interface DashboardLinesOptions {
+interface DashboardLinesOptions {
   /** Only a person reads the lines, and no log keeps the link. */
   readonly isTerminal: boolean;
   readonly version: string;

@@ -21,7 +21,7 @@ const FILE_NAMES = {
 };
 const LOOPBACK = /^https?:\/\/(?:localhost|127\.[\d.]+|\[::1\])(?::|\/|$)/;
 
-export interface MasterToBe {
+interface MasterToBe {
   readonly token: JoinToken;
   readonly nodeId: string;
   /** Where others reach this machine. Absent: at the address that reaches the master. */

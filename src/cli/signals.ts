@@ -13,7 +13,7 @@ const SAME_PRESS_MS = 500;
 /** The most instances named in one line of progress. */
 const SHOWN_AT_MOST = 10;
 
-export interface Ending {
+interface Ending {
   readonly isEnding: boolean;
   /** Ends the node as SIGTERM does, but with this line on standard error and exit code 1. */
   fail(line: string): void;

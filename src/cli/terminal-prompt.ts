@@ -17,7 +17,7 @@ const STAYING =
   'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C twice ends both; "help" shows all commands.\n';
 
 /** What the prompt runs, once the node is up. */
-export interface PromptNode {
+interface PromptNode {
   readonly commands: {
     run(line: string, session: CommandSession & { readonly access: null }): Promise<unknown>;
     complete(line: string): [string[], string];

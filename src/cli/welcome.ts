@@ -14,7 +14,7 @@ import { shellWord } from '../model/words.js';
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 
-export interface WelcomeOptions {
+interface WelcomeOptions {
   /** A prompt follows. */
   readonly hasPrompt: boolean;
   /** Returns the lines about the dashboard; empty: there is none. */

@@ -4,7 +4,7 @@ import { parserMessage } from '../command-tree/help/parser-message.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
 
-export interface End {
+interface End {
   readonly exitCode: number;
   /** The line without `drover: ` before it; '': the help that was printed says enough. */
   readonly message: string | undefined;

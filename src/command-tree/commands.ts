@@ -27,7 +27,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   extension: 'extensions of this node',
 };
 
-export const COMMANDS = {
+const COMMANDS = {
   ...INSTANCE_COMMANDS,
   ...CONFIGURATION_COMMANDS,
   ...ROLLOUT_COMMANDS,
@@ -77,7 +77,7 @@ export interface Shown {
 }
 
 /** A description whose types nobody needs. */
-export type AnyDescription = Omit<CommandDescription<never, never>, 'input'> & {
+type AnyDescription = Omit<CommandDescription<never, never>, 'input'> & {
   readonly input: (...typed: never[]) => unknown;
 };
 

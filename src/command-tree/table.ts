@@ -18,7 +18,7 @@ const NO_BORDERS = Object.fromEntries(
 
 export type Cell = string | number | null | undefined;
 
-export interface TableOptions {
+interface TableOptions {
   /** Columns of the reader's terminal: the last column of the table is cut to fit. Undefined: nothing is cut. */
   readonly columns?: number | undefined;
 }

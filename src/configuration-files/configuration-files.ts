@@ -50,7 +50,7 @@ export interface OtherFiles {
   reload(options: ReloadOptions): Promise<void>;
 }
 
-export interface ConfigurationFilesOptions {
+interface ConfigurationFilesOptions {
   /** Only this part reads it. */
   readonly source: DirectorySource;
   /** Started and stopped with this part. */
@@ -64,7 +64,7 @@ export interface ConfigurationFilesOptions {
   readonly clock: Clock;
 }
 
-export interface PutOptions {
+interface PutOptions {
   readonly precondition?: Precondition | undefined;
   /** Who writes; absent: not known. */
   readonly by?: FileWriter | undefined;

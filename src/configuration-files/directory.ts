@@ -25,7 +25,7 @@ export type Reading =
   | { readonly kind: 'valid'; readonly signature: string; readonly parsed: ParsedConfiguration }
   | { readonly kind: 'broken'; readonly signature: string; readonly error: ConfigurationFileError };
 
-export interface DirectoryReading {
+interface DirectoryReading {
   readonly files: ReadonlyMap<string, Reading>;
   /** Names of files that are symbolic links. Their targets must be watched too. */
   readonly links: readonly string[];
@@ -42,7 +42,7 @@ interface Known {
   readonly isFresh: boolean;
 }
 
-export interface DirectoryReaderOptions {
+interface DirectoryReaderOptions {
   readonly directory: string;
   readonly clock: Pick<Clock, 'now'>;
 }

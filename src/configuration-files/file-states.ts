@@ -15,7 +15,7 @@ export const fileStateSchema = z
   .describe(
     'in-force: instances are made from what it says; pending: not yet, or it is gone and what it said is still in force; broken: it cannot be read, what it said before is in force; shadowed: another file has its name; held-back: a rollout of what it says failed; conflict: it was changed here and elsewhere',
   );
-export type FileState = z.output<typeof fileStateSchema>;
+type FileState = z.output<typeof fileStateSchema>;
 
 const errorSchema = configurationFileErrorSchema.pick({
   line: true,
@@ -37,7 +37,7 @@ export const statedFileSchema = z.object({
 });
 export type StatedFile = Readonly<z.output<typeof statedFileSchema>>;
 
-export interface FileStateFacts {
+interface FileStateFacts {
   /** The node whose files these are. */
   readonly nodeId: string;
   readonly files: ReadonlyMap<string, Reading>;

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { newConfigurationSchema } from '../model/configuration.js';
 
-export type JsonSchema = Readonly<Record<string, unknown>>;
+type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** It says less than Drover's own check: rules between fields, and of the names of files, are not in it. */
 export function configurationJsonSchema(): JsonSchema {

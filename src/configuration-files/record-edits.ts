@@ -30,7 +30,7 @@ export type RecordEdit =
 const LONGEST_WORDS = 500;
 
 /** What the leader knows when it makes a transaction of edits. */
-export interface EditedState extends HistoryRecords {
+interface EditedState extends HistoryRecords {
   readonly store: Pick<Store, 'barrier'>;
   readonly clock: Pick<Clock, 'now'>;
   readonly configurations: HistoryRecords['configurations'] & Shown;

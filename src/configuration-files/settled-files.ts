@@ -15,7 +15,7 @@ interface Suspicion {
   readonly number: number;
 }
 
-export interface ReadingOrder {
+interface ReadingOrder {
   /** Readings are numbered in the order in which they began. */
   readonly number: number;
   /** True when broken and missing files are believed without a second look. */

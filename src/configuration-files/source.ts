@@ -27,7 +27,7 @@ export interface ConfigurationSource {
   readonly origins: Pick<ContentOrigins, 'of' | 'ofFile' | 'ofWriter'>;
 }
 
-export interface DirectorySourceOptions {
+interface DirectorySourceOptions {
   readonly nodeId: string;
   /** Absolute path of `configurations/`. */
   readonly directory: string;
@@ -35,7 +35,7 @@ export interface DirectorySourceOptions {
   readonly clock: Clock;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Believe broken and missing files without a second look. */
   readonly isFinal: boolean;
   /** Believe an empty directory that took the place of another. */

@@ -10,7 +10,7 @@ import { type WatchPoint, type WatchPoints, watchPointsText } from './watch-poin
 
 const rawDetailsSchema = z.object({ watchedPath: z.string() });
 
-export interface ConfigurationWatchOptions {
+interface ConfigurationWatchOptions {
   /** This file may have changed; null: anything may have. May be called often. */
   readonly onHint: (file: string | null) => void;
   /** Watching does not work, for example because no inotify watches are left. No hints come until the next `follow`. */

@@ -11,7 +11,7 @@ import type { Store } from '../store/store.js';
 import type { Logger } from '../telemetry/logger.js';
 import type { Metrics } from '../telemetry/metrics.js';
 
-export interface SoleFilesOptions {
+interface SoleFilesOptions {
   readonly nodeId: string;
   /** Absolute paths of `configurations/` and `data/`. */
   readonly paths: { readonly configurations: string; readonly data: string };

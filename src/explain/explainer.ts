@@ -37,7 +37,7 @@ const LINES = 10;
 /** How often it starts over when the record changes while its node is asked. */
 const MOST_LOOKS = 3;
 
-export interface NodeQuestion {
+interface NodeQuestion {
   readonly nodeId: string;
   readonly ids: readonly string[];
   readonly lines: number;
@@ -50,7 +50,7 @@ export interface FileReports {
   warnings(): readonly ConfigurationFileWarning[];
 }
 
-export interface FactsExplainerOptions
+interface FactsExplainerOptions
   extends Pick<
     StateRecords,
     'instances' | 'configurations' | 'nodes' | 'rollouts' | 'instancesByConfiguration'

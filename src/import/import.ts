@@ -106,7 +106,7 @@ const OUTCOMES: Readonly<Record<FieldOutcome, string>> = {
 const WIDTH = 16;
 
 /** The report in whole lines. `next`: the commands to type after a complete import. */
-export function reportText(report: ImportReport, next: readonly string[]): string {
+function reportText(report: ImportReport, next: readonly string[]): string {
   const notes =
     report.notes.length === 0 ? [] : ['Beside them:', ...report.notes.map((note) => `  ${note}`), ''];
   return [...report.items.flatMap(itemLines), ...notes, ...totalLines(report), ...next, ''].join('\n');

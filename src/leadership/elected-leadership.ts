@@ -15,7 +15,7 @@ import type { Leader, MasterPeer, Term } from './leadership.js';
 /** The pause after work that could not begin, so that another master has its turn. */
 const AGAIN_AFTER_MS = 1000;
 
-export interface ElectedLeadershipOptions {
+interface ElectedLeadershipOptions {
   readonly election: Election;
   readonly masters: Masters;
   readonly own: MasterPeer;

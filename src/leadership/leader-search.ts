@@ -15,7 +15,7 @@ import type { Leader, MasterPeer } from './leadership.js';
 const ASK_EVERY_MS = 1000;
 const ANSWER_MS = 2000;
 
-export interface KnownPeers {
+interface KnownPeers {
   /** Reads the kept list. Throws DRV_NODE_ROOT_UNUSABLE. */
   open(): Promise<void>;
   /** Resolves when the learned masters are on disk, or could not be written. */
@@ -26,7 +26,7 @@ export interface KnownPeers {
   learn(masters: readonly MasterPeer[]): void;
 }
 
-export interface LeaderSearchOptions {
+interface LeaderSearchOptions {
   readonly leadership: AskingLeadership;
   /** The id of this master. */
   readonly nodeId: string;

@@ -3,7 +3,7 @@ import { abortable } from './abortable.js';
 import type { Clock } from './clock.js';
 import type { MaybePromise } from './maybe-promise.js';
 
-export interface Deadline {
+interface Deadline {
   readonly limitMs: number;
   readonly clock: Clock;
   /** Ends the wait earlier when it aborts. */

@@ -5,7 +5,7 @@
 
 const MAX_ADDRESSES = 10_000;
 
-export interface FailureLimiterOptions {
+interface FailureLimiterOptions {
   /** How many failures an address may have at once. Default 30. */
   readonly burst?: number;
   /** The time after which another failure is allowed. Default 2 s. */

@@ -5,7 +5,7 @@
 import type { Clock, TimerHandle } from './clock.js';
 import type { Part } from './lifecycle.js';
 
-export interface ResyncOptions {
+interface ResyncOptions {
   readonly clock: Clock;
   /** The length of a period, in which every key is looked at once. */
   readonly everyMs: number;

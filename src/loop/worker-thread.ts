@@ -35,7 +35,7 @@ interface Running<Answer> {
   readonly waiting: Map<number, Waiting<Answer>>;
 }
 
-export interface WorkerThreadOptions {
+interface WorkerThreadOptions {
   /** The built program of the thread. */
   readonly program: string;
   readonly name: string;

@@ -13,7 +13,7 @@ import { differencesOf, type FieldDifference } from './field-differences.js';
 const fieldClassSchema = z
   .enum(['live', 'next-start', 'replacement'])
   .describe('live: no restart; next-start: taken by a restart in place; replacement: by another instance');
-export type FieldClass = z.output<typeof fieldClassSchema>;
+type FieldClass = z.output<typeof fieldClassSchema>;
 
 export const changedFieldSchema = z.object({
   path: z.string().describe('such as `availablePorts.min`'),

@@ -28,7 +28,7 @@ const rolloutStateSchema = z.enum([
   'rolled-back',
   'complete',
 ]);
-export type RolloutState = z.output<typeof rolloutStateSchema>;
+type RolloutState = z.output<typeof rolloutStateSchema>;
 
 /** The cause of the rollout. */
 const rolloutCauseSchema = z.enum(['content', 'templates', 'restart', 'rollback', 'retry']);

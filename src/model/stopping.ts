@@ -42,7 +42,7 @@ export const stopSettingsSchema = z.object({
 });
 export type StopSettings = Readonly<z.output<typeof stopSettingsSchema>>;
 
-export interface StopFields {
+interface StopFields {
   readonly stopCommand?: string | undefined;
   readonly stopSignal?: StopSettings['signal'] | undefined;
   readonly stopTimeoutSeconds?: number | undefined;

@@ -77,7 +77,7 @@ export async function contentOf(needs: Reads, name: string): Promise<Configurati
   };
 }
 
-export interface ContentQuestion {
+interface ContentQuestion {
   readonly name: string;
   readonly input: unknown;
   /** True: values that may be secrets are shown too. */

@@ -59,7 +59,7 @@ export type ConfigurationDiff = z.output<typeof configurationDiffSchema>;
 type FileContent = Awaited<ReturnType<ConfigurationFiles['inspect']>>;
 
 /** The record of a configuration, and the present content of its file. */
-export interface InspectedConfiguration {
+interface InspectedConfiguration {
   readonly record: ConfigurationRecord;
   readonly file: FileContent;
   readonly fileState: z.output<typeof fileStateSchema>;

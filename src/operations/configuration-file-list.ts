@@ -29,7 +29,7 @@ export const listedFileSchema = statedFileSchema.extend({
     outdated: z.int().describe('how many instances have an older content'),
   }),
 });
-export type ListedFile = Readonly<z.output<typeof listedFileSchema>>;
+type ListedFile = Readonly<z.output<typeof listedFileSchema>>;
 
 interface Counts {
   readonly current: number;

@@ -6,7 +6,7 @@ import { timestampsOf } from '../logs/line-times.js';
 import type { InstanceRecord } from '../model/instance.js';
 import type { Reads } from './reads.js';
 
-export interface LogQuestion extends LogPart {
+interface LogQuestion extends LogPart {
   readonly timestamps: boolean;
 }
 

@@ -27,7 +27,7 @@ export const adoptBodySchema = z.object({
 /** True when the caller sees a configuration. `configurationName` null: the directory's configuration is unknown. */
 export type SeesLeft = (configurationName: string | null) => boolean;
 
-export interface Adoption {
+interface Adoption {
   readonly id: string;
   readonly configurationName: string | undefined;
   readonly sees: SeesLeft;

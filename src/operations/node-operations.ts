@@ -69,7 +69,7 @@ export async function drainNode(
   return { nodeId: id, drain: drainOf(id) ?? null };
 }
 
-export interface ForgetOptions {
+interface ForgetOptions {
   readonly force: boolean;
   readonly keepToken: boolean;
 }

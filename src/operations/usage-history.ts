@@ -12,7 +12,7 @@ const MOST_SAMPLES = 120;
 const FIGURES = 3;
 
 /** A value of each figure for each instant, the oldest first; null: the value is not known. */
-export interface UsageSeries {
+interface UsageSeries {
   /** The instants, in Unix milliseconds by the master's clock. */
   readonly at: readonly number[];
   /** The CPU in percent; 100 is one core. */

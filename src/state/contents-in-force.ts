@@ -12,7 +12,7 @@ export interface ContentInForce extends ConfigurationContent {
   readonly generation: number;
 }
 
-export interface ContentSources {
+interface ContentSources {
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly revisions: MirrorReader<Configuration>;
   readonly rollouts: MirrorReader<RolloutRecord>;

@@ -2,7 +2,7 @@
 import type { InstanceRecord } from '../model/instance.js';
 import type { MirrorReader } from '../store/mirror.js';
 
-export interface InstanceCount<W extends string> {
+interface InstanceCount<W extends string> {
   readonly configuration: string;
   readonly word: W;
   readonly count: number;

@@ -12,7 +12,7 @@ import { modify, type RecordSet } from '../store/modify.js';
 import type { Operation, Store } from '../store/store.js';
 import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
 
-export interface InstanceWriterOptions {
+interface InstanceWriterOptions {
   readonly store: Store;
   readonly instances: MirrorReader<InstanceRecord>;
   readonly instanceRecords: RecordSet<InstanceRecord>;

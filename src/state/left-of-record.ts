@@ -58,7 +58,7 @@ export function* setAsideOf(
 }
 
 /** What operators want of a node. */
-export interface LeftOfNode {
+interface LeftOfNode {
   readonly cordoned: boolean;
   readonly drain?: Drain | undefined;
 }

@@ -18,7 +18,7 @@ import { leftOfInstance } from './left-of-record.js';
 /** Each try loses only to a change of the node's record. */
 const FORGET_TRIES = 20;
 
-export interface NodeWriterOptions {
+interface NodeWriterOptions {
   readonly store: Store;
   readonly nodes: MirrorReader<NodeRecord>;
   readonly nodeRecords: RecordSet<NodeRecord>;
@@ -41,7 +41,7 @@ export interface ShutOutOptions {
 }
 
 /** Ids of what went with a node. */
-export interface Forgotten {
+interface Forgotten {
   /** Instances whose records went. */
   readonly instances: readonly string[];
   /** Those of `instances` whose files stay on the node's disk. */

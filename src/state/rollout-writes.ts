@@ -15,7 +15,7 @@ import type { MirrorReader } from '../store/mirror.js';
 import { modify, type RecordSet, untilShown } from '../store/modify.js';
 import { create, type Store } from '../store/store.js';
 
-export interface RolloutWriterOptions {
+interface RolloutWriterOptions {
   readonly store: Store;
   readonly configurations: MirrorReader<ConfigurationRecord>;
   readonly revisions: MirrorReader<Configuration>;
@@ -23,7 +23,7 @@ export interface RolloutWriterOptions {
   readonly clock: Clock;
 }
 
-export interface Rollback {
+interface Rollback {
   /** The revision to go back to; absent: the last good one. */
   readonly to?: string;
   /** Why, in the words of the person who asks. */

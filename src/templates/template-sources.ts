@@ -19,7 +19,7 @@ export interface SharedTemplates {
   onChange(listener: TemplateListener): () => void;
 }
 
-export interface TemplateSourcesOptions {
+interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;
   readonly stored: StorageLibrary;
   readonly providers: StorageProviders;

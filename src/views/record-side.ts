@@ -11,7 +11,7 @@ interface Removal {
   readonly expectedRevision: number;
 }
 
-export interface RecordSideOptions<Value, Edit> {
+interface RecordSideOptions<Value, Edit> {
   readonly records: MirrorReader<Value>;
   /** The hash of a record's content. */
   readonly hashOf: (value: Value) => string;

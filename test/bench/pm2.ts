@@ -14,7 +14,7 @@ interface Pm2 {
   disconnect(): void;
 }
 
-export interface StartedPm2 {
+interface StartedPm2 {
   start(options: object): Promise<void>;
   delete(name: string): Promise<void>;
   stop(): Promise<void>;

@@ -11,7 +11,7 @@ import { until } from '../support/until.js';
 import type { RuntimeWorld } from './runtime-contract.js';
 
 /** How the terminals of a runtime may differ. */
-export interface TerminalAbilities {
+interface TerminalAbilities {
   /** True: every byte passes as it is, and Enter is a line feed. False: a terminal as any other (screen, tmux). */
   readonly isTransparent: boolean;
   /** What the program sees of the sizes of windows. Absent: it has no terminal. */

@@ -20,7 +20,7 @@ export interface RuntimeWorld {
 }
 
 /** How a runtime may differ from a group of processes on a terminal of this host. */
-export interface RuntimeAbilities {
+interface RuntimeAbilities {
   /** False: no process of this host stands for a run (docker). */
   readonly hasPids?: boolean;
   /** False: signals reach the main process only. When it ends, the rest of the run ends too (docker). */

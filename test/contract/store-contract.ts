@@ -13,14 +13,14 @@ import {
   update,
 } from '../../src/store/store.js';
 
-export interface StoreUnderTest {
+interface StoreUnderTest {
   readonly store: Store;
   /** Closes the store and removes its files. */
   dispose(): Promise<void>;
 }
 
 /** `historyCapacity`: how many changes the store keeps for watchers. */
-export type MakeStore = (options: { historyCapacity: number }) => Promise<StoreUnderTest>;
+type MakeStore = (options: { historyCapacity: number }) => Promise<StoreUnderTest>;
 
 const put = (key: string, value: unknown): Operation => ({ do: 'put', key, value });
 const remove = (key: string): Operation => ({ do: 'remove', key });

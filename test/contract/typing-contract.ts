@@ -17,7 +17,7 @@ import { until } from '../support/until.js';
 const ECHO = 'while IFS= read -r line; do echo "got $line"; done';
 
 /** How an operator attaches, as docs/runtimes.md says it. */
-export interface AttachCommand {
+interface AttachCommand {
   readonly file: string;
   readonly parameters: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;

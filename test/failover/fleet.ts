@@ -29,7 +29,7 @@ const TOKEN = /drvjoin_[\w-]+/;
 const pingSchema = z.object({ leader: z.string().nullish() });
 
 /** One run of an instance: another process of it would be another one. */
-export interface Run {
+interface Run {
   readonly id: string;
   readonly processPid: number | null | undefined;
   readonly restarts: number;

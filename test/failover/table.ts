@@ -1,6 +1,6 @@
 /** The times of all trials, as `docs/several-masters.md` has them. */
 
-export interface Line {
+interface Line {
   readonly what: string;
   readonly gapsMs: readonly number[];
 }

@@ -18,7 +18,7 @@ export interface Stage {
   readonly witness: Witness;
 }
 
-export interface Outcome {
+interface Outcome {
   /** The longest time in which a client of a master that was not struck had no write answered. */
   readonly gapMs: number;
   readonly acknowledged: number;

@@ -23,7 +23,7 @@ const handleSchema = z.object({
 type Handle = z.infer<typeof handleSchema>;
 const assignmentSchema = z.object({ goal: z.string(), restartToken: z.int(), revision: z.string() });
 
-export interface ComebacksOptions {
+interface ComebacksOptions {
   readonly scheduler: Scheduler;
   readonly report: (violation: string) => void;
   /** The node's daemon works: it lives, is not stopped, and its disks take writes. */

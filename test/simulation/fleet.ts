@@ -38,7 +38,7 @@ const APPLY_AGAIN_MS = 1000;
 /** A write of one of several masters waits so long for an answer (`WRITE_MS` of term-writer.ts), and the next one waits for it. */
 const UNANSWERED_MS = 2000;
 
-export interface FleetOptions {
+interface FleetOptions {
   readonly seed: string;
   readonly disorder: Disorder;
   readonly isTraced: boolean;

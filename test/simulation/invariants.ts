@@ -26,7 +26,7 @@ const MOST_WHILE_FAILING = 20;
 const DECISION_MS = 1500;
 
 /** What the invariants ask of the world around them. */
-export interface Surroundings {
+interface Surroundings {
   readonly now: () => number;
   /** Since when (virtual ms) a node has been in order; infinite: it is not. */
   readonly inOrderSince: (nodeId: string) => number;

@@ -16,7 +16,7 @@ import { type NodeRecord, nodeRecordSchema } from '../../src/model/node.js';
 import { PREFIX } from '../../src/store/keys.js';
 import type { Committed, Disk } from './machine/disk.js';
 
-export interface RecordListener {
+interface RecordListener {
   onInstance(before: InstanceRecord | undefined, after: InstanceRecord | undefined): void;
   onNode(before: NodeRecord | undefined, after: NodeRecord | undefined): void;
 }

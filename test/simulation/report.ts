@@ -23,7 +23,7 @@ export async function reportOf(options: SimulationOptions, failing: Outcome): Pr
 }
 
 /** The command that does the same once more. */
-export function replayCommand({ seed, masters = 1, operations, without }: SimulationOptions): string {
+function replayCommand({ seed, masters = 1, operations, without }: SimulationOptions): string {
   const parts = ['npm run simulate --'];
   if (masters > 1) parts.push(`--masters ${masters}`);
   parts.push(`--seed ${seed}`);

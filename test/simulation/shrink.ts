@@ -7,7 +7,7 @@ import { type Outcome, type SimulationOptions, simulate } from './simulate.js';
 /** Trials; each is one simulation. */
 const MOST_TRIALS = 150;
 
-export interface Shrunk {
+interface Shrunk {
   readonly outcome: Outcome;
   readonly options: SimulationOptions;
 }

@@ -14,7 +14,7 @@ interface Timer {
   isPending: boolean;
 }
 
-export interface FakeClockOptions {
+interface FakeClockOptions {
   /** The wall clock at the start, in Unix milliseconds. Default: 2026-01-01T00:00:00Z. */
   readonly startAt?: number;
   /** How many turns of the event loop pass after a timer before the next timer fires. Default 5. */

@@ -9,7 +9,7 @@ const ENDED = /\n<ended (\d+)>\r?\n/;
 /** The shell's trap keeps the terminal's signals for the program: a trap, unlike `trap ''`, is not inherited. */
 const KEEPER = 'trap : INT QUIT TSTP; "$@"; printf "\\n<ended %s>\\n" "$?"; exec sleep 1000';
 
-export interface TerminalProgramOptions {
+interface TerminalProgramOptions {
   readonly environment: NodeJS.ProcessEnv;
   readonly columns?: number;
   readonly rows?: number;

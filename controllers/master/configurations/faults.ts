@@ -6,7 +6,7 @@
 import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationFileError } from '../../../src/model/configuration.js';
 
-export interface FaultFacts {
+interface FaultFacts {
   readonly files: ReadonlyMap<string, Reading>;
   /** Files that looked broken or gone once: a write may be under way. */
   readonly suspects: ReadonlySet<string>;

@@ -29,7 +29,7 @@ interface ConfigurationConflict {
   readonly message: string;
 }
 
-export interface ConfigurationFollowerOptions
+interface ConfigurationFollowerOptions
   extends ConfigurationTreeOptions,
     Pick<DirectoryEngineOptions, 'bases' | 'clock' | 'logger' | 'metrics' | 'random'> {
   /** Called when `faults` may answer something else. */

@@ -4,7 +4,7 @@ import type { Reading } from '../../../src/configuration-files/directory.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import type { MirrorReader } from '../../../src/store/mirror.js';
 
-export interface OwnerFacts {
+interface OwnerFacts {
   readonly files: ReadonlyMap<string, Reading>;
   /** The present records, by name. */
   readonly records: Pick<MirrorReader<ConfigurationRecord>, 'entries'>;

@@ -18,11 +18,11 @@ import type { PlaceAgain, Placement } from '../placement/reconciler.js';
 
 const UPDATE_TRIES = 20;
 
-export interface InstanceUpdatesOptions extends StateRecords {
+interface InstanceUpdatesOptions extends StateRecords {
   readonly placement: Pick<Placement, 'placeAgain'>;
 }
 
-export interface UpdateOptions {
+interface UpdateOptions {
   /** Default: what is in force. */
   readonly content?: InstanceContent;
   /** Asked of the newest record before each try: false ends the update. Default: always due. */

@@ -8,7 +8,7 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import { type InstanceUpdates, isLive } from './instance-updates.js';
 import { type ContentFacts, type ContentStep, plan } from './plan.js';
 
-export interface ContentsOptions extends StateRecords {
+interface ContentsOptions extends StateRecords {
   readonly updates: Pick<InstanceUpdates, 'update' | 'refusal'>;
   readonly logger: Logger;
 }

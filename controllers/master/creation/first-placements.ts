@@ -6,7 +6,7 @@ import type { StateRecords } from '../../../src/state/master-state.js';
 
 const PATIENCE_MS = 250;
 
-export interface FirstPlacementsOptions extends StateRecords {
+interface FirstPlacementsOptions extends StateRecords {
   readonly clock: Clock;
 }
 

@@ -22,7 +22,7 @@ import { FirstPlacements } from './first-placements.js';
 
 const CREATE_TRIES = 20;
 
-export interface InstanceCreationsOptions extends StateRecords {
+interface InstanceCreationsOptions extends StateRecords {
   readonly clock: Clock;
   /** Makes an id, which may be taken. Default: a random one. */
   readonly newInstanceId?: () => string;
@@ -44,13 +44,13 @@ interface Creation {
   readonly mustFit?: boolean;
 }
 
-export interface MissingInstances {
+interface MissingInstances {
   readonly count: number;
   /** Instances on lost nodes in whose place the first ones are made; at most `count`. */
   readonly replaces: readonly string[];
 }
 
-export interface ReplaceOptions {
+interface ReplaceOptions {
   /** `rollout`: the new one gets the content that the rollout brings. Default: the content for new instances. */
   readonly content?: 'rollout';
   /** The same transaction removes the old instance. */

@@ -24,7 +24,7 @@ const fileSchema = z.object({
   waiting: z.array(z.string()).default([]),
 });
 
-export interface BasesOptions {
+interface BasesOptions {
   /** Absolute path of the file. */
   readonly path: string;
   /** Where the state is kept. */

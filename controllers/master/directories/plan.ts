@@ -87,7 +87,7 @@ export interface ViewPlan {
 }
 
 /** What is to be done for one name. */
-export type Verdict =
+type Verdict =
   | 'settled'
   | 'agree'
   | 'write-here'
@@ -96,7 +96,7 @@ export type Verdict =
   | 'remove-there'
   | ConflictKind;
 
-export interface Sides {
+interface Sides {
   readonly here: string | undefined;
   readonly base: Base | undefined;
   readonly there: string | undefined;

@@ -15,7 +15,7 @@ import type { DrainFacts } from './facts.js';
 import { type DrainStep, plan } from './plan.js';
 import { moveOf, progressOf } from './progress.js';
 
-export interface DrainsOptions extends StateRecords {
+interface DrainsOptions extends StateRecords {
   readonly victims: Victims;
   readonly mover: Mover;
   readonly clock: Clock;

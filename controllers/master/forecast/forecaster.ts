@@ -26,7 +26,7 @@ import {
 import { Room } from './room.js';
 import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
-export interface ContentForecasterOptions extends StillPlacesOptions {
+interface ContentForecasterOptions extends StillPlacesOptions {
   readonly minimumService: Pick<MinimumService, 'factsUnder' | 'leavers'>;
   readonly foretellRollout: Rollouts['foretell'];
 }

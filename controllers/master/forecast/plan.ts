@@ -69,7 +69,7 @@ function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
 }
 
 /** What instances take by themselves. */
-export interface Taken {
+interface Taken {
   readonly restarted: ReadonlySet<string>;
   /** It has the content from its next start on, or needs none. */
   readonly taken: ReadonlySet<string>;
@@ -102,7 +102,7 @@ function stepOf(instance: PlannedInstance): ContentStep | undefined {
 }
 
 /** What becomes of each instance. */
-export interface Fates extends Taken {
+interface Fates extends Taken {
   readonly ended: ReadonlySet<string>;
   readonly replaced: readonly ForetoldVictim[];
   /** By the id of a static instance that is to be updated: why it is not. */

@@ -8,7 +8,7 @@ import type { StillPlaces } from './still-places.js';
 const MOST_PLACED = 10_000;
 
 /** One new instance, and whose place it takes. */
-export interface NewOne extends Pick<Foretold, 'budget'> {
+interface NewOne extends Pick<Foretold, 'budget'> {
   /** Null: nobody's. */
   readonly victim: ForetoldVictim | null;
 }

@@ -19,7 +19,7 @@ import type { UpdateOutlook } from './plan.js';
 export type StillPlacesOptions = StateRecords &
   Pick<PlacesOptions, 'busyPorts' | 'hostAddressOf' | 'chooseTemplates' | 'clock'>;
 
-export interface WaitingOutlook {
+interface WaitingOutlook {
   readonly configurationName: string;
   readonly refusal: string | undefined;
 }

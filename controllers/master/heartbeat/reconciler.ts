@@ -13,7 +13,7 @@ import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type HeartbeatStep, isHeard, type NodeFacts, plan } from './plan.js';
 
-export interface HeartbeatOptions extends StateRecords {
+interface HeartbeatOptions extends StateRecords {
   readonly beats: BeatBook;
   readonly timeoutMs: number;
   readonly clock: Clock;

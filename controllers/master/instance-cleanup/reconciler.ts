@@ -14,7 +14,7 @@ import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import { type CleanupFacts, type CleanupStep, plan } from './plan.js';
 
-export interface InstanceCleanupOptions extends StateRecords {
+interface InstanceCleanupOptions extends StateRecords {
   /** How many of a configuration's instances that count may go before another would be made in their place. */
   readonly spareOf: (configurationName: string) => number;
   readonly writer: Pick<InstanceWriter, 'removeWhile'>;

@@ -9,7 +9,7 @@ import type { Logger } from '../../../src/telemetry/logger.js';
 import type { LeavingFacts, LeavingInstance, LeavingStep } from './leaving.js';
 import { after, patienceOf } from './surplus.js';
 
-export interface LeaversOptions extends StateRecords {
+interface LeaversOptions extends StateRecords {
   readonly writer: Pick<InstanceWriter, 'removeWhile' | 'stopWhile'>;
   readonly clock: Clock;
   readonly logger: Logger;

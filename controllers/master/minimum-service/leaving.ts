@@ -26,7 +26,7 @@ export interface LeavingStep {
   readonly evenUsed: boolean;
 }
 
-export interface Leaving {
+interface Leaving {
   readonly now: readonly LeavingInstance[];
   /** They have players, who are waited for. */
   readonly waiting: readonly LeavingInstance[];

@@ -32,7 +32,7 @@ export const YOUNG_MS = 60_000;
  *  any ----> remove      for good
  * ```
  */
-export type CountedPhase = 'run' | 'finished' | 'quit' | 'stop' | 'remove';
+type CountedPhase = 'run' | 'finished' | 'quit' | 'stop' | 'remove';
 
 export interface CountedInstance {
   readonly id: string;

@@ -30,7 +30,7 @@ import {
 } from './plan.js';
 import { after, patienceOf } from './surplus.js';
 
-export interface MinimumServiceOptions extends StateRecords, CountedInstancesOptions {
+interface MinimumServiceOptions extends StateRecords, CountedInstancesOptions {
   readonly creations: Pick<InstanceCreations, 'createMissing'>;
   readonly writer: InstanceWriter;
   readonly clock: Clock;

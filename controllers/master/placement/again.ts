@@ -10,7 +10,7 @@ import { type Candidate, firstFailed } from './conditions.js';
 import type { PlacesOptions } from './places.js';
 import type { PlacedUpdate } from './reconciler.js';
 
-export interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseTemplates'> {
+interface AgainOptions extends FleetSources, Pick<PlacesOptions, 'chooseTemplates'> {
   readonly clock: Pick<Clock, 'now'>;
 }
 

@@ -7,7 +7,7 @@ import type { PortRange } from './held-ports.js';
 
 export const BUSY_FOR_MS = 60_000;
 
-export interface BusyPort {
+interface BusyPort {
   /** Null: the node did not say. */
   readonly protocol: PortProtocol | null;
   readonly agoMs: number;

@@ -55,7 +55,7 @@ export function candidateOf(
 }
 
 /** The port that an instance had, and who may hold it all the same. */
-export interface OldPort {
+interface OldPort {
   readonly port: number | null;
   /** The instance itself, where it still has the port. */
   readonly holder?: string;

@@ -67,7 +67,7 @@ export const PORT: Condition = {
   tell: ({ ports }, node) => `has no free port in ${ports?.min}-${ports?.max}${busy([node])}`,
 };
 
-export const CONDITIONS: readonly Condition[] = [
+const CONDITIONS: readonly Condition[] = [
   {
     code: 'not-allowed',
     fails: (_needs, node) => !node.isAllowed,

@@ -9,7 +9,7 @@ import type { MirrorReader } from '../../../src/store/mirror.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { countFree, HeldPorts, lowestFree, type PortRange } from './held-ports.js';
 
-export interface NodeUse {
+interface NodeUse {
   readonly ramMB: number;
   readonly cpu: number;
   readonly instances: number;

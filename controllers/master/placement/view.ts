@@ -16,7 +16,7 @@ import {
 import type { PlacementLedger } from './ledger.js';
 import { mustWait, type PlacementFacts } from './plan.js';
 
-export interface ViewSources {
+interface ViewSources {
   readonly instances: MirrorReader<InstanceRecord>;
   readonly ledger: PlacementLedger;
   readonly busyPorts: BusyPorts;
@@ -24,7 +24,7 @@ export interface ViewSources {
 }
 
 /** An instance, what it asks of a node, and every node. */
-export interface Viewed {
+interface Viewed {
   readonly facts: PlacementFacts;
   readonly needs: Needs;
   readonly candidates: readonly Candidate[];

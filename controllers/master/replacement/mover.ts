@@ -10,9 +10,9 @@ import type { InstanceCreations } from '../creation/instance-creations.js';
 import type { MoveStep, RemoveStep, ReplaceStep } from './moves.js';
 
 /** Makes checks that let a transaction fail once the move is not wanted. Throws Conflict if that is so already. */
-export type MoveGuard = () => readonly Operation[];
+type MoveGuard = () => readonly Operation[];
 
-export interface MoverOptions extends StateRecords {
+interface MoverOptions extends StateRecords {
   readonly creations: Pick<InstanceCreations, 'replace'>;
   readonly writer: Pick<InstanceWriter, 'removeOfPair' | 'handOver'>;
   /** Told of each instance that is made. */

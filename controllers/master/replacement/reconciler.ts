@@ -12,7 +12,7 @@ import type { RemoveStep } from './moves.js';
 import { plan } from './plan.js';
 import type { Victims } from './victims.js';
 
-export interface ReplacementsOptions extends StateRecords {
+interface ReplacementsOptions extends StateRecords {
   readonly victims: Victims;
   readonly mover: Mover;
   /** Whether a caller wants the instance moved. */

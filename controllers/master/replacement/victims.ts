@@ -9,7 +9,7 @@ import { BUSY_FOR_MS } from '../placement/busy-ports.js';
 import type { PlacementOutlook } from '../placement/places.js';
 import type { Original, Outlook, Replacement, Victim } from './facts.js';
 
-export interface VictimsOptions extends StateRecords {
+interface VictimsOptions extends StateRecords {
   /** Whether one more instance of the configuration fits anywhere. `hash`: that of its content. */
   readonly outlookOf: (hash: string, configuration: Configuration) => PlacementOutlook;
   /** How long the next instance of a configuration waits (ms) because the last new ones failed young; 0: it does not. */

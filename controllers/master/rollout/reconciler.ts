@@ -24,7 +24,7 @@ import type { RolloutMove } from './moves.js';
 import { isMoving, plan, type RolloutStep } from './plan.js';
 import { sentenceOf } from './words.js';
 
-export interface RolloutsOptions extends StateRecords, MembersOptions {
+interface RolloutsOptions extends StateRecords, MembersOptions {
   readonly victims: Pick<Victims, 'lookAround'>;
   readonly mover: Mover;
   readonly updates: Pick<InstanceUpdates, 'update'>;

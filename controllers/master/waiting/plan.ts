@@ -7,7 +7,7 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 import { mustWait, type PlacementFacts, plan as planPlacement } from '../placement/plan.js';
 
 /** However much changes, the next look is so much later. */
-export const LOOK_EVERY_MS = 50;
+const LOOK_EVERY_MS = 50;
 /** Explanations are written anew at most every so many ms for each instance that waits, so that this stays a small share. */
 const EXPLAIN_EVERY_MS = 1;
 

@@ -8,7 +8,7 @@ import type { LookupReader } from '../../../src/store/lookup.js';
 import type { Places } from '../placement/places.js';
 import { type LookStep, plan, type WaitingFacts, type WaitingGroup } from './plan.js';
 
-export interface WaitingOptions {
+interface WaitingOptions {
   readonly places: Places;
   /** The instances that wait, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;

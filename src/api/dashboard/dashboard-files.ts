@@ -34,7 +34,7 @@ export const ENCODINGS = [
 ] as const;
 
 /** A file's bytes in one encoding. */
-export interface FileForm {
+interface FileForm {
   readonly bytes: Buffer;
   readonly etag: string;
 }
@@ -52,13 +52,13 @@ export interface DashboardPage {
   readonly end: string;
 }
 
-export interface DashboardContent {
+interface DashboardContent {
   readonly page: DashboardPage;
   /** The files by path below `/ui/`, without the page. */
   readonly files: ReadonlyMap<string, DashboardFile>;
 }
 
-export interface DashboardFilesOptions {
+interface DashboardFilesOptions {
   /** The directory where the build puts the dashboard. */
   readonly directory: string;
   /** The field `dashboard` of config.json. */

@@ -7,7 +7,7 @@ import { isIP, type Socket } from 'node:net';
 import type { FastifyRequest } from 'fastify';
 import { OpenCount } from './open-count.js';
 
-export const CLIENT_HEADER = 'drover-client-address';
+const CLIENT_HEADER = 'drover-client-address';
 
 /** How long the other side may take to read the last answer. */
 const LINGER_MS = 2000;

@@ -44,7 +44,7 @@ export interface ForwarderNeeds {
   readonly dial: (leader: Leader, signal: AbortSignal) => Promise<TLSSocket>;
 }
 
-export interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
+interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
   readonly tunnels: Tunnels;
   /** Called when this master stops leading: clients that follow something here must go on at the new leader. */
   readonly onLeft: () => void;

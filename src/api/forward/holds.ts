@@ -11,7 +11,7 @@ const MOST_HELD = 512;
 const AGAIN_MS = 100;
 
 /** The place where a request is answered: in this process, or at another master. */
-export type Target = 'here' | Leader;
+type Target = 'here' | Leader;
 
 export interface HoldsOptions {
   readonly nodeId: string;

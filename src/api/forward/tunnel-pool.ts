@@ -27,7 +27,7 @@ const RETIRE_MS = 300;
 /** How often TCP probes a tunnel, so that a silent leader is noticed soon, even under a request that sends nothing. */
 const KEEP_ALIVE_MS = 2000;
 
-export interface TunnelPoolOptions {
+interface TunnelPoolOptions {
   /** Opens a tunnel. Throws when there is no leader at the other end. */
   readonly dial: (signal: AbortSignal) => Promise<TLSSocket>;
   readonly clock: Clock;

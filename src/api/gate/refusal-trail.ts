@@ -13,7 +13,7 @@ const LIMIT_OF_ONE = { burst: 30, refillMs: 600_000 };
 const LIMIT = { burst: 300, refillMs: 1000 };
 const LEFT_OUT = 'further refusals are left out until they pause';
 
-export interface Refusal {
+interface Refusal {
   /** The label of a key whose scope was not enough; null: no valid key was sent. */
   readonly key: string | null;
   readonly status: number;

@@ -7,7 +7,7 @@ import { unknownConfiguration, unknownInstance } from '../../model/unknown.js';
 import type { Reach, Scope } from '../http/route.js';
 
 /** The demands of the route, and the circumstances of the call. */
-export interface Wanted {
+interface Wanted {
   readonly scope: Exclude<Scope, 'open'>;
   readonly reach: Reach | undefined;
   /** The time in Unix milliseconds. */

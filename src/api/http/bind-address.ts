@@ -6,7 +6,7 @@ import type { NodeConfiguration } from '../../model/node.js';
 import { systemReason } from '../../model/words.js';
 
 /** Resolves a host name to its IP addresses; throws when it has none. */
-export type Resolve = (name: string) => Promise<readonly string[]>;
+type Resolve = (name: string) => Promise<readonly string[]>;
 
 const LOOPBACK = new BlockList();
 LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');

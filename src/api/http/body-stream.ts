@@ -14,7 +14,7 @@ declare module 'fastify' {
   }
 }
 
-export interface UploadLimits {
+interface UploadLimits {
   readonly maxBytes: number;
   /** The longest pause between bytes while the reader waits for them. */
   readonly idleMs: number;

@@ -15,7 +15,7 @@ const MAX_CONNECTIONS = 16_384;
 const SHARE = 1 / 4;
 const OPEN_FILES = /^Max open files\s+(\d+)/m;
 
-export interface ConnectionLimitOptions {
+interface ConnectionLimitOptions {
   /** The limit for connections. Default: half of the files that the process may open, 16,384 at most. */
   readonly limit?: number | undefined;
   readonly clock: Clock;

@@ -121,7 +121,7 @@ export function answerTimeout(socket: Socket): void {
   endWith(socket, TIMEOUT);
 }
 
-export interface PlainAnswer {
+interface PlainAnswer {
   readonly status: string;
   readonly code: ErrorCode;
   readonly text: string;

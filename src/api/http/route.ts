@@ -89,7 +89,7 @@ export interface Route extends RouteDescription {
   register(server: FastifyInstance, needs: RouteNeeds): void;
 }
 
-export interface RouteCall<Params, Query, Body> {
+interface RouteCall<Params, Query, Body> {
   readonly params: Params;
   readonly query: Query;
   readonly body: Body;
@@ -101,7 +101,7 @@ export interface RouteCall<Params, Query, Body> {
   readonly request: FastifyRequest;
 }
 
-export interface RouteSpec<P, Q, B> extends RouteDescription {
+interface RouteSpec<P, Q, B> extends RouteDescription {
   readonly params?: z.ZodType<P>;
   readonly query?: z.ZodType<Q>;
   readonly body?: z.ZodType<B>;

@@ -16,7 +16,7 @@ import { hasBody } from './request-guard.js';
 const FIRST_WITH_BODY_STREAMS = 26;
 const OFFER_HEADERS: ReadonlySet<string> = new Set(['upgrade', 'http2-settings']);
 
-export interface UpgradesOptions {
+interface UpgradesOptions {
   readonly server: Server;
   /** Gets the `upgrade` events of WebSocket handshakes. It never listens on a port. */
   readonly sockets: Server;

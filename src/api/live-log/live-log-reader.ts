@@ -22,9 +22,7 @@ const RETRY_MS = 500;
  * The place where a client begins: so many lines before the end, or at the line of that number. `node`: the number
  * counts in the log on that node; on another node the client begins with the first line.
  */
-export type LogStart =
-  | { readonly tail: number }
-  | { readonly since: number; readonly node?: string | undefined };
+type LogStart = { readonly tail: number } | { readonly since: number; readonly node?: string | undefined };
 
 /** The lines that a client wants. */
 export interface LogRequest {
@@ -55,7 +53,7 @@ export interface LogSink {
   fail(): void;
 }
 
-export interface LogReaderOptions extends LogRequest {
+interface LogReaderOptions extends LogRequest {
   readonly sink: LogSink;
   readonly live: LiveLog;
   readonly streams: Pick<InstanceStreams, 'readLogs' | 'followLogs' | 'readLogTimes'>;

@@ -9,7 +9,7 @@ import { LogChunk } from './live-log-chunk.js';
 const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1000;
 
-export interface RecentLinesOptions {
+interface RecentLinesOptions {
   /** The number of the next line. */
   readonly first: number;
   /** Called when there are new chunks. */

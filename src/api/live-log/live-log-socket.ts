@@ -46,7 +46,7 @@ const liveLogQuery = z
   .superRefine(checkLogPoints);
 type LiveLogQuery = z.output<typeof liveLogQuery>;
 
-export interface LiveLogSocketOptions {
+interface LiveLogSocketOptions {
   readonly liveLogs: LiveLogs;
   readonly view: InstanceView;
   readonly streams: Pick<InstanceStreams, 'readLogRange'>;

@@ -21,7 +21,7 @@ const SETTLE_MS = 1000;
 /** How long the output of an instance is followed during its removal: the time of a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
 
-export interface LiveLogOptions {
+interface LiveLogOptions {
   readonly dependencies: ApiDependencies;
   readonly clock: Clock;
   readonly record: InstanceRecord;

@@ -14,7 +14,7 @@ const MAX_FROM_DISK = 64;
 /** How many earlier lines are read for a first client that resumes, because it is probably not far behind. */
 const RESUME_AHEAD = 100;
 
-export interface LiveLogsOptions {
+interface LiveLogsOptions {
   readonly dependencies: ApiDependencies;
   readonly clock: Clock;
 }

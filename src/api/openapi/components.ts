@@ -36,7 +36,7 @@ import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
 import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './errors.js';
 
-export type OpenApiDocument = ReturnType<typeof createDocument>;
+type OpenApiDocument = ReturnType<typeof createDocument>;
 type Security = NonNullable<ZodOpenApiOperationObject['security']>;
 
 const REF = /"#\/components\/schemas\/([^"]+)"/g;

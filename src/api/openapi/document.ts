@@ -21,7 +21,7 @@ const INTRODUCTION = `Control plane of Drover: instances, configurations, templa
 - A slash at the end of a path is left out.
 - Answers may gain fields; unknown fields in a request are accepted unless its schema says otherwise.`;
 
-export interface ApiDescription {
+interface ApiDescription {
   readonly routes: readonly RouteDescription[];
   readonly sockets: readonly SocketDescription[];
 }

@@ -102,7 +102,7 @@ const OPERATION_IDS: Readonly<Record<string, string>> = {
   'GET /audit': 'listAuditEntries',
 };
 
-export interface Tag {
+interface Tag {
   readonly name: string;
   readonly description: string;
   /** The first segments of the paths with this tag. */

@@ -26,7 +26,7 @@ export const CLOSE = {
   tooSlow: 1013,
 } as const;
 
-export interface OpenSocketOptions {
+interface OpenSocketOptions {
   readonly websocket: WebSocket;
   /** The connection of `websocket`. */
   readonly connection: Socket;

@@ -27,7 +27,7 @@ const LIMITS = {
   closeTimeout: 10_000,
 };
 
-export interface SocketPluginOptions {
+interface SocketPluginOptions {
   /** Gets the `upgrade` events of WebSocket handshakes. */
   readonly upgrades: Server;
   readonly routes: readonly SocketRoute[];

@@ -78,7 +78,7 @@ export interface SocketSpec<P, Q> extends SocketDescription {
 }
 
 /** The endpoint for a request that asks for no upgrade: an answer of lines that goes on until either side ends it. */
-export interface LinesSpec<P, Q> {
+interface LinesSpec<P, Q> {
   readonly contentType: string;
   /** Returns the code to run on the stream of lines, or throws like `open` of the endpoint. */
   open(call: SocketCall<P, Q>): MaybePromise<(stream: LineStream) => void>;

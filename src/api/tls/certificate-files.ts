@@ -20,7 +20,7 @@ const MAX_BYTES = 1024 * 1024;
 const SERVER_USAGE = '1.3.6.1.5.5.7.3.1';
 const OTHERS_READ = 0o004;
 
-export interface CertificateFilesOptions {
+interface CertificateFilesOptions {
   /** The absolute paths of the files. */
   readonly certificate: string;
   readonly key: string;

@@ -15,7 +15,7 @@ import { TLS_HANDSHAKE } from '../http/error-reply.js';
 import type { PlainRequests } from './plain-requests.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 
-export interface TlsDoorOptions {
+interface TlsDoorOptions {
   readonly certificate: ApiCertificate;
   /** The limit from the connection to the end of its handshake, or of the answer to a plain request. */
   readonly handshakeMs: number;

@@ -60,7 +60,7 @@ const requestSchema = z.union([
   }),
   z.strictObject({ unsubscribe: topic }),
 ]);
-export type WatchRequest = z.output<typeof requestSchema>;
+type WatchRequest = z.output<typeof requestSchema>;
 
 const FORMS = '{"subscribe": TOPIC, "filter"?, "resume"?, "log"?} or {"unsubscribe": TOPIC}';
 
@@ -86,12 +86,12 @@ function problemIn(value: unknown, error: z.ZodError): string {
   return nearest.path.length === 0 ? nearest.message : `field ${nearest.path.join('.')}: ${nearest.message}`;
 }
 
-export interface ChangesHead extends Position {
+interface ChangesHead extends Position {
   readonly topic: string;
 }
 
 /** The fields of a part of a snapshot beside its entries. */
-export interface SnapshotPart {
+interface SnapshotPart {
   /** True: the client must forget what it has. */
   readonly isFirst: boolean;
   readonly isLast: boolean;

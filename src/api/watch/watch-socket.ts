@@ -36,7 +36,7 @@ const watchQuery = z.object({
 });
 type WatchQuery = z.output<typeof watchQuery>;
 
-export interface WatchSocketOptions {
+interface WatchSocketOptions {
   readonly watchers: Watchers;
 }
 

@@ -28,7 +28,7 @@ const MAX_NAME_BYTES = 64;
 const DEFAULT_TAIL = 100;
 const BEAT = new MessagePacket([BEAT_TEXT]);
 
-export interface WatchersOptions {
+interface WatchersOptions {
   readonly clock: Clock;
   readonly logger: Pick<Logger, 'error'>;
   /** The sources of the topics, by name. */
@@ -38,7 +38,7 @@ export interface WatchersOptions {
 }
 
 /** A subscription of a topic or of a log. */
-export interface AnySubscription extends Subscription {
+interface AnySubscription extends Subscription {
   readonly log?: LogOptions | undefined;
 }
 

@@ -26,7 +26,7 @@ interface Heard {
   byeAt: number | undefined;
 }
 
-export interface NodeContact {
+interface NodeContact {
   readonly isConnected: boolean;
   readonly silentMs: number;
   /** The time since the node said that it will be back; null: it did not say so. */

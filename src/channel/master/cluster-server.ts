@@ -51,7 +51,7 @@ const UPGRADES: ReadonlySet<string> = new Set([CHANNEL_PATH, TUNNEL_PATH, DESK_P
 /** Makes the connection of a request into a WebSocket. */
 type Upgrade = (use: (webSocket: WebSocket) => void) => void;
 
-export interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
+interface ClusterServerOptions extends Omit<ClusterPortOptions, 'onTls'> {
   readonly authority: Authority;
   readonly admission: Admission;
   readonly members: ClusterMembers;

@@ -8,7 +8,7 @@ import type { Transport } from '../protocol/transport.js';
 import type { Authority } from '../trust/authority.js';
 import { type FellowMaster, MasterDialer } from '../wrapper/master-dialer.js';
 
-export interface LeaderTunnelOptions {
+interface LeaderTunnelOptions {
   readonly authority: Authority;
   readonly silenceMs: number;
   readonly clock: Clock;

@@ -40,7 +40,7 @@ export interface FeedSources {
   issueInstanceToken(instanceId: string, createdAt: number): string;
 }
 
-export interface NodeFeedOptions {
+interface NodeFeedOptions {
   readonly nodeId: string;
   readonly transport: Transport;
   readonly sources: FeedSources;

@@ -10,7 +10,7 @@ import { create, update } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { MessageOf } from '../protocol/messages.js';
 
-export interface NodeIntakeOptions {
+interface NodeIntakeOptions {
   readonly nodes: RecordSet<NodeRecord>;
   readonly clock: Clock;
   readonly logger: Logger;

@@ -15,7 +15,7 @@ export interface Objection {
   readonly isBehind?: true;
 }
 
-export interface HelloFacts {
+interface HelloFacts {
   /** The node that the cluster server let in; undefined for the wrapper in the master's process. */
   readonly peer: Peer | undefined;
   readonly clusterName: string;

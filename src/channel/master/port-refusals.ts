@@ -25,7 +25,7 @@ export interface PortRefusal {
   readonly nodeId: string | null;
 }
 
-export interface PortRefusalsOptions {
+interface PortRefusalsOptions {
   readonly audit: Pick<AuditTrail, 'record'>;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly logger: Pick<Logger, 'warn'>;

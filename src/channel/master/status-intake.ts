@@ -12,7 +12,7 @@ import type { Metrics } from '../../telemetry/metrics.js';
 import type { PortProtocol, Report } from '../protocol/messages.js';
 import { type ReadinessFacts, withFirstReadiness } from './first-readiness.js';
 
-export interface StatusIntakeOptions {
+interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
   /** The contents of instances, by hash. */
   readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;

@@ -16,7 +16,7 @@ const REPORT_BYTES = 256;
 /** The time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
-export interface StatusMessagesOptions {
+interface StatusMessagesOptions {
   readonly intake: StatusIntake;
   /** Decides when acknowledgements are sent: together with the feed, so that both travel as one. */
   readonly pace: FeedPace;

@@ -13,7 +13,7 @@ export interface MeasuredInstance {
   readonly used: InstanceUsage;
 }
 
-export interface UsageListener {
+interface UsageListener {
   measured(id: string, nodeId: string, instance: MeasuredInstance): void;
   /** Called when the usage of the instance on that node is no longer known. */
   gone(id: string, nodeId: string): void;

@@ -11,7 +11,7 @@ const MAX_LIMIT = 1000;
 const questionSchema = z.object({ limit: z.int().min(1).max(MAX_LIMIT) });
 const entriesSchema = z.array(auditEntrySchema).max(MAX_LIMIT);
 
-export interface AuditOfMastersOptions {
+interface AuditOfMastersOptions {
   readonly nodeId: string;
   readonly audit: Pick<AuditTrail, 'last'>;
   readonly leadership: Pick<Leadership, 'masters'>;
@@ -21,7 +21,7 @@ export interface AuditOfMastersOptions {
   readonly desk: MasterDesk;
 }
 
-export interface MergedAudit {
+interface MergedAudit {
   readonly entries: readonly AuditEntry[];
   /** The masters whose entries are missing, and why. */
   readonly missing: readonly { readonly nodeId: string; readonly why: string }[];

@@ -25,7 +25,7 @@ const RELOAD_MS = 60_000;
 const faultsSchema = z.array(configurationFileErrorSchema).max(MOST_FAULTS);
 const reloadSchema = z.object({ isConfirmed: z.boolean() });
 
-export interface FilesOfMastersOptions {
+interface FilesOfMastersOptions {
   readonly nodeId: string;
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'masters'>;
   readonly calls: MasterCalls;

@@ -11,7 +11,7 @@ const ANSWER_MS = 10_000;
 /** The longest pause between two pieces of a stream. */
 const SILENCE_MS = 30_000;
 
-export interface Question {
+interface Question {
   /** The name under which the other master's desk answers the question. */
   readonly name: string;
   /** The value that is sent as JSON. */

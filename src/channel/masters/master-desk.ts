@@ -6,7 +6,7 @@ import { CallPeer } from '../protocol/calls.js';
 import type { Transport } from '../protocol/transport.js';
 
 /** Answers a question of the master `from`, as a `Service` of the channel does: with a JSON value, or with bytes. */
-export type Answer = (question: unknown, from: string) => Promise<unknown> | AsyncIterable<Buffer>;
+type Answer = (question: unknown, from: string) => Promise<unknown> | AsyncIterable<Buffer>;
 
 export class MasterDesk {
   readonly #answers = new Map<string, Answer>();

@@ -12,7 +12,7 @@ import type { MasterDesk } from './master-desk.js';
 const answerSchema = z.object({ revision: z.int().min(1) });
 
 /** One kind of records that views edit. */
-export interface EditKind<Edit> {
+interface EditKind<Edit> {
   /** The name of the question, such as `configurations`. */
   readonly name: string;
   encode(edits: readonly Edit[]): unknown;
@@ -22,7 +22,7 @@ export interface EditKind<Edit> {
   operations(edits: readonly Edit[], from: string): MaybePromise<readonly Operation[]>;
 }
 
-export interface RecordDeskOptions {
+interface RecordDeskOptions {
   readonly nodeId: string;
   readonly store: Pick<Store, 'transact'>;
   readonly leadership: Pick<Leadership, 'leader' | 'term'>;

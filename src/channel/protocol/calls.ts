@@ -19,7 +19,7 @@ const MAX_OPEN_CALLS = 1024;
 /** The limit for an error's message, which may quote parts of the question. */
 const MOST_FAILURE_BYTES = BOUNDS.sentenceBytes;
 
-export interface CallContext {
+interface CallContext {
   readonly body: Buffer | undefined;
   /** Aborts when the caller cancels or the connection ends. */
   readonly signal: AbortSignal;

@@ -22,7 +22,7 @@ const MAX_WAITING_BYTES = 128 * 1024 * 1024;
 /**
  * `sign`: a beat, which overtakes everything. `state`: small, or must not wait for bulk. `bulk`: answers and streams.
  */
-export type Lane = 'sign' | 'state' | 'bulk';
+type Lane = 'sign' | 'state' | 'bulk';
 
 /** The lane of a message. The messages of one call that must stay in order (its chunks, its end) share a lane. */
 export function laneOf({ type }: Message): Lane {
@@ -39,7 +39,7 @@ export function laneOf({ type }: Message): Lane {
   }
 }
 
-export interface PacedSenderOptions {
+interface PacedSenderOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly write: (data: string | Buffer) => void;
   /** Sends a mark that the other side sends back; see `marked`. */

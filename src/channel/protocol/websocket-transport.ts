@@ -28,7 +28,7 @@ const POLICY_VIOLATION = 1008;
 /** How long a connection that closes in order may take to deliver the last messages. */
 const CLOSE_GRACE_MS = 2000;
 
-export interface WebSocketTransportOptions {
+interface WebSocketTransportOptions {
   readonly webSocket: Pick<WebSocket, 'bufferedAmount' | 'send' | 'ping' | 'close' | 'terminate'> &
     Pick<EventEmitter, 'on' | 'once'>;
   /** The socket below the WebSocket, because half a message counts as a sign of life too. */

@@ -40,7 +40,7 @@ export function descriptionServices(
   ]);
 }
 
-export interface DescriptionQuestion {
+interface DescriptionQuestion {
   readonly nodeId: string;
   /** The instances, at most MOST_DESCRIBED. */
   readonly ids: readonly string[];

@@ -81,7 +81,7 @@ function connected(calls: CallPeer | undefined): CallPeer {
 }
 
 /** Fetches trees on a node before an instance needs them. */
-export interface PrefetchServer {
+interface PrefetchServer {
   /** Fetches the trees that the node lacks, and yields the result for each digest in turn. */
   fetch(digests: readonly string[]): AsyncIterable<TreeResult>;
 }

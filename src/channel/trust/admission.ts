@@ -32,7 +32,7 @@ import type { MasterHandover } from './master-handover.js';
 import { type KnownMember, MemberRecords, pendingKeysOf, updateOf } from './member-records.js';
 import { keyHashOf } from './peer-certificate.js';
 
-export interface AdmissionOptions {
+interface AdmissionOptions {
   readonly clusterName: string;
   /** The master's own node id, which no other may take. */
   readonly masterNodeId: string;

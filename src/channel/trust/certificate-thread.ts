@@ -20,7 +20,7 @@ export type CertificateOrder =
   | { readonly make: 'authority'; readonly parameters: Parameters<typeof makeAuthority> }
   | { readonly make: 'certificate'; readonly parameters: Parameters<typeof issueCertificate> };
 
-export interface CertificateThreadOptions {
+interface CertificateThreadOptions {
   /** The path of the built certificate-thread-main.js. */
   readonly program: string;
   readonly clock: Pick<Clock, 'setTimer'>;

@@ -21,7 +21,7 @@ export interface KeyPair {
   readonly certificate: string;
 }
 
-export interface Subject {
+interface Subject {
   /** The common name: a node id, or the title of the authority. */
   readonly commonName: string;
   readonly clusterName: string;

@@ -33,7 +33,7 @@ export const sealedSecretSchema = z.object({
   /** The secret, followed by the tag that authenticates it. */
   sealed: z.string(),
 });
-export type SealedSecret = z.output<typeof sealedSecretSchema>;
+type SealedSecret = z.output<typeof sealedSecretSchema>;
 
 export function generateClusterKey(): ClusterKey {
   return createSecretKey(randomBytes(KEY_BYTES));

@@ -1,7 +1,7 @@
 /** A refusal of the cluster port. The reasons are few, so that a log can fold refusals by them. */
 import { DroverError, type ErrorCode } from '../../model/errors.js';
 
-export type RefusalReason =
+type RefusalReason =
   | 'malformed'
   | 'protocol'
   | 'token-unknown'
@@ -20,7 +20,7 @@ export type RefusalReason =
   | 'certificate-ended'
   | 'certificate-replaced';
 
-export interface RefusalOptions {
+interface RefusalOptions {
   readonly reason: RefusalReason;
   /** The text for both sides. It repeats nothing of a peer that has no valid token or certificate. */
   readonly message: string;

@@ -32,7 +32,7 @@ export interface KnownToken {
   readonly revision: number;
 }
 
-export interface JoinTokensOptions {
+interface JoinTokensOptions {
   readonly store: Store;
   readonly authority: Authority;
   readonly clock: Pick<Clock, 'now'>;

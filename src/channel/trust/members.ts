@@ -29,7 +29,7 @@ import { isIssuedBy, keyHashOf, nodeIdOf } from './peer-certificate.js';
  */
 const MAX_PENDING_KEYS = 16;
 
-export interface MembersOptions {
+interface MembersOptions {
   readonly store: Store;
   readonly authority: Authority;
   readonly tokens: JoinTokens;

@@ -25,7 +25,7 @@ const CALL_MS = 30_000;
 const keyAnswer = z.object({ publicKey: z.string().max(1000) });
 const certificateParameters = z.object({ certificate: z.string().max(10_000) });
 
-export interface RenewalOptions {
+interface RenewalOptions {
   readonly members: ClusterMembers;
   /** The connected nodes. Nodes that are not members, such as the master's own, are left alone. */
   readonly connected: () => readonly string[];

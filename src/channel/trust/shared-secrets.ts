@@ -17,9 +17,9 @@ import {
 } from './cluster-key.js';
 
 /** A secret text that is read at the start, and written once. */
-export type KeptSecret = Pick<SecretFile, 'name' | 'read' | 'write'>;
+type KeptSecret = Pick<SecretFile, 'name' | 'read' | 'write'>;
 
-export interface SharedSecretsOptions {
+interface SharedSecretsOptions {
   readonly store: Pick<Store, 'get' | 'list' | 'transact'>;
   /** The file `data/cluster/cluster.key`. */
   readonly keyFile: SecretFile;

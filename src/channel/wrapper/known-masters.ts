@@ -19,7 +19,7 @@ const keptSchema = z.object({
 });
 type Kept = z.output<typeof keptSchema>;
 
-export interface KnownMastersOptions {
+interface KnownMastersOptions {
   /** The address of a master in `config.json`: the first to ask, and kept as long as the node lives. */
   readonly contact: HostPort;
   readonly file: SecretFile;

@@ -56,7 +56,7 @@ export interface FeedSink {
 }
 
 /** Gives the reports to send. The status outbox implements it. */
-export interface ReportSource {
+interface ReportSource {
   /** The reports that were not sent on this connection yet. Called after `onReady` has fired. */
   take(sequence: number): readonly Report[];
   acknowledge(sequence: number): void;
@@ -65,7 +65,7 @@ export interface ReportSource {
   onReady(listener: () => void): void;
 }
 
-export interface LinkOptions {
+interface LinkOptions {
   readonly nodeId: string;
   readonly clusterName: string;
   readonly address: string;

@@ -52,7 +52,7 @@ const MOST_BYTES = { [CHANNEL_PATH]: 256 * MB, [DESK_PATH]: 16 * MB } as const;
  * Checks the certificates of the other side. Throws DRV_JOIN_REFUSED or DRV_CHANNEL_CLOSED when they are not the
  * master's.
  */
-export type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
+type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
 /** Another master of this cluster, and how this master shows itself to it. */
 export interface FellowMaster {
@@ -67,7 +67,7 @@ interface KnownMaster {
   readonly authority: X509Certificate;
 }
 
-export interface MasterDialerOptions {
+interface MasterDialerOptions {
   readonly host: string;
   readonly port: number;
   /** A connection that brings nothing for this long is closed. */

@@ -36,7 +36,7 @@ type Credential = z.output<typeof credentialSchema>;
 /** A join that has begun. The master answers the same again to the same key. */
 const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 
-export interface MembershipOptions {
+interface MembershipOptions {
   readonly nodeId: string;
   readonly clusterName: string;
   readonly masters: Pick<KnownMasters, 'candidates' | 'failed'>;

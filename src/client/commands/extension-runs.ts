@@ -12,7 +12,7 @@ import type { ClientHost } from './client-host.js';
 /** An unknown command is mostly a typing error, whose answer should not wait for a master that is away. */
 const PATIENCE_MS = 2000;
 
-export interface ExtensionCommand {
+interface ExtensionCommand {
   readonly name: string;
   /** Its arguments; may be empty. */
   readonly usage: string;

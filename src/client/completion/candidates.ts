@@ -5,7 +5,7 @@ import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.
 import { masterNames, type NameKind, type NameSource } from './master-names.js';
 
 /** Stands in the place of candidates: the shell completes paths of files. */
-export const FILES = ':files';
+const FILES = ':files';
 
 const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
 

@@ -26,7 +26,7 @@ export type NameSource = (kind: NameKind, template?: string) => Promise<readonly
 /** The person who pressed Tab waits for them. */
 const LIMIT_MS = 300;
 
-export interface MasterNamesOptions extends Surroundings {
+interface MasterNamesOptions extends Surroundings {
   readonly version: string;
   readonly target: TargetOptions;
   /** How long the master may take. Default: 300 ms. */

@@ -18,14 +18,14 @@ export interface Applied {
   readonly error: string | null;
 }
 
-export interface AppliedAll {
+interface AppliedAll {
   readonly applied: readonly Applied[];
   /** The exit code of the first that failed; 0: none did. */
   readonly exitCode: number;
 }
 
 /** A configuration that goes, if it is still this one. */
-export type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
+type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
 
 /** One thing to do. */
 interface Task {

@@ -34,7 +34,7 @@ export function requireValid(
   );
 }
 
-export interface CompareOptions {
+interface CompareOptions {
   /** Gets what has no effect, a line each. */
   say(line: string): void;
   /** Undefined: values that may be secrets are hidden. */

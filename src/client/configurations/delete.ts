@@ -4,7 +4,7 @@ import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ApiClient } from '../api-client.js';
 
-export interface Deleted {
+interface Deleted {
   readonly name: string;
   readonly result: 'deleted' | 'not-found' | 'failed' | 'skipped';
   readonly error: string | null;

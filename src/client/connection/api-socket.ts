@@ -8,7 +8,7 @@ import { boundConnect } from './connect-limit.js';
 import { lateAnswer, unreachable } from './failures.js';
 import type { Target } from './target.js';
 
-export interface SocketCall {
+interface SocketCall {
   readonly target: Target;
   /** Below `/api`. */
   readonly path: string;

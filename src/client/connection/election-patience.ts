@@ -5,7 +5,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 const PATIENCE_MS = 15_000;
-export const WAITS = `no master leads at this moment: trying again for ${PATIENCE_MS / 1000} s`;
+const WAITS = `no master leads at this moment: trying again for ${PATIENCE_MS / 1000} s`;
 
 /** Of one command's question. */
 export class ElectionPatience {

@@ -19,7 +19,7 @@ export interface AddOptions {
   readonly fingerprint?: string | undefined;
 }
 
-export interface AddSurroundings {
+interface AddSurroundings {
   readonly environment: NodeJS.ProcessEnv;
   readonly directory: string;
   readonly terminal: Terminal;
@@ -27,7 +27,7 @@ export interface AddSurroundings {
   readInput(): Promise<string>;
 }
 
-export interface AddedContext {
+interface AddedContext {
   readonly name: string;
   readonly url: string;
   readonly isCurrent: boolean;

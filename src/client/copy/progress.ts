@@ -6,7 +6,7 @@ const EVERY_MS = 200;
 /** To the start of the line, and clear it. */
 const CLEAR = '\r\x1b[K';
 
-export interface ProgressOptions {
+interface ProgressOptions {
   readonly stderr: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
   /** The name of the thing that is copied. */
   readonly label: string;

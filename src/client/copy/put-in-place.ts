@@ -9,7 +9,7 @@ import { isMissing } from '../../files/system-error.js';
 import type { TreeItem } from '../../templates/tree/tree.js';
 import { systemFailure } from '../connection/private-text.js';
 
-export type TargetKind = 'absent' | 'file' | 'directory' | 'other';
+type TargetKind = 'absent' | 'file' | 'directory' | 'other';
 
 /** Tells the kind of what is at a path; a link counts as what it leads to. */
 export async function kindOfTarget(path: string): Promise<TargetKind> {

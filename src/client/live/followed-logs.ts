@@ -24,7 +24,7 @@ const NOTE = /^\[drover\] /;
 /** Where a log begins: its last lines, or a line. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
 
-export interface FollowedLogsOptions {
+interface FollowedLogsOptions {
   readonly api: ApiClient;
   readonly output: LiveOutput;
   readonly printer: LogPrinter;

@@ -12,7 +12,7 @@ export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
 /** The entries of each topic; none of a topic that is not followed. */
 export type FollowedTopics = { readonly [Name in TopicName]: WatchedEntries<Topics[Name]> };
 
-export interface Following {
+interface Following {
   /** Says what happens to the connection. */
   readonly say: (line: string) => void;
   /** Ends it. */

@@ -8,7 +8,7 @@ import type { ApiClient } from '../api-client.js';
 import { followTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
 
-export interface RolloutQuestion {
+interface RolloutQuestion {
   readonly name: string;
   /** A line of JSON for each change, for programs. */
   readonly isJson: boolean;

@@ -17,7 +17,7 @@ const HEAD = ['ID', 'CONFIGURATION', 'NODE', 'CPU', 'MEMORY', 'PROCESSES', 'CPU 
 
 type MeasuredUsage = Topics['usage'];
 
-export interface TopOptions {
+interface TopOptions {
   /** Undefined: of all. */
   readonly configuration: string | undefined;
   readonly sort: 'cpu' | 'memory';

@@ -21,7 +21,7 @@ import { CONDITIONS, type Goal, type Kind } from './states.js';
 /** For the reason of each at the end. */
 const WHY_MS = 5000;
 
-export interface WaitQuestion {
+interface WaitQuestion {
   readonly kind: Kind;
   readonly names: readonly string[];
   readonly goal: Goal;

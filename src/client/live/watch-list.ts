@@ -33,7 +33,7 @@ interface ListForm<P extends CommandPath, Item> {
   readonly only: (items: readonly Item[]) => DataOf<P>;
 }
 
-export interface WatchListOptions {
+interface WatchListOptions {
   readonly format: Format;
   /** Undefined: rows are printed, and nothing is drawn. */
   readonly terminal: TerminalStream | undefined;

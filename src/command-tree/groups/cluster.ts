@@ -26,7 +26,7 @@ const NODE_HEAD = [
 ];
 
 /** The status, and the nodes for its sums. */
-export interface ClusterOverview {
+interface ClusterOverview {
   readonly status: ClusterStatus;
   readonly nodes: readonly ListedNode[];
 }

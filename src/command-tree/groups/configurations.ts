@@ -32,13 +32,13 @@ const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in
   conflict: 'file conflict',
 };
 
-export interface ListedConfigurations {
+interface ListedConfigurations {
   readonly configurations: readonly ConfigurationSummary[];
   readonly removed: readonly RemovedConfiguration[];
   readonly brokenFiles: readonly ConfigurationFileError[];
 }
 
-export interface ConfigurationMessage {
+interface ConfigurationMessage {
   readonly message: string;
   readonly name: string;
 }

@@ -67,7 +67,7 @@ export function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }
 }
 
 /** Reads an option. Throws what the parser prints. */
-export function logPoint(text: string): LogPoint {
+function logPoint(text: string): LogPoint {
   const point = parseLogPoint(text);
   if ('problem' in point) throw new InvalidArgumentError(`It ${point.problem}.`);
   return point;

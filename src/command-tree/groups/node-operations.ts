@@ -11,7 +11,7 @@ import { describeDrain } from './drain-text.js';
 const MOST_NAMED = 20;
 
 /** A node that was forgotten, and whether it was connected then. */
-export interface Forgetting {
+interface Forgetting {
   readonly forgotten: ForgottenNode;
   readonly wasConnected: boolean;
 }

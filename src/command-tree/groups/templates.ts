@@ -7,7 +7,7 @@ import { describe, noInput, tableOf } from '../command.js';
 /** The most templates that a line names. */
 const MAX_NAMES = 20;
 
-export interface ListedTemplate {
+interface ListedTemplate {
   readonly group: string;
   readonly name: string;
   readonly usedBy: readonly string[];

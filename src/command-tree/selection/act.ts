@@ -36,13 +36,13 @@ export interface Question {
 export type Asker = (question: Question) => Promise<void>;
 
 /** What became of one instance. Neither `done` nor `refusal`: it was not tried. */
-export interface Outcome<Done extends InstanceMessage> {
+interface Outcome<Done extends InstanceMessage> {
   readonly id: string;
   readonly done?: Done;
   readonly refusal?: ClientError;
 }
 
-export interface Batch<Done extends InstanceMessage> {
+interface Batch<Done extends InstanceMessage> {
   readonly action: InstanceAction;
   readonly outcomes: readonly Outcome<Done>[];
 }
@@ -50,7 +50,7 @@ export interface Batch<Done extends InstanceMessage> {
 /** The answer for the one instance that was named; a batch for any other selection. */
 export type Acted<Done extends InstanceMessage> = Done | Batch<Done>;
 
-export interface Acting<Done extends InstanceMessage> {
+interface Acting<Done extends InstanceMessage> {
   readonly action: InstanceAction;
   readonly input: Selecting & { readonly waitForPlayers?: boolean };
   readonly known: () => Promise<KnownInstances>;

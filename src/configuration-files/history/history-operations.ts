@@ -22,7 +22,7 @@ export interface HistoryRecords {
   readonly rollouts: Pick<MirrorReader<RolloutRecord>, 'get'>;
 }
 
-export interface HistoryChange {
+interface HistoryChange {
   /** Of the configuration. */
   readonly name: string;
   /** The content that it gets; undefined: it is removed. */

@@ -29,7 +29,7 @@ const INTERPRETERS: Readonly<Record<string, string>> = {
   '.tsx': 'bun',
 };
 
-export interface CommandLine {
+interface CommandLine {
   readonly command: string;
   /** True when Node.js runs the app. Several processes of such an app are a cluster for pm2. */
   readonly isNode: boolean;

@@ -1,7 +1,7 @@
 /** Says in one line why a node cannot listen, and what to change. Used by every listener. */
 import { DroverError, messageOf } from '../errors.js';
 
-export interface Listener {
+interface Listener {
   /** The listener, for the message: `the API`. */
   readonly what: string;
   readonly host: string;

@@ -25,7 +25,7 @@ const PLAN_FORMAT = 1;
 const AT_ONCE = 16;
 
 /** The contents to plan, and for whom. */
-export interface ChangePlanOrder {
+interface ChangePlanOrder {
   /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
   /** True: all other configurations that `sees` allows are to go. */

@@ -4,7 +4,7 @@ import { countText } from '../../model/words.js';
 import type { PlannedConfiguration } from './change-plan.js';
 import type { ServiceForecast } from './forecast.js';
 
-export interface Planned extends Pick<PlannedConfiguration, 'name' | 'action' | 'fileState'> {
+interface Planned extends Pick<PlannedConfiguration, 'name' | 'action' | 'fileState'> {
   readonly fields: readonly ChangedField[];
   readonly service: ServiceForecast;
 }

@@ -45,7 +45,7 @@ export const contentDiffSchema = z.object({
 });
 export type ContentDiff = z.output<typeof contentDiffSchema>;
 
-export interface ContentDiffQuestion {
+interface ContentDiffQuestion {
   readonly from: number;
   readonly to?: number | undefined;
   readonly showValues?: boolean;

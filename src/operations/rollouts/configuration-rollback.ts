@@ -25,7 +25,7 @@ export const rollbackRequestSchema = z.strictObject({
   reason: z.string().trim().min(1).max(500).describe('the reason, for the history and for later readers'),
 });
 
-export interface Rollback extends z.output<typeof rollbackRequestSchema> {
+interface Rollback extends z.output<typeof rollbackRequestSchema> {
   /** The caller's name in the audit trail. */
   readonly by: string;
 }

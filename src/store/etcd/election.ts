@@ -36,7 +36,7 @@ interface ElectionOptions {
 }
 
 /** The state of the leader key while somebody holds it. */
-export interface Held {
+interface Held {
   /** The number of the holder's term. */
   readonly epoch: number;
   /** The leader key's create revision in this etcd. */

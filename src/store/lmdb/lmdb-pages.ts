@@ -18,7 +18,7 @@ const NODE_BIG_DATA = 0x01;
 /** Thrown for a damaged file; the message names the damage. */
 export class Damage extends Error {}
 
-export interface Tree {
+interface Tree {
   /** The number of the root page; undefined: the tree is empty. */
   readonly root: number | undefined;
   /** How many pages lie on the way from the root to an entry, including the root. */

@@ -16,7 +16,7 @@ const MAX_IMPORT_RATIO = 100;
 /** An imported zip may unpack to this many times the largest upload. */
 const UNPACKED_UPLOADS = 4;
 
-export interface LocalTemplatesOptions {
+interface LocalTemplatesOptions {
   /** `templates/` of the master. */
   readonly directory: string;
   /** A private directory for uploads. It is emptied at the start. */

@@ -78,7 +78,7 @@ export class Packs {
   }
 }
 
-export class Pack {
+class Pack {
   readonly #name: string;
   readonly #file: FileHandle;
   #size = 0;

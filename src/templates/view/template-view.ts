@@ -39,8 +39,7 @@ export interface TemplatePeers {
   hold(peer: MasterPeer, wanted: HeldTemplate, signal: AbortSignal): Promise<void>;
 }
 
-export interface TemplateViewOptions
-  extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
+interface TemplateViewOptions extends Omit<TemplateTreeOptions, 'fetch' | 'records' | 'signal' | 'library'> {
   readonly library: TemplateLibrary;
   readonly records: Mirror<TemplateRecord>;
   readonly peers: TemplatePeers;

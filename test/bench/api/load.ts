@@ -5,7 +5,7 @@ import type { Row } from '../table.js';
 const SECONDS = 4;
 const ROUNDS = 2;
 
-export interface Load {
+interface Load {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly connections: number;
@@ -13,13 +13,13 @@ export interface Load {
   readonly requests?: readonly Request[];
 }
 
-export interface Request {
+interface Request {
   readonly method: 'PUT' | 'POST';
   readonly path: string;
   readonly body: string;
 }
 
-export interface Rates {
+interface Rates {
   readonly drover: number;
   readonly baseline: number;
 }

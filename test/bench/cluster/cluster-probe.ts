@@ -2,10 +2,10 @@
 import type { ControlPlane } from '../../support/control-plane/control-plane.js';
 
 /** As a cluster's services are: many, of some size. */
-export const CONFIGURATIONS = 20;
+const CONFIGURATIONS = 20;
 
 /** Unix milliseconds. */
-export interface LossTimes {
+interface LossTimes {
   readonly noticedAt: number;
   /** The last replacement has a node. */
   readonly placedAt: number;

@@ -29,7 +29,7 @@ export interface Stalls {
   readonly ofWrappers: number;
 }
 
-export interface ClusterFindings {
+interface ClusterFindings {
   readonly nodes: number;
   readonly perNode: number;
   readonly measured: Findings & { readonly stalls: Stalls };

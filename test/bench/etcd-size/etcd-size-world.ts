@@ -31,14 +31,14 @@ const ALONE = 2000;
 export const PER_SECOND = 1000;
 const PACED_SECONDS = 20;
 
-export interface Size {
+interface Size {
   readonly instances: number;
   /** In each of them every instance changes once, and etcd forgets what was before the one before. */
   readonly hours: number;
 }
 
 /** What etcd takes. */
-export interface Taken {
+interface Taken {
   readonly databaseBytes: number;
   readonly inUseBytes: number;
   /** Of the data directory: database, log and snapshots. */
@@ -48,14 +48,14 @@ export interface Taken {
 }
 
 /** Processor time of a change in milliseconds, without what the process takes at rest. */
-export interface ChangeCost {
+interface ChangeCost {
   readonly etcd: number;
   readonly leader: number;
   readonly follower: number;
   readonly written: Written;
 }
 
-export interface Start {
+interface Start {
   readonly loadedMs: number;
   readonly residentMB: number;
 }

@@ -5,7 +5,7 @@ import type { Row } from '../table.js';
 /** A cost that is flat has 1; the rest is what a short run varies by. */
 const TARGET = 1.3;
 
-export interface Growth extends Omit<Plot, 'lines'> {
+interface Growth extends Omit<Plot, 'lines'> {
   /** What one unit costs, such as `ms of CPU`; behind each number of the row. */
   readonly unit: string;
   /** What the sizes count, such as `nodes`. */

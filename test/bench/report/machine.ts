@@ -11,7 +11,7 @@ export const machineSchema = z.object({
   kernel: z.string(),
   node: z.string(),
 });
-export type Machine = z.infer<typeof machineSchema>;
+type Machine = z.infer<typeof machineSchema>;
 
 export function thisMachine(): Machine {
   const all = cpus();

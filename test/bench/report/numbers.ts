@@ -1,6 +1,6 @@
 /** Reads the numbers out of a row's texts, so that runs can be compared and plotted; see `Row` for the form. */
 
-export interface Numbers {
+interface Numbers {
   readonly number: number | null;
   readonly unit: string | null;
   readonly baselineNumber: number | null;

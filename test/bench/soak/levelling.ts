@@ -1,11 +1,11 @@
 /** Judges whether a figure that was sampled over time levels off, or goes on growing. Pure. */
 
-export interface Sample {
+interface Sample {
   readonly atMs: number;
   readonly value: number;
 }
 
-export interface Course {
+interface Course {
   /** Mean of the later half. */
   readonly mean: number;
   /** How far the line of least squares through the later half rises from its begin to its end; negative: it falls. */

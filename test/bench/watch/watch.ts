@@ -31,13 +31,13 @@ export function benchWatch(): Promise<Row[]> {
   });
 }
 
-export interface Subscribers {
+interface Subscribers {
   readonly count: number;
   readonly unread: number;
   readonly topics: readonly string[];
 }
 
-export interface CostOfWatching {
+interface CostOfWatching {
   /** Cores of the daemon while instances change, without subscribers. */
   readonly alone: number;
   readonly watched: number;

@@ -12,7 +12,7 @@ import { DaemonWorld } from '../../support/daemon/daemon.js';
 /** Long enough for a slow machine: after this the daemon hangs. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-export interface RowRequest {
+interface RowRequest {
   readonly method: string;
   /** Below `/api`, sent as it is. */
   readonly path: string;
@@ -23,7 +23,7 @@ export interface RowRequest {
   readonly token?: string | null;
 }
 
-export interface RowAnswer {
+interface RowAnswer {
   readonly status: number;
   readonly headers: IncomingMessage['headers'];
   readonly bytes: Buffer;
@@ -31,7 +31,7 @@ export interface RowAnswer {
   readonly json: unknown;
 }
 
-export interface RowSocket {
+interface RowSocket {
   readonly socket: WebSocket;
   /** The text frames so far; a binary one as `<binary>`. */
   readonly frames: string[];

@@ -21,7 +21,7 @@ export interface Uplink extends Pick<WrapperOptions, 'connect' | 'masters' | 'se
   open?(): Promise<void>;
 }
 
-export interface DaemonOptions {
+interface DaemonOptions {
   readonly machine: Machine;
   readonly life: Life;
   readonly watcher: RuntimeWatcher;

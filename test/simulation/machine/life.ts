@@ -11,7 +11,7 @@ import type { Trace } from '../trace.js';
 /** Wall clock (Unix ms) of a machine with a right clock when the simulation begins. */
 export const EPOCH = Date.UTC(2026, 0, 1);
 
-export interface LifeOptions {
+interface LifeOptions {
   readonly name: string;
   readonly scheduler: Scheduler;
   readonly random: Random;

@@ -10,7 +10,7 @@ import { MachineLogs } from './logs.js';
 
 export const RUNTIME_KEY = 'process';
 
-export interface MachineOptions {
+interface MachineOptions {
   readonly nodeId: string;
   readonly address: string;
   readonly capacity: NodeCapacity;

@@ -11,7 +11,7 @@ const programSchema = z.object({
   heedsStopCommand: z.boolean(),
 });
 
-export type Program = z.output<typeof programSchema>;
+type Program = z.output<typeof programSchema>;
 
 export function commandOf(program: Program): string {
   return JSON.stringify(program);

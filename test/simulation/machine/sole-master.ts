@@ -8,7 +8,7 @@ import { SimulatedConfigurationFiles } from '../operator/configuration-files.js'
 import { type Disk, DiskStore } from './disk.js';
 import { type MasterPlace, type MasterRole, masterOptions } from './master-role.js';
 
-export interface SoleMasterPlace extends MasterPlace {
+interface SoleMasterPlace extends MasterPlace {
   readonly disk: Disk;
   /** The cluster port is open. */
   onListening(accept: (transport: Transport, nodeId?: string) => void): void;

@@ -8,7 +8,7 @@ import type { Life } from './life.js';
 
 export const TEMPLATE_GROUP = 'games';
 /** The template that a storage has. */
-export const STORED = 'world';
+const STORED = 'world';
 
 /** Reading the files of a template takes up to this long. */
 const READ_MS = 20;

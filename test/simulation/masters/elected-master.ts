@@ -32,7 +32,7 @@ const PORT = 6000;
 /** A record of each certificate that was revoked, by node. */
 export const REVOKED = 'simulated-revoked/';
 
-export interface ElectedMasterPlace extends MasterPlace {
+interface ElectedMasterPlace extends MasterPlace {
   readonly etcd: Etcd;
   /** The state is open: the node connects from now on. */
   onOpen(): void;

@@ -12,7 +12,7 @@ import type { Machine } from '../machine/machine.js';
 
 const WRITE_MS = 5;
 
-export interface MasterFinderOptions {
+interface MasterFinderOptions {
   readonly machine: Machine;
   readonly life: Life;
   /** The master that `config.json` names. */

@@ -31,7 +31,7 @@ const WRITTEN_KEYS = 5;
 const PORT = 6000;
 const keptSchema = z.object({ epoch: z.int().nullable(), masters: z.array(z.unknown()) });
 
-export interface SimulatedMastersOptions {
+interface SimulatedMastersOptions {
   readonly masterIds: readonly string[];
   readonly scheduler: Scheduler;
   readonly random: Random;

@@ -20,7 +20,7 @@ interface TermOfMaster {
   readonly nodeId: string;
 }
 
-export interface TermsOptions {
+interface TermsOptions {
   readonly etcd: SimulatedEtcd;
   readonly report: (violation: string) => void;
   /** A term has written for the first time: nothing of an earlier one will ever take effect. */

@@ -15,7 +15,7 @@ const DIAL_ONE_OF_MANY_MS = 3000;
 /** When it knocks again until then, as a kernel does. */
 const KNOCK_AGAIN_MS: readonly number[] = [1000, 3000, 7000];
 
-export interface NetworkOptions extends PathOptions {
+interface NetworkOptions extends PathOptions {
   /** The machines of the masters. */
   readonly masterIds: readonly string[];
 }

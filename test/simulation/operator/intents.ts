@@ -25,7 +25,7 @@ export interface Intent {
 }
 
 /** What is so beside the two records. */
-export interface Circumstances {
+interface Circumstances {
   /** More are wanted than the maximum allows, now or a moment ago. */
   readonly isSurplus: boolean;
   /** A controller may remove it although nobody asked for that. */

@@ -20,7 +20,7 @@ const GOOD = ['one', 'two', 'three', 'four'];
 const BAD = 'bad';
 
 /** `events`: looks at the world. `trace`: what was done, and each state that the rollout came to. */
-export interface RolloutOutcome extends Outcome {
+interface RolloutOutcome extends Outcome {
   /** Those that the rollout came through. */
   readonly states: readonly string[];
 }

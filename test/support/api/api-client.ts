@@ -18,12 +18,12 @@ import { OpenApiCheck } from './openapi-check.js';
 /** Long enough for a slow machine: a daemon that takes longer hangs. */
 const REQUEST_TIMEOUT_MS = 120_000;
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly text: string;
 }
 
-export interface ApiClientOptions {
+interface ApiClientOptions {
   /** Default: loopback. */
   readonly host?: string;
   readonly apiPort: number;

@@ -77,7 +77,7 @@ import { quietLogger } from '../templates/template-trees.js';
 import { TemplateWorld } from '../templates/template-world.js';
 import { AnswerWatch } from './answer-watch.js';
 
-export interface WrittenConfiguration {
+interface WrittenConfiguration {
   readonly name: string;
   readonly input: unknown;
 }

@@ -13,7 +13,7 @@ export interface FuzzRequest {
   readonly hasKey: boolean;
 }
 
-export interface Source {
+interface Source {
   readonly document: ApiDocument;
   /**
    * The names and ids in the world under test, by parameter or field. With invented names, every request would end in

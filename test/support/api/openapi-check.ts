@@ -27,7 +27,7 @@ const DEFINITIONS = 'drover-components';
 const SPECIAL = /[.+*?^$|()[\]\\]/g;
 const REF = /"#\/components\/schemas\//g;
 
-export interface ObservedAnswer {
+interface ObservedAnswer {
   readonly method: string;
   /** The URL of the request line, with prefix and query. */
   readonly url: string;

@@ -1,6 +1,6 @@
 /** Makes WebSocket frames byte by byte, for tests of frames that no library would send. The mask is zero. */
 
-export interface FrameOptions {
+interface FrameOptions {
   /** Default true. */
   readonly isFinal?: boolean;
   /** The opcode: 0 continuation, 1 text, 2 binary, 8 close, 9 ping, 10 pong. Default 1. */

@@ -52,7 +52,7 @@ export class OperatorAuthority {
   }
 }
 
-export interface TlsAnswer {
+interface TlsAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { z } from 'zod';
 
-export interface ForgeComment {
+interface ForgeComment {
   readonly id: number;
   readonly author: string;
   body: string;

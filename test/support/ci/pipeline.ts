@@ -30,7 +30,7 @@ const githubSchema = z.object({
 });
 const gitlabSchema = z.record(z.string(), z.object({ script: z.array(z.string()).default([]) }));
 
-export interface JobOptions {
+interface JobOptions {
   readonly directory: string;
   readonly environment: NodeJS.ProcessEnv;
 }

@@ -13,7 +13,7 @@ export interface ClientRun {
   readonly stderr: string;
 }
 
-export interface ClientOptions {
+interface ClientOptions {
   /** The whole environment of the process. */
   readonly environment: NodeJS.ProcessEnv;
   readonly directory: string;

@@ -13,7 +13,7 @@ import {
 
 export const YEAR_MS = 365 * 86_400_000;
 
-export interface ServerCertificateOptions {
+interface ServerCertificateOptions {
   readonly names?: readonly string[];
   readonly endsAt?: number;
 }

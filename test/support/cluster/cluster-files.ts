@@ -26,7 +26,7 @@ export class MemoryFile implements SecretFile {
   }
 }
 
-export interface TestAuthorityOptions {
+interface TestAuthorityOptions {
   readonly clusterName?: string;
   readonly nodeId?: string;
   readonly authorityFile?: AuthorityOptions['authorityFile'];

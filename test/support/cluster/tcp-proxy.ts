@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Transform, type TransformCallback } from 'node:stream';
 
-export interface TcpProxyOptions {
+interface TcpProxyOptions {
   readonly port: number;
   /** The speed in each direction of each connection. Default: no limit. */
   readonly bytesPerSecond?: number;

@@ -31,7 +31,7 @@ import { FakeRuntime } from './fake-runtime.js';
 
 const HUGE: NodeCapacity = { maxRamMB: 1_000_000_000, maxCpu: 1_000_000_000 };
 
-export interface ControlPlaneOptions {
+interface ControlPlaneOptions {
   readonly clock: Clock;
   readonly masterStore?: Store;
   /** Default: no files, so that `putConfiguration` is the only writer. */

@@ -7,7 +7,7 @@ import type { Desired } from '../../../src/node/desired-copy.js';
 import type { Installation } from '../../../src/runtime/installation/local-installation.js';
 
 /** The digest of a content: a short word. */
-export function digestOf(content: string): string {
+function digestOf(content: string): string {
   return Buffer.from(content).toString('hex').padEnd(64, '0');
 }
 

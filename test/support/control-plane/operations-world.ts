@@ -14,7 +14,7 @@ import { CommandWorld } from './command-world.js';
 
 const createdKey = z.object({ token: z.string() });
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly json: unknown;
   readonly headers: Headers;

@@ -10,7 +10,7 @@ import { isBefore, rankOf } from '../../../controllers/master/placement/order.js
 import type { Refusal, ShortlistSources } from '../../../controllers/master/placement/shortlist.js';
 import type { Configuration, PlacementOrder } from '../../../src/model/configuration.js';
 
-export interface PlainAnswer {
+interface PlainAnswer {
   readonly choice: Candidate | undefined;
   readonly refusal: Refusal;
 }

@@ -22,7 +22,7 @@ interface StreamMessage {
   readonly gone?: readonly string[];
 }
 
-export interface Load {
+interface Load {
   /** How often each answer came. */
   readonly answers: ReadonlyMap<string, number>;
   readonly failures: readonly string[];

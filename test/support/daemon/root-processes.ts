@@ -11,7 +11,7 @@ const LOOK_EVERY_MS = 200;
 /** The system does not use a pid again in a shorter time than this. */
 const PID_IS_NEW_MS = 2000;
 
-export interface InstanceProcess {
+interface InstanceProcess {
   readonly pid: number;
   readonly startTime: number;
   readonly instanceId: string;

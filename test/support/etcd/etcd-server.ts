@@ -28,7 +28,7 @@ export interface EtcdCluster {
 }
 
 /** The place where a member runs. */
-export interface EtcdPlace {
+interface EtcdPlace {
   readonly address: string;
   /** The program and parameters that become etcd in the same process, such as `ip netns exec host`. */
   readonly prefix: readonly string[];
@@ -36,7 +36,7 @@ export interface EtcdPlace {
   readonly directory?: string | undefined;
 }
 
-export interface EtcdOptions {
+interface EtcdOptions {
   /** The path of another etcd than the one in the PATH. */
   readonly program?: string;
   readonly members?: number;

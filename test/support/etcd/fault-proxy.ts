@@ -10,7 +10,7 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
  * - `slow`: every piece waits.
  * - `no-answers`: requests arrive, answers do not.
  */
-export type Fault =
+type Fault =
   | { readonly kind: 'none' | 'hole' | 'no-answers' }
   | { readonly kind: 'cut'; readonly afterBytes: () => number }
   | { readonly kind: 'slow'; readonly ms: number };

@@ -3,7 +3,7 @@ import { afterAll, beforeAll } from 'vitest';
 import { type EtcdCluster, startEtcd } from './etcd-server.js';
 import { FaultProxy } from './fault-proxy.js';
 
-export interface SharedEtcd {
+interface SharedEtcd {
   readonly etcd: EtcdCluster;
   readonly proxy: FaultProxy;
 }

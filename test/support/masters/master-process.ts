@@ -10,7 +10,7 @@ import { RootProcesses } from '../daemon/root-processes.js';
 import { freePorts } from '../free-ports.js';
 import { until } from '../until.js';
 
-export interface MasterProcessOptions {
+interface MasterProcessOptions {
   readonly nodeId: string;
   readonly endpoints: readonly string[];
   readonly prefix: string;

@@ -22,7 +22,7 @@ import { FakeElection } from './fake-leadership.js';
 
 const SILENCE_MS = 6000;
 
-export interface TestMasterOptions {
+interface TestMasterOptions {
   readonly certificate?: ApiCertificate;
   readonly limits?: ApiServerOptions['limits'];
 }

@@ -3,7 +3,7 @@
  * forms that our pages use.
  */
 
-export interface Fence {
+interface Fence {
   /** The text behind the opening backticks; empty: there is none. */
   readonly language: string;
   readonly lines: readonly string[];

@@ -68,7 +68,7 @@ function whyNoEngine(packages: string, tools: readonly string[]): string | undef
   return undefined;
 }
 
-export interface InspectedContainer {
+interface InspectedContainer {
   readonly Config: { readonly Labels: Readonly<Record<string, string>> };
   readonly HostConfig: { readonly PortBindings: object };
   readonly State: { readonly Running: boolean };

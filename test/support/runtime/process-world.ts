@@ -16,7 +16,7 @@ import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { REPOSITORY } from '../repository-root.js';
 import { until } from '../until.js';
 
-export const OWNER_PROGRAM = join(REPOSITORY, 'dist/owner-main.js');
+const OWNER_PROGRAM = join(REPOSITORY, 'dist/owner-main.js');
 
 export class ProcessWorld {
   readonly root = mkdtempSync(join(tmpdir(), 'drover-process-'));

@@ -21,7 +21,7 @@ import { REPOSITORY } from '../repository-root.js';
 import { until } from '../until.js';
 import { kill, livePids, readText } from './process-world.js';
 
-export const SESSION_OWNER_PROGRAM = join(REPOSITORY, 'dist/session-owner-main.js');
+const SESSION_OWNER_PROGRAM = join(REPOSITORY, 'dist/session-owner-main.js');
 export const TOOL_PATH = '/usr/local/bin:/usr/bin:/bin';
 
 export class SessionWorld {

@@ -9,7 +9,7 @@ import { FakeClock } from '../fake-clock.js';
 import { type Tree, temporaryDirectory, writeTree } from './template-trees.js';
 
 /** Templates by `<group>/<name>`, each with a version. */
-export class FakeStorage implements StorageProvider {
+class FakeStorage implements StorageProvider {
   readonly templates = new Map<string, { version: string; tree: Tree }>();
   /** The calls in order, such as `version a/b` and `download a/b`. */
   readonly calls: string[] = [];

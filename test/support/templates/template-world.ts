@@ -14,7 +14,7 @@ import { LocalTemplates } from '../../../src/templates/library/local-templates.j
 import { matcherOf } from '../../../src/templates/sync/pattern.js';
 import { quietLogger } from './template-trees.js';
 
-export interface TemplateWorldOptions {
+interface TemplateWorldOptions {
   readonly clock: Clock;
   readonly maxUploadMB: number;
   readonly archiveLimits?: Partial<ArchiveLimits>;

@@ -46,7 +46,7 @@ interface Piece {
   bytes: Buffer | null;
 }
 
-export interface InstanceViewOptions {
+interface InstanceViewOptions {
   readonly instances: MirrorReader<InstanceRecord>;
   /** `tick` grows with every beat. An encoded heartbeat is right as long as `tick` is the same. */
   readonly beats: Pick<BeatBook, 'lastBeatAt' | 'tick'>;

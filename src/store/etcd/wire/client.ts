@@ -48,7 +48,7 @@ interface EtcdUser {
   readonly passwordFile: string;
 }
 
-export interface EtcdClientOptions {
+interface EtcdClientOptions {
   /** The endpoints, at least one: `http://host:port` or `https://host:port`. */
   readonly endpoints: readonly string[];
   readonly tls?: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;

@@ -14,7 +14,7 @@ const PING_ANSWER_MS = 2000;
 /** The size of the receive window, so large that a big answer need not wait until the peer hears of free space. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** The endpoint, `http://host:port` or `https://host:port`. */
   readonly endpoint: string;
   readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;

@@ -6,7 +6,7 @@ const FIXED_64 = 1;
 const FIXED_32 = 5;
 
 /** A field that was read from a message. */
-export interface Field {
+interface Field {
   readonly number: number;
   /** The value of a varint. Exact up to 2^53; larger values, such as ids of members, are rounded. */
   readonly value: number;

@@ -12,7 +12,7 @@ const PATH = '/etcdserverpb.Watch/Watch';
 /** After this silence the watch is asked for a sign of life. After twice as much it is given up. */
 const SILENCE_MS = 3000;
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly range: { readonly key: string; readonly end: string; readonly revision: number };
   readonly clock: Clock;

@@ -1,7 +1,7 @@
 /** Whether a join token can still be used, and the command that uses it. Pure. */
 import type { CreatedJoinToken, JoinToken } from '../../../../operations/join-tokens.js';
 
-export type TokenState = 'usable' | 'used' | 'expired';
+type TokenState = 'usable' | 'used' | 'expired';
 
 export function tokenState({ isExpired, uses, maxUses }: JoinToken): TokenState {
   if (isExpired) return 'expired';
