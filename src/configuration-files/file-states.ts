@@ -51,7 +51,7 @@ interface FileStateFacts {
   readonly conflicts: ReadonlyMap<string, string>;
 }
 
-/** The fault without its file and name, which the list of files has already. */
+/** The fault of a file. Its position is null unless the fault lies in the file's own text. */
 type Why = z.output<typeof errorSchema> | null;
 
 /** All files, by name. Lists also files of other nodes, and missing files, whose content is in force. */

@@ -181,8 +181,8 @@ export function reported(before: InstanceRecord, report: StateReport, now: numbe
 }
 
 /**
- * Leaves a wanted instance alone while its node is away (`isAway`). The node restarts the process if need be; a raised
- * token would restart one that is well.
+ * Starts an instance, but leaves a wanted one alone while its node is away (`isAway`). The node restarts the process if
+ * need be; a raised token would restart one that is well.
  */
 function start(record: InstanceRecord, isAway: boolean): InstanceRecord | undefined {
   if (isAtRest(record)) return freshStart(record);

@@ -8,7 +8,7 @@ import { nameSchema } from '../model/names.js';
 import { type Drain, drainSchema } from '../model/node-drain.js';
 import type { SetAside } from '../store/mirror.js';
 
-/** A field is null where it cannot be read; `placement` also where the instance is not placed. */
+/** A null field could not be read; a null `placement` may also mean that the instance is not placed. */
 export interface LeftOfInstance {
   readonly configurationName: string | null;
   /** `run` where it is not readable. */

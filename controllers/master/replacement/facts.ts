@@ -68,8 +68,8 @@ export interface FamilyFacts {
   /** The id of the original. Its record may be gone. */
   readonly id: string;
   /**
-   * `gone`: not wanted, or on a lost node; its replacements stand for it. `away`: wanted, but its node has yet to get
-   * or report it. Otherwise the original as its node reported it.
+   * `gone`: not wanted, or on a lost node; its replacements stand for it. `away`: wanted, but without a node, or its
+   * node is not connected or has not reported it. Otherwise the original as its node reported it.
    */
   readonly original: Original | 'gone' | 'away';
   /** The replacements that are wanted and not on a lost node, in order of age. */
