@@ -55,7 +55,9 @@ beforeEach(async () => {
   server = createServer((request, response) => {
     const answer = answers[`${request.method} ${request.url?.split('?', 1)[0]}`];
     response.writeHead(answer === undefined ? 404 : 200, { 'content-type': 'application/json' });
-    response.end(JSON.stringify(answer ?? { error: 'there is no such endpoint', code: 'DRV_ENDPOINT_UNKNOWN' }));
+    response.end(
+      JSON.stringify(answer ?? { error: 'there is no such endpoint', code: 'DRV_ENDPOINT_UNKNOWN' }),
+    );
   });
   url = `http://127.0.0.1:${await listening(server)}`;
 });

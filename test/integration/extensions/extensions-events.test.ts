@@ -1,9 +1,9 @@
 /** Listeners of extensions: what they hear, and that slow, hanging and throwing ones disturb nobody. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
-import { EventQueue } from '../../../src/extensions/node-events.js';
 import type { NodeEvent } from '../../../src/extensions/extension.js';
 import { ExtensionFaults, type FaultOwner } from '../../../src/extensions/extension-faults.js';
+import { EventQueue } from '../../../src/extensions/node-events.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { ControlPlane } from '../../support/control-plane/control-plane.js';
 import { FakeClock } from '../../support/fake-clock.js';

@@ -1,7 +1,7 @@
 /** The figures of nodes in `/metrics`. */
 import { expect, it } from 'vitest';
-import { Metrics } from '../../../src/telemetry/metrics.js';
 import type { NodeFigures } from '../../../src/telemetry/gauges.js';
+import { Metrics } from '../../../src/telemetry/metrics.js';
 import { nodeRecord } from '../../support/control-plane/records.js';
 import { metricsText } from '../../support/metrics-text.js';
 
