@@ -29,7 +29,7 @@ export interface TemplateSource extends TreeServer {
   /** Keys of the storages that configurations may name, without `local`. */
   storages(): readonly string[];
   digest(group: string, name: string, storage: string): Promise<string | null>;
-  /** Why `digest` may soon have a newer answer, for a person; undefined: no look for one is under way. */
+  /** Why `digest` may soon return a newer digest, as text for a person; undefined: no check is under way. */
   news(group: string, name: string, storage: string): string | undefined;
   onChange(listener: (group: string, name: string) => void): () => void;
 }

@@ -301,7 +301,10 @@ export class Wrapper implements Part {
     });
   }
 
-  /** Says what wakes whom when the feed tells something. Resolves at the first snapshot. */
+  /**
+   * Connects the master's feed to the controllers: each message wakes the controllers that it concerns. Resolves at the
+   * first snapshot.
+   */
   #wake(): Promise<void> {
     const { desired } = this.#parts;
     desired.onChange((id) => this.#ahead.changed(id));

@@ -70,7 +70,7 @@ function buildMembership(
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),
     onJoined: async () => {
-      // The node may have joined another cluster, so a revision that it has seen of its former store does not matter.
+      // The node may have joined another cluster: accept a store that is older than the one it knew.
       older.isAccepted = true;
       try {
         await dropJoinToken(paths.configFile);

@@ -25,7 +25,7 @@ export function watchDirectory(
   system: SystemWatch = systemWatch,
 ): FSWatcher {
   const watcher = system(path, (event, name) => {
-    // A directory that is removed or moved is told by its own name.
+    // When the watched directory itself is removed or moved, the event carries the directory's own name.
     onChange({ name, isRename: event === 'rename', isSelf: name === basename(path) });
   });
   return watcher.on('error', onFailure);

@@ -21,7 +21,9 @@ export interface TermWork {
 export interface AskingLeadership extends Leadership {
   /** True while this master's knowledge of the leadership is up to date. False while etcd is silent. */
   readonly isInTouch: boolean;
-  /** Called when another master says who leads. It counts while etcd is silent, and only for a later term. */
+  /**
+   * Called when another master says who leads. The news is used only while etcd is silent, and only for a later term.
+   */
   heard(leader: Leader): void;
 }
 

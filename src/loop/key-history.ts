@@ -18,7 +18,7 @@ export class KeyHistory {
     this.#backoff = new Backoff(random, backoff);
   }
 
-  /** Notes a request for the key, which may give it a reason to change again. */
+  /** Notes a request from outside for the key: resets the count of changes in a row. */
   noteRequest(key: string): void {
     this.#changesInARow.delete(key);
   }

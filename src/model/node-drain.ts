@@ -6,7 +6,7 @@ export const drainSchema = z.object({
   since: z.number(),
   /** The end of the wait for players. */
   deadline: z.number(),
-  /** When no instance was left to move; null: some still are. */
+  /** When the last instance had been moved; null: some instances are still to be moved. */
   doneAt: z.number().nullable(),
 });
 export type Drain = z.output<typeof drainSchema>;

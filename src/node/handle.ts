@@ -67,7 +67,7 @@ export const handleRecordSchema = z.object({
   stop: stopSettingsSchema.default(DEFAULT_STOP),
   /** The stop ladder under way, in the phases that have it. */
   stopping: stopBegunSchema.nullable().default(null),
-  /** The last end is `unasked` or `final`. */
+  /** True when the last run ended without a stop request (`LastEnd` is `unasked` or `final`). */
   hasEnded: z.boolean().default(false),
   /** The last end is `final`. */
   hasFinished: z.boolean().default(false),

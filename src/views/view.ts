@@ -44,7 +44,7 @@ export interface Standing {
 
 /** The present contents of both sides. */
 export interface Observation {
-  /** The directory. */
+  /** The contents of the directory. */
   readonly here: Contents;
   /** The records. */
   readonly there: Contents;

@@ -12,7 +12,10 @@ export function connectBackoff(random: () => number): Backoff {
 
 export interface Subscriber {
   readonly topic: string;
-  /** The message that begins the topic. Called at each connect, so that it can say where the subscriber goes on. */
+  /**
+   * The message that subscribes to the topic. Called at each connect, so that the message can name the last position
+   * received.
+   */
   request(): SubscribeRequest;
   receive(message: TopicMessage): void;
 }

@@ -35,7 +35,7 @@ interface BasesOptions {
 export class Bases {
   readonly #options: BasesOptions;
   #standing: (Standing & { readonly line: number }) | undefined;
-  /** The line of the state now. */
+  /** The present history line of the store (`StoreLine`); a restore begins a new one. */
   #line: StoreLine = lineOf(undefined);
   #bases = new Map<string, Base>();
   #waiting: ReadonlySet<string> = NOTHING;

@@ -234,7 +234,7 @@ function hasSurplus(facts: ServiceFacts): boolean {
   return now.length + waiting.length > 0;
 }
 
-/** Whether an instance beyond a lowered minimum is still to go, judged by its newest record. */
+/** True when the newest record of a surplus instance still says that it must be removed. */
 function isDue(record: InstanceRecord, { evenUsed }: ServiceStep & { do: 'shed' }): boolean {
   return record.desired.goal === 'run' && (evenUsed || !hasPlayers(record));
 }

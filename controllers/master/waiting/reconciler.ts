@@ -25,7 +25,7 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
   readonly name = 'waiting';
   readonly plan = plan;
   readonly #options: WaitingOptions;
-  /** Monotonic ms. */
+  /** When the waiting instances were last looked at, in monotonic ms. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #explainedAt = Number.NEGATIVE_INFINITY;
 

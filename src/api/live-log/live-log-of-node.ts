@@ -12,7 +12,7 @@ export interface LogOfNode {
   readonly recent: RecentLines;
   /** How many lines the log had when it was opened last. */
   total: number;
-  /** Why this log was begun: a line for clients that read the log before. */
+  /** The line that tells readers of the preceding log why this one began. */
   readonly reason: string;
   /** True: the log gets no more lines. */
   isOver: boolean;

@@ -1,4 +1,4 @@
-/** An answer that goes on: lines of text for a client that has no WebSocket, at the client's own pace. */
+/** A streamed answer: lines of text for a client that has no WebSocket, at the client's own pace. */
 import type { FastifyReply } from 'fastify';
 
 /** The memory limit for one reader. Endpoints stop writing long before. */

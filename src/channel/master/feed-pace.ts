@@ -30,7 +30,7 @@ export class FeedPace {
     this.#waiting = [];
   }
 
-  /** Calls `send` when its feed may send a message: in a microtask, or when the rest is over. */
+  /** Queues `send`. It runs in a microtask, or after the present pause between batches. */
   add(send: () => void): void {
     this.#waiting.push(send);
     if (this.#isDue || this.#rest !== undefined) return;

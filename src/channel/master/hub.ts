@@ -62,8 +62,8 @@ export class Hub {
   readonly #options: HubOptions;
   readonly #sessions = new Map<string, Session>();
   /**
-   * The open connections, each with the node that the cluster server let in. A connection is here before its hello,
-   * too.
+   * The open connections, each with the node that the cluster server authenticated. They include connections that have
+   * not sent their hello yet.
    */
   readonly #transports = new Map<Transport, Peer | undefined>();
   /** The writes under way of what nodes said. */

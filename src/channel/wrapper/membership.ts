@@ -33,7 +33,7 @@ const credentialSchema = z.object({
 });
 type Credential = z.output<typeof credentialSchema>;
 
-/** A join that has begun. The master answers the same again to the same key. */
+/** A join that has begun. It keeps its key, because the master repeats its answer for the same key. */
 const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 
 interface MembershipOptions {

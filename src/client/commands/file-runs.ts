@@ -19,7 +19,10 @@ interface PlanOptions {
   /** All others go. */
   readonly prune: boolean;
   readonly showValues: boolean;
-  /** The master refuses another plan than this one, with a conflict. */
+  /**
+   * The fingerprint of the plan that the person has read. If the plan has changed since, the master answers with a
+   * conflict.
+   */
   readonly fingerprint?: string | undefined;
 }
 

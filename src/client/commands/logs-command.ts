@@ -1,4 +1,4 @@
-/** `drover logs`: its words. What it does is in `live/logs.ts`. */
+/** Declares the arguments and options of `drover logs`; `live/logs.ts` runs it. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
 import { usageError } from '../../command-tree/runs/client-error.js';

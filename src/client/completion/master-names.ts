@@ -33,7 +33,7 @@ interface MasterNamesOptions extends Surroundings {
   readonly limitMs?: number;
 }
 
-/** Where the names of a kind stand. */
+/** The API path that lists the names of a kind, and how to read its answer. */
 interface Source {
   readonly path: string;
   readonly wordsOf: (answer: never) => readonly KnownWord[];

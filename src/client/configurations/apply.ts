@@ -10,7 +10,7 @@ import type { Compared } from './compare.js';
 
 export interface Applied {
   readonly name: string;
-  /** Null: it goes, because no file names it. */
+  /** The file of the configuration; null: no file has it, so the configuration is deleted. */
   readonly file: string | null;
   /** `skipped`: it was not tried after an earlier one failed. With a dry run: what would have been. */
   readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'conflict' | 'failed' | 'skipped';

@@ -20,8 +20,7 @@ interface Following {
 }
 
 /**
- * Yields the same entries after each change, once all topics are known. Throws a ClientError when the master refuses a
- * topic.
+ * Yields one object that is updated in place: first when every topic has its whole snapshot, then after each change.
  */
 export async function* followTopics(
   connection: ApiConnection,

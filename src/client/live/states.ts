@@ -3,7 +3,7 @@ import type { InstanceInfo } from '../../model/instance.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import type { FollowedTopics } from './followed-topics.js';
 
-/** What the conditions look at, as the change stream tells it. */
+/** The part of the change stream that the conditions read. */
 type World = Pick<FollowedTopics, 'instances' | 'configurations' | 'nodes' | 'rollouts'>;
 
 export const KINDS = ['instance', 'config', 'node', 'rollout'] as const;

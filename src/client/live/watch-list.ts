@@ -23,7 +23,7 @@ const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
 
 /** How a list is taken apart. */
 interface ListForm<P extends CommandPath, Item> {
-  /** Each with the rest of its message. */
+  /** The topics to subscribe to, each with the further fields of its subscribe message. */
   readonly topics: (input: InputOf<P>) => WantedTopics;
   /** Absent: it is asked for again. */
   readonly ofStream?: (instances: readonly InstanceInfo[]) => DataOf<P>;
@@ -115,7 +115,7 @@ async function watchForm<P extends CommandPath, Item>(listing: Listing<P, Item>)
     terminal,
     update: async ({ instances }) => {
       if (form.ofStream !== undefined) data = form.ofStream(instances.values());
-      // A master that does not answer now is asked again at its next change.
+      // The master does not answer: keep the old data. The next change asks again.
       else data = (await unlessTransient(ask())) ?? data;
     },
     draw: () => textOf(data, terminal?.columns),

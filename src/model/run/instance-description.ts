@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { reasonSchema } from '../instance.js';
 
-/** A limit above the number of lines that a node tells. */
+/** The most lines that the schema accepts; a node sends fewer. */
 const MOST_LINES = 100;
 const MOST_EXITS = 20;
 const MOST_CHARS = 65_536;

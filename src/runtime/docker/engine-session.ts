@@ -181,7 +181,7 @@ export class EngineSession {
       this.#end(run, exitOfState(said, clock.now()));
     } catch (error) {
       if (isUnknown(error)) this.#end(run, exitOfRemoved(exitCode, clock.now()));
-      // The engine told of the end and then hangs: what it told must do.
+      // The engine reported the exit code, and then could not be inspected: use the reported exit code.
       else if (exitCode !== undefined)
         this.#end(run, exitOfState({ exitCode, isOutOfMemory: false, finishedAt: '' }, clock.now()));
       else throw error;

@@ -62,7 +62,7 @@ export function holderOf(
   return parsed(holderSchema, entry?.value);
 }
 
-/** The master in a master's key; undefined as for `holderOf`. */
+/** The master that a master's key describes; undefined: something other than Drover wrote the value. */
 export function masterOf(entry: Pick<KeyValue, 'value'>): MasterEntry | undefined {
   return parsed(peerSchema, entry.value);
 }

@@ -103,7 +103,7 @@ export class Upkeep {
     const { revision } = await etcd.range({ key });
     if (before > 0)
       await etcd.compact(before).catch((error: unknown) => {
-        // Something else has compacted further, such as etcd itself.
+        // A refusal says that something else, such as etcd itself, has compacted further: only other errors are thrown.
         if (!(error instanceof EtcdError) || !error.isRefusal || error.isHopeless) throw error;
         logger?.debug(`etcd was not compacted: ${error.message}`);
       });

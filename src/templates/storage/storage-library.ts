@@ -96,7 +96,7 @@ export class StorageLibrary implements Part {
     return [...this.#copies.keys()].sort().map(templateOf);
   }
 
-  /** True when a copy had this digest at its last look. */
+  /** True when a copy had this digest when it was last read. */
   hasSeen(digest: string): boolean {
     return [...this.#copies.values()].some(({ last }) => last === digest);
   }

@@ -159,7 +159,7 @@ describe('an attached terminal', () => {
     };
     expect(await refusal()).toMatchObject({
       status: 409,
-      body: JSON.stringify({ error: 'its runtime shows no terminals' }),
+      body: JSON.stringify({ error: 'its runtime shows no terminals', code: 'DRV_INSTANCE_NOT_ATTACHABLE' }),
     });
     expect(audited()).toEqual(['boss | GET /instances/:id/attach | aaaaaa | 409']);
     expect((await refusal('?columns=1001')).status).toBe(400);

@@ -1,10 +1,12 @@
 /** The audit trail: what the API records in it, and how it shows it. */
+
 import { fastify } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { auditWrites } from '../../../src/api/gate/audit.js';
 import type { Actor } from '../../../src/api/gate/auth.js';
 import { auditEntrySchema } from '../../../src/model/audit.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
+import { refusal } from '../../support/api/refusal.js';
 import { testAccess } from '../../support/api/test-access.js';
 import { until } from '../../support/until.js';
 
@@ -193,7 +195,10 @@ describe('GET /audit', () => {
 
   it.each(['0', '1001', '-1', '1.5', 'x', '', '1e9'])('refuses ?limit=%s with 400', async (limit) => {
     const error = expect.stringContaining('limit: must be a whole number from 1 to 1000');
-    expect(await read(`?limit=${limit}`)).toEqual({ status: 400, body: { error } });
+    expect(await read(`?limit=${limit}`)).toEqual({
+      status: 400,
+      body: refusal(error, 'DRV_REQUEST_INVALID'),
+    });
   });
 
   it('needs an ALL key', async () => {

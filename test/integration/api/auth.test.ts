@@ -252,7 +252,7 @@ describe('a PUBLIC key', () => {
     const refused = await world.server.inject({ url: '/api/ping', headers: bearer(token) });
     expect(refused.statusCode).toBe(429);
     expect(refused.json()).toEqual({
-      error: 'Rate limit exceeded. Retry after 30000ms.',
+      ...refusal('Rate limit exceeded. Retry after 30000ms.', 'DRV_RATE_LIMITED'),
       retryAfterMs: 30_000,
     });
     expect(refused.headers['retry-after']).toBe('30');
@@ -320,7 +320,7 @@ describe('an instance token', () => {
     const refused = await put('aaaaaa', token);
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
     expect(await refused.json()).toEqual({
-      error: 'Rate limit exceeded. Retry after 500ms.',
+      ...refusal('Rate limit exceeded. Retry after 500ms.', 'DRV_RATE_LIMITED'),
       retryAfterMs: 500,
     });
     expect(world.reports).toHaveLength(10);

@@ -63,6 +63,7 @@ it('removes only what the client has seen', async () => {
       error: expect.stringMatching(
         /^configuration "lobby" was changed meanwhile: its revision is [0-9a-f]{32} now$/,
       ),
+      code: 'DRV_CONFIGURATION_CHANGED',
     },
   ]);
   expect((await remove(await tagOf('lobby'))).status).toBe(204);

@@ -209,7 +209,7 @@ describe('while nobody leads', () => {
     const { status, headers, body } = await answered;
     expect({ status, body }).toEqual({
       status: 503,
-      body: '{"error":"no master leads at this moment: try again"}',
+      body: '{"error":"no master leads at this moment: try again","code":"DRV_NOT_LEADER"}',
     });
     const again = { 'retry-after': '1', 'drover-not-taken': '1' };
     expect(headers).toMatchObject(again);

@@ -125,7 +125,8 @@ describe('the API answers at once', () => {
     for (const socket of broken) socket.end(noise(200));
     await expectQuickAnswer();
     await Promise.all(ends);
-    for (const text of texts) expect(text()).toMatch(/^(?:HTTP\/1\.1 4\d\d [\s\S]*\{"error":"[^"]+"\})?$/);
+    for (const text of texts)
+      expect(text()).toMatch(/^(?:HTTP\/1\.1 4\d\d [\s\S]*\{"error":"[^"]+","code":"DRV_[A-Z_]+"\})?$/);
     expect(world.log.filter(({ level }) => Number(level) >= 50)).toEqual([]);
   });
 

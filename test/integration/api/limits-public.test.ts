@@ -1,7 +1,9 @@
 /** The limit of PUBLIC keys: which calls count, and the answer to the hundred and first. */
+
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 import { exchange, statusOf } from '../../support/api/raw-http.js';
+import { refusal } from '../../support/api/refusal.js';
 import { SocketClient } from '../../support/api/socket-client.js';
 
 const LIMIT = 100;
@@ -83,7 +85,7 @@ describe('over 100 calls in 60 s', () => {
       expect([line, statusOf(answer)]).toEqual([line, 429]);
       expect(answer).toMatch(/^retry-after: 40\r$/im);
       expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({
-        error: 'Rate limit exceeded. Retry after 40000ms.',
+        ...refusal('Rate limit exceeded. Retry after 40000ms.', 'DRV_RATE_LIMITED'),
         retryAfterMs: 40_000,
       });
     }

@@ -102,7 +102,10 @@ describe('GET /metrics with metricsNeedKey', () => {
 
   it('answers 401 without an API key, and everything with one of either scope', async () => {
     for (const token of [undefined, 'drv_nonsense', world.tokens.issue('aaaaaa', 1000)])
-      expect(await scrape(token)).toEqual({ status: 401, text: '{"error":"Unauthorized"}' });
+      expect(await scrape(token)).toEqual({
+        status: 401,
+        text: '{"error":"Unauthorized","code":"DRV_KEY_REFUSED"}',
+      });
     for (const token of [world.admin, await world.addKey('prometheus', 'PUBLIC')])
       expect(namesIn((await scrape(token)).text)).toEqual(NAMES);
   });

@@ -58,7 +58,10 @@ describe('a key that expires', () => {
     expect((await ask(token)).statusCode).toBe(200);
     await world.clock.advance(1);
     const refused = await ask(token);
-    expect([refused.statusCode, refused.body]).toEqual([401, '{"error":"Unauthorized"}']);
+    expect([refused.statusCode, refused.body]).toEqual([
+      401,
+      '{"error":"Unauthorized","code":"DRV_KEY_REFUSED"}',
+    ]);
     expect(refused.headers['www-authenticate']).toBe(
       'Bearer error="invalid_token", error_description="the key has expired"',
     );

@@ -177,10 +177,11 @@ describe('the routes', () => {
         const said = `${row.method} ${row.path} with ${scope}: ${status} ${body.slice(0, 200)}`;
         const isWide = row.least === 'open' || rankOf(scope) >= rankOf(row.least);
         if (isWide) expect([401, 403], said).not.toContain(status);
-        else if (scope === 'PUBLIC') expect([status, body], said).toEqual([401, '{"error":"Unauthorized"}']);
+        else if (scope === 'PUBLIC')
+          expect([status, body], said).toEqual([401, '{"error":"Unauthorized","code":"DRV_KEY_REFUSED"}']);
         else {
           const error = `key k-${scope} has scope ${scope}: this needs ${row.least}`;
-          expect([status, JSON.parse(body)], said).toEqual([403, { error }]);
+          expect([status, JSON.parse(body)], said).toEqual([403, { code: 'DRV_KEY_LIMITED', error }]);
         }
       }
       const { status } = await ask(row, '');

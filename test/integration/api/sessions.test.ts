@@ -156,7 +156,10 @@ describe('a session', () => {
 describe('a session ends', () => {
   const isOver = async (token: string, description?: string) => {
     const response = await world.call('GET', '/instances', undefined, token);
-    expect([response.status, await response.text()]).toEqual([401, '{"error":"Unauthorized"}']);
+    expect([response.status, await response.text()]).toEqual([
+      401,
+      '{"error":"Unauthorized","code":"DRV_KEY_REFUSED"}',
+    ]);
     const challenge =
       description === undefined
         ? 'Bearer'

@@ -214,6 +214,7 @@ describe('plain HTTP on the port with TLS', () => {
       expect([statusOf(answer), locationOf(answer)]).toEqual([400, undefined]);
       expect(bodyOf(answer)).toEqual({
         error: expect.stringMatching(/HTTPS.*key in clear.*replace the key/),
+        code: 'DRV_TLS_REQUIRED',
       });
     }
     const lines = world.log.filter(({ msg }) => String(msg).includes('sent a key in clear'));
@@ -255,6 +256,7 @@ describe('TLS on a port without it', () => {
     const [answer] = await once(socket, 'data');
     expect(bodyOf(String(answer))).toEqual({
       error: 'this port speaks HTTP without TLS: use http://, or set apiTls',
+      code: 'DRV_REQUEST_INVALID',
     });
     expect(world.log.filter(({ msg }) => String(msg).includes('speaks TLS'))).toHaveLength(1);
     const garbage = await exchange(port(), 'x\r\n\r\n');

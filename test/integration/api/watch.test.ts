@@ -348,13 +348,16 @@ describe('lines over a plain GET', () => {
     expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 400, 400]);
     const errors = await Promise.all(answers.map((answer) => answer.json()));
     expect(errors[0]).toEqual({
+      code: 'DRV_REQUEST_INVALID',
       error:
         'query field subscribe: name what to follow: instances, configurations, nodes, templates, rollouts, usage',
     });
     expect(errors[3]).toEqual({
+      code: 'DRV_REQUEST_INVALID',
       error: 'query field configuration: none of the topics of subscribe can be filtered by it',
     });
     expect(errors[5]).toEqual({
+      code: 'DRV_REQUEST_INVALID',
       error:
         'query field subscribe: logs are followed by messages over the WebSocket: {"subscribe": "log:ID"}',
     });

@@ -130,6 +130,7 @@ describe('a log in the change stream', () => {
           type: 'error',
           topic: `log:${ids.at(-1)}`,
           error: 'a client follows 16 logs at most: unsubscribe from one',
+          code: 'DRV_REQUEST_INVALID',
         },
       ]),
     );

@@ -21,7 +21,7 @@ export type Step =
 export interface Concern {
   readonly key: string;
   readonly tone: Tone;
-  /** A sentence that is there before the server has explained the concern. */
+  /** The sentence shown until the server has explained the concern. */
   readonly sentence: string;
   /** The path of the API that explains it; null: the sentence says all. */
   readonly why: string | null;

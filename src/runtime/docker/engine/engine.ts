@@ -152,7 +152,7 @@ export class Engine {
     return this.#stream('follow a log', logRequest(id, since, true), signal);
   }
 
-  /** The same up to now. */
+  /** Like `logs`, but ends with the output that exists now instead of following the container. */
   async logsSoFar(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
     const said = await this.#bounded('show a log', CALL_LIMIT_MS, signal, async (inner) =>
       buffer(await ask(this.socketPath, logRequest(id, since, false), AbortSignal.any([signal, inner]))),
