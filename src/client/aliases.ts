@@ -8,7 +8,7 @@ interface Alias {
   /** Other spellings of the noun. */
   readonly also: readonly string[];
   readonly path: CommandPath;
-  /** The command when a name is typed. */
+  /** The command to use when a name is typed. */
   readonly one?: CommandPath;
 }
 

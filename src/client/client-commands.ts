@@ -66,7 +66,7 @@ function treeHostOf(host: ClientHost): TreeHost {
       if (options.watch === true) return runWatched(host, api, path, input, options);
       const said: Promise<void>[] = [];
       const shown = await runCommand(commandRuns(api), path, input, {
-        // Ctrl-C ends the program.
+        // A signal that never aborts: Ctrl-C ends the program directly.
         signal: new AbortController().signal,
         say: (text) => void said.push(host.say(text, options.output)),
         confirm: (question) => host.confirm(question, api, options),

@@ -9,7 +9,10 @@ export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
 /** `markdown`: only where a command names it. */
 export type Format = (typeof FORMATS)[number] | 'markdown';
 
-/** The text of what was found: whole lines, or nothing. Throws a ClientError for names of what has none. */
+/**
+ * Returns the result as whole lines, or an empty text. Throws a ClientError when names are wanted from a result that
+ * has none.
+ */
 export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'isWide'>): Promise<string> {
   switch (format) {
     case 'table':
@@ -42,8 +45,8 @@ export function noNames(): ClientError {
 }
 
 /**
- * Resolves with true when the text is on its way, with false when its reader has gone: `drover ... | head` is no failure.
- * Throws a ClientError when stdout cannot be written for another reason, such as a full disk.
+ * Resolves with true when the text was written, and with false when the reader has gone: `drover ... | head` is no
+ * failure. Throws a ClientError for any other failure, such as a full disk.
  */
 export async function write(stream: NodeJS.WritableStream, text: string): Promise<boolean> {
   if (text === '') return true;

@@ -1,4 +1,4 @@
-/** Asks for what is only a help, such as names to complete: in time, or not at all. */
+/** Asks for optional information, such as names to complete, within a time limit. */
 
 /** Resolves with the answer of `ask`; undefined when it fails, or takes longer than `limitMs`. Never throws. */
 export async function within<T>(

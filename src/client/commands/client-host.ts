@@ -19,7 +19,7 @@ export interface ClientSurroundings {
   connect(options: TargetOptions): Promise<ApiConnection>;
   /** Where a person can be asked. */
   terminal(): Promise<Terminal>;
-  /** All of standard input. */
+  /** Returns all of standard input. */
   readInput(): Promise<string>;
   readonly environment: NodeJS.ProcessEnv;
   readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
@@ -46,7 +46,7 @@ export class ClientHost {
     );
   }
 
-  /** Adds what names the master. */
+  /** Adds the options that choose the master. */
   addTarget(command: Command): void {
     command
       .option('--context <name>', 'the master to talk to, by its name in "drover context list"')
@@ -67,7 +67,7 @@ export class ClientHost {
     return new ApiClient(await this.surroundings.connect({ context, root }));
   }
 
-  /** Asks unless `--yes` was given. Throws a ClientError without a yes. */
+  /** Asks the person, unless `--yes` was given. Throws a ClientError for any answer but yes. */
   async confirm(
     { what, list }: Question,
     api: ApiClient,

@@ -1,6 +1,6 @@
 /**
- * Commands of extensions: `drover greet bob`. Only the master knows them, so it is asked about a first word that is no
- * command of Drover's.
+ * Commands of extensions: `drover greet bob`. Only the master knows them: the client asks the master when the first
+ * word is none of Drover's commands.
  */
 import { type Command, CommanderError } from 'commander';
 import { nearestName } from '../../configuration-files/nearest-name.js';

@@ -1,4 +1,4 @@
-/** Asks a master for the commands of its extensions, and runs one there. */
+/** Asks a master for the commands of its extensions, and runs such a command there. */
 import { plainLines } from '../../command-tree/printed-text.js';
 import { type CallOptions, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
@@ -20,8 +20,8 @@ interface ExtensionCommand {
 }
 
 /**
- * For a help: undefined when no master is chosen, or it does not tell them within this time. A key command is not run
- * for it, because it may ask for a password. Never throws.
+ * Lists extension commands for the help. Returns undefined when no master is chosen, or when the answer takes too long.
+ * Never runs a key command, because it may ask for a password. Never throws.
  */
 export function askExtensionCommands(
   host: ClientHost,

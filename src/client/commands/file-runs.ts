@@ -12,11 +12,11 @@ import { changedIn, planMarkdown, planText } from '../configurations/plan-text.j
 import type { ClientHost, ClientOptions } from './client-host.js';
 import type { FileOptions } from './file-commands.js';
 
-/** The most names in a question. */
+/** The most names that a confirmation question lists. */
 const MOST_NAMED = 10;
 
 interface PlanOptions {
-  /** All others go. */
+  /** True: configurations without a file are deleted. */
   readonly prune: boolean;
   readonly showValues: boolean;
   /**
@@ -158,7 +158,7 @@ function which(names: readonly string[]): string {
   return `configurations ${names.slice(0, MOST_NAMED).join(', ')}${more} are`;
 }
 
-/** Reads and judges first: a file that is wrong needs no master to be said. */
+/** Reads and checks the files before it connects, so that a faulty file is reported without a master. */
 async function open(host: ClientHost, options: FileOptions, undone: string) {
   const read = await readDocuments(options.filename, host.surroundings.readInput);
   const say = await host.sayer();
@@ -168,7 +168,7 @@ async function open(host: ClientHost, options: FileOptions, undone: string) {
   return { valid, api: await host.open(options) };
 }
 
-/** Asks the master what all contents together would make of the configurations and their instances. */
+/** Asks the master how all documents together would change the configurations and their instances. */
 function askPlan(api: ApiClient, documents: readonly Document[], options: PlanOptions): Promise<ChangePlan> {
   const configurations = documents.map(({ name, content }) => ({ ...content, name }));
   return api.send<ChangePlan>('POST', '/plan', { configurations, ...options });

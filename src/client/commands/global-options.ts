@@ -1,10 +1,10 @@
-/** The options that may stand before the command too: `drover --context prod instance list`. */
+/** Lets some options stand before the command too: `drover --context prod instance list`. */
 import type { Command, Option } from 'commander';
 import { pathOf } from '../../command-tree/help/usage.js';
 import { usageError } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
 
-/** Adds them to the program. Call it before commands are added. */
+/** Adds the global options to the program. Call it before commands are added. */
 export function addGlobalOptions(program: Command): void {
   program
     // Else they would be taken from the words of a command that has others of the same name.

@@ -196,7 +196,7 @@ function addCompletion(program: Command, host: ClientHost): void {
       const { completeLine } = await import('../completion/candidates.js');
       const found = await completeLine(program, host.surroundings.environment, line);
       await write(stdout, found.map(({ word, about }) => plainLines(`${word}\t${about}`)).join(''));
-      // At once: nothing waits for a master that did not answer in time.
+      // End the process now, so that a slow request to the master does not delay it.
       throw new ClientError(0, '');
     });
 }

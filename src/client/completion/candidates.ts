@@ -9,7 +9,7 @@ const FILES = ':files';
 
 const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
 
-/** By the name of the argument. */
+/** The kinds of names that complete each argument, by the name of the argument. */
 const ARGUMENTS: Readonly<Record<string, readonly NameKind[]>> = {
   id: ['instances'],
   instance: ['instances'],
@@ -21,14 +21,14 @@ const ARGUMENTS: Readonly<Record<string, readonly NameKind[]>> = {
   'token-id': ['joinTokens'],
 };
 
-/** Arguments of a kind that another argument names: `wait node <name>`. */
+/** The kinds of names for an argument whose kind another argument sets: `wait node <name>`. */
 const KINDS: Readonly<Record<string, NameKind>> = {
   instance: 'instances',
   config: 'configurations',
   node: 'nodes',
 };
 
-/** Never throws, and says nothing. */
+/** Returns the words that complete a line. Never throws and prints nothing. */
 export async function completeLine(
   program: Command,
   environment: NodeJS.ProcessEnv,
@@ -104,7 +104,7 @@ async function argument(
   return (await Promise.all(sources.map((source) => names(source)))).flat();
 }
 
-/** Files here, templates, and files of the template that is typed. */
+/** Returns local files, templates, and the files of the typed template. */
 async function places(typed: string, names: NameSource): Promise<readonly KnownWord[]> {
   const [template = '', path] = typed.split(':', 2);
   if (path !== undefined)

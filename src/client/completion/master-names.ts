@@ -1,4 +1,4 @@
-/** Asks the master for names to complete. Names that do not come in time are left out, and no reason is said. */
+/** Asks the master for names to complete. Names that arrive too late are left out silently. */
 import type { KnownWord } from '../../command-tree/help/wanted-word.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import type { InstanceInfo } from '../../model/instance.js';
@@ -23,7 +23,7 @@ export type NameKind =
 /** Finds the names of a kind; none when they cannot be had. `template`: the one whose files are asked for. */
 export type NameSource = (kind: NameKind, template?: string) => Promise<readonly KnownWord[]>;
 
-/** The person who pressed Tab waits for them. */
+/** Short, because the person who pressed Tab is waiting. */
 const LIMIT_MS = 300;
 
 interface MasterNamesOptions extends Surroundings {

@@ -1,13 +1,13 @@
 /**
- * The scripts of `drover completion`. They give the line as far as the cursor to `drover __complete` and take its lines:
- * a word, a tab, and what it is; or `:files`.
+ * The scripts of `drover completion`. A script passes the line up to the cursor to `drover __complete`. Each line of
+ * output is a word, a tab and a description, or `:files`.
  */
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
-// Readline splits words at = and : too, and replaces only the last part. It quotes nothing by itself: a name that holds
-// characters of the shell must stay a word.
+// Readline also splits words at = and :, and replaces only the last part. It does not quote: the script must quote
+// names that hold shell characters.
 const BASH = `# bash completion of drover: source <(drover completion bash)
 _drover() {
   local line="\${COMP_LINE:0:COMP_POINT}" typed kept="" candidate

@@ -1,4 +1,4 @@
-/** Writes contents to the master: only what differs, and only where nobody changed it since it was compared. */
+/** Writes changed documents to the master, each only if nobody changed the configuration after it was compared. */
 
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';

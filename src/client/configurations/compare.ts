@@ -1,4 +1,4 @@
-/** Asks the master what each of some contents would change, before anything is written. */
+/** Asks the master what each document would change, before anything is written. */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
@@ -10,15 +10,15 @@ import type { Document, Documents } from './documents.js';
 
 const AT_ONCE = 8;
 
-/** A content, and what it would change. */
+/** A document, and what the master says it would change. */
 export interface Compared {
   readonly document: Document;
   readonly change: ConfigurationChange;
 }
 
 /**
- * The documents that were read, when all are valid. `say` prints a line for a person. Throws a ClientError after it has
- * said each fault. `undone`: such as `nothing was written`.
+ * Returns the documents when all are valid. Prints each fault with `say`, then throws a ClientError. `undone` ends its
+ * message, such as `nothing was written`.
  */
 export function requireValid(
   { valid, faults }: Pick<Documents, 'valid' | 'faults'>,

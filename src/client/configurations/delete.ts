@@ -10,7 +10,10 @@ interface Deleted {
   readonly error: string | null;
 }
 
-/** Goes on after one that is not there; after any other failure the rest is skipped. `exitCode`: of the first failure, or 0. */
+/**
+ * Continues after a configuration that does not exist; skips the remaining ones after any other failure. `exitCode`:
+ * that of the first failure, or 0.
+ */
 export async function deleteAll(
   api: ApiClient,
   names: readonly string[],

@@ -34,7 +34,7 @@ export interface Document extends ParsedConfiguration {
 export interface Documents {
   readonly valid: readonly Document[];
   readonly faults: readonly ConfigurationFileError[];
-  /** Paths in directories that look like configurations and are not read, as on a master. */
+  /** Files that look like configurations but are not read from a directory. The master skips them, too. */
   readonly passedOver: readonly string[];
 }
 
@@ -89,7 +89,7 @@ async function lookalikesIn(path: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Judges a text that has the name of the configuration in it, or is that of `defaultName`. */
+/** Validates a text. The configuration's name comes from the text, or else from `defaultName`. */
 export function judgeText(
   file: string,
   text: string,

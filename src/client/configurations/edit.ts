@@ -21,7 +21,7 @@ export interface EditOptions {
   readonly api: ApiClient;
   readonly name: string;
   readonly openEditor: OpenEditor;
-  /** Where the file is that is edited. */
+  /** The directory of the edited file. */
   readonly directory: string;
   /** Prints a line for the person. */
   readonly say: (line: string) => void;
@@ -60,7 +60,7 @@ export async function editConfiguration(options: EditOptions): Promise<Edited> {
   }
 }
 
-/** What is edited: the file, and the text that it had at first. */
+/** The file being edited, and its original text. */
 interface Work {
   readonly path: string;
   readonly original: string;
@@ -130,7 +130,7 @@ function givenUp(name: string, complaint: Complaint): ClientError {
   return new ClientError(EXIT.failed, `not saved: ${why}`);
 }
 
-/** Leaves the text as it was typed, if something was. The error that says where. */
+/** Keeps the person's text in a file, if it was changed. Returns the error, with the path of that file. */
 async function keepText(error: unknown, { path, original }: Work): Promise<unknown> {
   const text = withoutComment(await readFile(path, 'utf8').catch(() => ''));
   if (text.trim() === '' || text === original) {

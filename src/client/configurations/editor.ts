@@ -7,10 +7,10 @@ import { reasonOf } from '../connection/private-text.js';
 
 const DEFAULT = 'vi';
 
-/** Opens a file in the editor; resolves when the editor has ended well. Throws a ClientError. */
+/** Opens a file in the editor; resolves when the editor exits with 0. Throws a ClientError. */
 export type OpenEditor = (path: string) => Promise<void>;
 
-/** `VISUAL`, else `EDITOR`, may hold options: `code --wait`. There is no shell between. */
+/** Returns the editor of `VISUAL`, else of `EDITOR`. The value may hold options: `code --wait`. No shell is used. */
 export function editorOf(environment: NodeJS.ProcessEnv): OpenEditor {
   const source = ['VISUAL', 'EDITOR'].find((name) => (environment[name] ?? '').trim() !== '');
   const text = source === undefined ? DEFAULT : (environment[source] ?? DEFAULT);

@@ -5,7 +5,7 @@ import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/cha
 
 /** Finds the comment that is to be updated. GitHub and GitLab do not show it. */
 const MARKER = '<!-- drover-plan -->';
-/** GitHub takes 65,536 characters in a comment, and what a workflow adds has room beside it. */
+/** GitHub allows 65,536 characters in a comment; the remainder is for text that a workflow adds. */
 const MOST_CHARS = 60_000;
 const MOST_VALUE_CHARS = 120;
 /** GitHub and GitLab read no name of a person in an @ before this character. */
@@ -28,7 +28,7 @@ export function planText(plan: ChangePlan): string {
   return [...lines, ...troubles, `${summary(plan)}; fingerprint ${plan.fingerprint}`].join('\n');
 }
 
-/** Always begins with the marker, and is shorter than a comment may be. */
+/** Returns Markdown that begins with the marker and is shorter than the limit for a comment. */
 export function planMarkdown(plan: ChangePlan): string {
   const changed = changedIn(plan);
   const head = [
@@ -128,7 +128,7 @@ function markdownText(text: string): string {
     .replaceAll('@', `@${WORD_JOINER}`);
 }
 
-/** The contents that would be written. */
+/** Returns the configurations that the plan would change. */
 export function changedIn({ configurations }: ChangePlan): ChangePlan['configurations'] {
   return configurations.filter(({ action }) => action !== 'unchanged');
 }

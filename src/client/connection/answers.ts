@@ -13,7 +13,7 @@ import type { Target } from './target.js';
 const MAX_BYTES = 256 * 1024 * 1024;
 const MOST_CHARS = 1000;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
-/** The code with which a master with TLS answers a request without it. */
+/** The code with which a TLS master answers a request made without TLS. */
 const TLS_REQUIRED: ErrorCode = 'DRV_TLS_REQUIRED';
 const LONGEST_WAIT_S = 10;
 
@@ -47,7 +47,7 @@ export function retryAfterOf({
   return Math.min(Number(seconds), LONGEST_WAIT_S) * 1000;
 }
 
-/** A WebSocket that was refused because no master leads. */
+/** The master refused a WebSocket because there is no leader. */
 export class NotTakenError extends ClientError {
   readonly retryAfterMs: number;
 
@@ -84,8 +84,8 @@ export async function readAnswer(target: Place, response: IncomingMessage): Prom
 }
 
 /**
- * Returns the error to throw for an answer that is no success: the server's own sentence, and the exit code of its
- * status. Undefined for a status below 400.
+ * Returns the error to throw for a failed request, with the server's own sentence and the exit code of its status.
+ * Returns undefined for a status below 400.
  */
 export function refusalOf(
   target: Place,

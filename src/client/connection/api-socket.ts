@@ -1,4 +1,4 @@
-/** Opens one WebSocket of the API, for `http-connection.ts`. */
+/** Opens one API WebSocket, for `http-connection.ts`. */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
@@ -21,7 +21,10 @@ interface SocketCall {
   readonly signal: AbortSignal | undefined;
 }
 
-/** Resolves when it is open. Throws a ClientError, or the error of the connection; any error once `signal` aborts. */
+/**
+ * Resolves with an open socket. Throws a ClientError, or the error of the connection. Once `signal` aborts, it may
+ * throw any error.
+ */
 export async function openApiSocket(call: SocketCall): Promise<WebSocket> {
   const { target, path, tls, headers, connectMs, answerMs, signal } = call;
   const { WebSocket: Socket } = await import('ws');

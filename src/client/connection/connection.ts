@@ -1,4 +1,7 @@
-/** How the commands of the client talk to a master. `open-connection.ts` makes one, `http-connection.ts` is one. */
+/**
+ * How the commands of the client talk to a master. `open-connection.ts` creates the connection; `http-connection.ts`
+ * implements it.
+ */
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import type { WebSocket } from 'ws';
@@ -27,9 +30,9 @@ export interface StreamOptions {
 }
 
 /**
- * All calls may overlap. Each throws a ClientError with one line. Its exit code is 7 for a master that cannot be
- * reached, 6 for a late answer, others for a key that cannot be had. No call follows a redirect: the key would go with
- * it.
+ * Calls may overlap. Each call fails with a one-line ClientError.
+ * Its exit code is 7 for an unreachable master and 6 for a late answer. A key that cannot be read has other codes.
+ * Redirects are not followed, because the redirect would receive the key.
  */
 export interface ApiConnection {
   /** The name that a person gives it: a context, a root, or an address. */
@@ -40,7 +43,7 @@ export interface ApiConnection {
   readonly mayAskPerson: boolean;
   /** `path` is below `/api`, with its query. Any status of the API is an answer: see `refusalOf`. */
   request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
-  /** Resolves when the head of the answer is here. */
+  /** Resolves when the head of the answer has arrived. */
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
   /**
    * Resolves when the socket is open. Add listeners right after the `await`: messages begin in the next turn of the

@@ -1,4 +1,4 @@
-/** Says in one line why a master could not be asked, and what to do. */
+/** Builds the one-line error for a failed request: the cause, and what to do. */
 import { isIP } from 'node:net';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { instantText } from '../../model/words.js';

@@ -189,7 +189,8 @@ export class HttpConnection implements ApiConnection {
     try {
       return await this.#headOf(request, call);
     } catch (error) {
-      // The master closed a kept connection at the moment when it was used again. A question may be asked twice.
+      // The master closed a kept connection just as it was used again. Only a request that changes nothing may be
+      // repeated.
       const isStale =
         request.reusedSocket && isReset(error) && call.method === 'GET' && call.body === undefined;
       if (!isStale || call.signal?.aborted === true) throw error;
@@ -227,7 +228,7 @@ export class HttpConnection implements ApiConnection {
       }
     }
     const body = Readable.from(read(), { objectMode: false });
-    // One that nobody has begun to read has not begun to read this either.
+    // Closing a body that was never read does not close the response: destroy the response here.
     body.once('close', () => response.destroy());
     return body;
   }

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { reasonOf } from './private-text.js';
 
-/** A person may have to unlock a store first. */
+/** Long, because a person may have to unlock a password store first. */
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024;
 

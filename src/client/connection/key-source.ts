@@ -1,9 +1,9 @@
-/** Where the key of a connection comes from. A key never stands in arguments, messages or logs. */
+/** The sources of a connection's key. A key never appears in arguments, messages or logs. */
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { readPrivateText } from './private-text.js';
 
 export type KeySource =
-  /** `from` names the place in messages, such as `DROVER_KEY`. */
+  /** `from` names the source of the key in messages, such as `DROVER_KEY`. */
   | { readonly kind: 'text'; readonly key: string; readonly from: string }
   | { readonly kind: 'file'; readonly path: string }
   /** A program and its parameters; it prints the key. */
@@ -26,7 +26,7 @@ export async function readKey(source: KeySource): Promise<string> {
   }
 }
 
-/** The key in `text`, without blanks around it. `from` begins the message. */
+/** Returns the key in `text`, without blanks around it. `from` begins the error message. */
 export function checkKey(text: string, from: string): string {
   const key = text.trim();
   if (KEY.test(key)) return key;

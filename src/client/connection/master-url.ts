@@ -29,7 +29,7 @@ export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }
 
-/** True when what is sent to this URL can be read on the way. */
+/** True when others on the network could read what is sent to this URL. */
 export function isInClear(url: string): boolean {
   return new URL(url).protocol === 'http:' && !isLoopback(hostOf(url));
 }

@@ -10,8 +10,8 @@ const MAX_BYTES = 1024 * 1024;
 const ROOT_UID = 0;
 
 /**
- * The text; undefined: there is no such file. `what` begins the messages, such as `the key file`. Throws a ClientError
- * with the command that mends the mode.
+ * Returns the text of a file; undefined: the file does not exist. `what` begins the messages, such as `the key file`.
+ * Throws a ClientError that includes the command to correct the file's mode.
  */
 export async function readPrivateText(what: string, path: string): Promise<string | undefined> {
   const named = `${what} ${path}`;

@@ -57,7 +57,7 @@ export async function lookAtServer(url: string, trust: Trust): Promise<ShownCert
 function chainOf(peer: DetailedPeerCertificate): ShownCertificate[] {
   const chain: ShownCertificate[] = [];
   const seen = new Set<string>();
-  // The issuer of a root is the root itself.
+  // Stop at the root certificate, which is its own issuer.
   for (let next: DetailedPeerCertificate | undefined = peer; next?.raw !== undefined; ) {
     if (seen.has(next.fingerprint256)) break;
     seen.add(next.fingerprint256);

@@ -24,7 +24,7 @@ const OLDER =
 interface WatchStreamOptions {
   /** Gets a line when the connection is lost, when a try fails for a new reason, and when the connection is back. */
   readonly say: (line: string) => void;
-  /** How long the master may say nothing. Default: 20 s. */
+  /** How long the master may stay silent before the connection counts as lost. Default: 20 s. */
   readonly silenceMs?: number;
 }
 
@@ -47,8 +47,8 @@ export class WatchStream {
   }
 
   /**
-   * Follows a topic from now on, and after each new connection. Takes the place of an earlier subscription of the topic.
-   * Returns the function that ends it; messages that are on their way still come.
+   * Subscribes to a topic, now and after each new connection. Replaces an earlier subscription to the topic. Returns a
+   * function that ends the subscription; messages already sent by the master still arrive.
    */
   subscribe(topic: string, wanted?: () => Wanted): () => void {
     return this.#subscriptions.add(new TopicReader(topic, wanted));

@@ -27,7 +27,7 @@ export interface TargetOptions {
 
 export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
-  /** Where the command was typed. */
+  /** The current directory of the command. */
   readonly directory: string;
   /** Prints one line for a person, on stderr. */
   say(line: string): void;
@@ -62,7 +62,7 @@ function variableTarget(name: string, all: StoredContexts, { environment, say }:
   return target;
 }
 
-/** The current context, or the master in whose root one stands. */
+/** Returns the current context, or else the master whose root holds the current directory. */
 async function usualTarget(
   all: StoredContexts,
   file: ContextFile,

@@ -45,7 +45,7 @@ export async function addContext(
   checkContextName(name);
   const url = parseMasterUrl(options.url, '--url');
   const file = new ContextFile(surroundings.environment);
-  // Before anybody is asked anything.
+  // Fail before asking questions: without a home directory there is no file to keep the answers in.
   if (file.path === undefined) throw homeless();
   refuseDouble(name, (await file.read()).contexts);
   const trust = await trustOf(name, url, options, surroundings);
@@ -111,7 +111,7 @@ function given(text: string, from: string): KeySource {
   return { kind: 'text', key: checkKey(text, from), from };
 }
 
-/** A program given by a path is found from every directory. */
+/** Make the path of a program absolute, so that the command works from every directory. */
 function commandOf(text: string, directory: string): KeySource {
   const [program = '', ...parameters] = parseArgsStringToArgv(text);
   if (program === '') throw usageError('--key-command must name a program');

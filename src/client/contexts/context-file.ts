@@ -1,7 +1,7 @@
 /**
- * The file of contexts, `~/.config/drover/contexts.json`: for its user alone, since it may hold keys. Writers take turns
- * by a lock and replace it whole. What other versions wrote into it stays. One context that is of no use leaves the
- * others usable.
+ * The file of contexts, `~/.config/drover/contexts.json`. Only its user can read it, since it may hold keys.
+ * Writers take turns by a lock and replace the whole file. Fields written by other versions are kept. An invalid
+ * context does not affect the others.
  */
 import { closeSync, openSync } from 'node:fs';
 import { mkdir, realpath, stat } from 'node:fs/promises';
@@ -79,7 +79,7 @@ export class ContextFile {
     }
   }
 
-  /** Makes the directory. Returns where the file is: a link to it stays a link. */
+  /** Creates the directory. Returns the real path of the file, so that a link to it is kept. */
   async #prepare(): Promise<string> {
     if (this.#path === undefined) throw homeless();
     const directory = dirname(this.#path);
@@ -97,7 +97,7 @@ export class ContextFile {
   }
 }
 
-/** Root that writes the file of another user would lock that user out. */
+/** A file written by root would lock its owner out, so refuse to write another user's file. */
 async function refuseOthers(path: string): Promise<void> {
   const { uid, username } = ownUser();
   const owner = await stat(path).then(

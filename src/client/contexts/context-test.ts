@@ -11,7 +11,7 @@ export interface ContextReport {
   readonly url: string;
   readonly nodeId: string;
   readonly clusterName: string;
-  /** The version of Drover on the master; null: it is too old to say. */
+  /** The master's version of Drover; null: the master is too old to report it. */
   readonly version: string | null;
   readonly key: string | null;
   readonly scope: string | null;

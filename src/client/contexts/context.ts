@@ -11,7 +11,7 @@ import { type Fields, isFields } from './context-file.js';
 /** As names of configurations and nodes. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
-/** Throws a ClientError for usage. */
+/** Throws a ClientError for a name that no context may have. */
 export function checkContextName(name: string): void {
   if (NAME.test(name)) return;
   throw usageError(

@@ -71,7 +71,7 @@ async function readConfiguration(root: string): Promise<Fields> {
     const value: unknown = JSON.parse(text);
     if (isFields(value)) return value;
   } catch {
-    // Said below, as for another value; the node says at its start what is wrong where.
+    // The error below covers a file that does not parse, too. "drover start" names the exact fault.
   }
   throw new ClientError(
     EXIT.failed,

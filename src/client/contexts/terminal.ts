@@ -2,7 +2,7 @@
 import { Writable } from 'node:stream';
 
 export interface Terminal {
-  /** Somebody can answer. */
+  /** True when a person can answer at this terminal. */
   readonly isInteractive: boolean;
   /** Prints one line on stderr. */
   say(line: string): void;
@@ -10,7 +10,7 @@ export interface Terminal {
   ask(question: string, options?: { readonly isSecret?: boolean }): Promise<string>;
 }
 
-/** The terminal of this process. */
+/** Returns the terminal of this process. */
 export function processTerminal(): Terminal {
   const { stdin: input, stderr: output } = process;
   return {

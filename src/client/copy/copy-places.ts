@@ -28,7 +28,7 @@ export type Copy =
 
 const TEMPLATE_PLACE = /^([^/:]+)\/([^/:]+):([\s\S]*)$/;
 
-/** Throws a ClientError for usage. */
+/** Returns where to copy from and to. Throws a ClientError for a pair of places that cannot be copied. */
 export function copyOf(from: string, to: string): Copy {
   const [source, target] = [templatePlaceOf(from), templatePlaceOf(to)];
   if (source === undefined && target !== undefined)
@@ -39,12 +39,12 @@ export function copyOf(from: string, to: string): Copy {
   throw usageError(`${problem}: one must be group/name:PATH, the other one a path here, or -`);
 }
 
-/** `config/a.txt of template games/lobby`, for messages. */
+/** Returns `config/a.txt of template games/lobby`, for messages. */
 export function placeText({ group, name, path }: Pick<TemplatePlace, 'group' | 'name' | 'path'>): string {
   return path === '' ? `template ${group}/${name}` : `${path} of template ${group}/${name}`;
 }
 
-/** Throws a ClientError for a path that no file in a template can have, such as one that leaves it. */
+/** Throws a ClientError for a path that no file in a template can have, such as `../a`. */
 export function checkPath(path: string, label = `the path ${path}`): void {
   const objection = objectionTo(path);
   if (objection !== undefined) throw usageError(`${label} ${objection}`);

@@ -36,7 +36,7 @@ export async function copy(
   };
 }
 
-/** Aborts `work` at a signal, waits for its end, and then ends the process by that signal. */
+/** Runs `work`. At a signal, aborts it, waits for its end, and then ends the process by that signal. */
 export async function interruptible<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const interrupt = new AbortController();
   let received: NodeJS.Signals | undefined;

@@ -29,7 +29,7 @@ const LIMITS = {
   maxRatio: Number.MAX_SAFE_INTEGER,
 };
 
-/** Throws a ClientError, or the DroverError of a zip that cannot be unpacked; then the target is as it was. */
+/** Throws a ClientError, or a DroverError for a zip that cannot be unpacked. After an error the target is unchanged. */
 export async function download(
   api: ApiClient,
   from: TemplatePlace,
@@ -80,7 +80,7 @@ async function fetchTree(
   { staging, tree, stderr, signal }: DownloadOptions & { readonly staging: string; readonly tree: string },
 ): Promise<void> {
   const zip = join(staging, 'copy.zip');
-  // A master that does not know `path` sends the whole template, of which the same part is used.
+  // An old master ignores `path` and sends the whole template. Only the wanted part is then used.
   const query = from.path === '' ? '' : `?${new URLSearchParams({ path: from.path })}`;
   const answer = await api.stream('POST', `${templatePath(from)}/export${query}`, { signal });
   const counted = withProgress(bytesOf(answer), { stderr, label: placeText(from) });

@@ -3,7 +3,7 @@
 /** A copy that takes no longer needs no progress. */
 const PATIENCE_MS = 1000;
 const EVERY_MS = 200;
-/** To the start of the line, and clear it. */
+/** The escape sequence that moves to the start of the line and clears it. */
 const CLEAR = '\r\x1b[K';
 
 interface ProgressOptions {

@@ -11,7 +11,7 @@ import { systemFailure } from '../connection/private-text.js';
 
 type TargetKind = 'absent' | 'file' | 'directory' | 'other';
 
-/** Tells the kind of what is at a path; a link counts as what it leads to. */
+/** Returns what kind of file is at a path. Links are followed. */
 export async function kindOfTarget(path: string): Promise<TargetKind> {
   const status = await stat(path).catch((error: unknown) => {
     if (isMissing(error)) return undefined;
@@ -30,7 +30,7 @@ export async function putFile(source: string, typed: string): Promise<void> {
   if (!isInto && kind === 'absent' && typed.endsWith('/')) throw usageError(`there is no directory ${typed}`);
   if (kind === 'directory' || kind === 'other')
     throw new ClientError(EXIT.conflict, `${target} is no file, and is not replaced`);
-  // A link stays, and leads to the new file.
+  // Replace the file that a link points to, and keep the link.
   const place = kind === 'file' ? await realpath(target) : target;
   await rename(source, place).catch((error: unknown) => {
     throw unwritable(target, error);

@@ -9,9 +9,9 @@ import { DetachKeys } from './detach-keys.js';
 import type { RawTerminal } from './raw-terminal.js';
 import { TerminalModes } from './terminal-modes.js';
 
-/** The master takes no larger frame. */
+/** The largest frame that the master accepts. */
 const MOST_BYTES = 64 * 1024;
-/** While more than this waits for the master, nothing more is read from the keyboard. */
+/** Above this number of unsent bytes, reading from the keyboard pauses. */
 const MOST_WAITING = 256 * 1024;
 const MOST_LENGTH = 1000;
 const CLOSE_MS = 1000;
@@ -53,7 +53,7 @@ class AttachSession {
   readonly #terminal: RawTerminal;
   readonly #keys = new DetachKeys();
   readonly #modes = new TerminalModes();
-  /** True: every byte passes between terminal and program as it is. */
+  /** True: every byte passes unchanged between terminal and program. */
   #isTransparent = false;
   #ended: Ended | undefined;
   #hasTerminal = false;
@@ -99,7 +99,8 @@ class AttachSession {
     this.#modes.take(bytes);
     const { output } = this.#terminal;
     const isTaken = output.write(this.#isTransparent ? bytes : withoutLineFeeds(bytes));
-    // Messages that were read already still come after the pause: one listener is enough for all of them.
+    // While paused, the socket still delivers messages it had already read. Do not add another drain listener for each
+    // of them.
     if (isTaken || this.#socket.isPaused) return;
     // The master detaches a client that stands still for long, and the program goes on.
     this.#socket.pause();

@@ -40,11 +40,11 @@ interface Followed {
   readonly watch: WatchStream;
   unsubscribe: () => void;
   readonly start: LogStart;
-  /** Number of the next line to print; undefined: the master has not said yet where the log begins. */
+  /** Number of the next line to print; undefined until the master says where the log begins. */
   next: number | undefined;
   /** Where that line is. */
   node: string | undefined;
-  /** True: the connection is another one since the last line. */
+  /** True when the connection was replaced after the last printed line. */
   isInterrupted: boolean;
   isOver: boolean;
 }
@@ -119,7 +119,8 @@ export class FollowedLogs {
       // Only then it is known which are gone.
       if (message.type === 'snapshot' && !message.isLast) return;
       for (const instance of this.#instances.values()) await this.#look(instance);
-      // One that is still there must not begin again; one that is gone never comes back.
+      // An instance in the list keeps its entry, or its log would be printed again. An instance that was deleted never
+      // returns, so its entry can go.
       for (const [id, { isOver }] of this.#followed)
         if (isOver && this.#instances.get(id) === undefined) this.#followed.delete(id);
     }
@@ -203,7 +204,7 @@ export class FollowedLogs {
     );
   }
 
-  /** Prints what the log of an instance at rest still has: it gets no more. */
+  /** Prints the remaining log of an instance at rest, which gets no more lines. */
   async #finish(id: string, followed: Followed): Promise<void> {
     followed.unsubscribe();
     const { output, timestamps } = this.#options;

@@ -9,13 +9,13 @@ import { WatchStream } from '../connection/watch-stream.js';
 /** The topics to follow, each with the rest of its message. */
 export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
 
-/** The entries of each topic; none of a topic that is not followed. */
+/** The entries of each topic; a topic that is not followed has none. */
 export type FollowedTopics = { readonly [Name in TopicName]: WatchedEntries<Topics[Name]> };
 
 interface Following {
   /** Says what happens to the connection. */
   readonly say: (line: string) => void;
-  /** Ends it. */
+  /** Ends the following when it aborts. */
   readonly signal: AbortSignal;
 }
 

@@ -1,4 +1,4 @@
-/** Where commands that go on print: results on stdout at the pace of its reader, and what happened on stderr. */
+/** The output of long-running commands: results go to stdout at the reader's pace, events go to stderr. */
 import { plainLines } from '../../command-tree/printed-text.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import { write } from '../print.js';
@@ -8,7 +8,7 @@ export interface LiveOutput {
   readonly signal: AbortSignal;
   /** Resolves with false when nobody reads any more. Throws a ClientError when stdout cannot be written. */
   write(text: string): Promise<boolean>;
-  /** Says one line on stderr. */
+  /** Prints one line on stderr. */
   say(line: string): void;
   /** Prints lines on stderr. */
   show(text: string): void;
@@ -17,7 +17,7 @@ export interface LiveOutput {
 /** `say`: prints a line on stderr. */
 export function liveOutput(stdout: NodeJS.WritableStream, say: (line: string) => void): LiveOutput {
   return {
-    // Ctrl-C ends the program.
+    // A signal that never aborts: Ctrl-C ends the program directly.
     signal: new AbortController().signal,
     write: (text) => write(stdout, text),
     say: (line) => say(`drover: ${toPlainText(line)}`),

@@ -77,7 +77,7 @@ export async function runView(api: ApiClient, view: LiveView, output: LiveOutput
   }
 }
 
-/** The call of a command that is run for a view: nothing is said or asked. */
+/** The call of a command that runs inside a view: it prints nothing and asks nothing. */
 export function quietCall(signal: AbortSignal): RunCall {
   return { signal, say: () => undefined, confirm: async () => undefined };
 }

@@ -9,7 +9,7 @@ const NO_TIME = '-';
 /** Prints a piece of the log of an instance. Resolves with false when nobody reads any more. */
 export type LogPrinter = (id: string, piece: LogPiece) => Promise<boolean>;
 
-/** `isPrefixed`: the lines are of several instances. */
+/** `isPrefixed`: each line begins with its instance, because there are several. */
 export function logPrinter(output: LiveOutput, isPrefixed: boolean): LogPrinter {
   return async (id, piece) => {
     if ('gap' in piece) {

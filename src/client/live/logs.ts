@@ -16,9 +16,9 @@ const MOST_TAIL = 1000;
 
 interface LogsOf {
   readonly configuration: string;
-  /** Undefined: all of the configuration. */
+  /** Undefined: all instances of the configuration. */
   readonly instance: string | undefined;
-  /** The instances that are there, the oldest first. */
+  /** The ids of the existing instances, the oldest first. */
   readonly ids: readonly string[];
 }
 
@@ -67,7 +67,9 @@ async function logsOf(api: ApiClient, name: string): Promise<LogsOf> {
   );
 }
 
-/** Times are looked up once. From then on a log goes by line numbers. */
+/**
+ * Finds the line where a log begins. Only the first line is found by its time; after it the log is read by line number.
+ */
 async function startOf(api: ApiClient, id: string, part: LogPart): Promise<LogStart> {
   if (part.since === undefined && part.tail <= MOST_TAIL) return { tail: part.tail };
   if (part.since === undefined && part.tail === Number.POSITIVE_INFINITY) return { since: 1 };

@@ -8,7 +8,7 @@ export interface RawTerminal {
   /** Idempotent. */
   giveBack(): void;
   size(): { readonly columns: number; readonly rows: number };
-  /** Calls at each change of the size. Returns the function that ends it. */
+  /** Calls `listener` at each change of the size. Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
   /** Calls before a signal ends the process. Returns the function that ends it. */
   onEnd(listener: () => void): () => void;

@@ -10,7 +10,7 @@ import type { LiveOutput } from './live-output.js';
 
 interface RolloutQuestion {
   readonly name: string;
-  /** A line of JSON for each change, for programs. */
+  /** Prints a line of JSON for each change, for programs. */
   readonly isJson: boolean;
 }
 

@@ -23,7 +23,7 @@ export class TerminalModes {
       if (keypad !== undefined) this.#hasKeypad = keypad === '=';
       else for (const mode of modes.split(';')) this.#note(Number(mode), letter === 'h');
     }
-    // What was seen is seen once more, and says the same.
+    // The tail may hold a whole sequence that was already handled. Handling it again changes nothing.
     this.#tail = text.slice(-LONGEST);
   }
 

@@ -1,4 +1,4 @@
-/** `drover top`: what instances use, as their nodes measure it. */
+/** `drover top`: the resources that instances use, as measured by their nodes. */
 
 import { commandRuns } from '../../command-tree/runs/command-runs.js';
 import { renderTable } from '../../command-tree/table.js';
@@ -52,7 +52,7 @@ export async function top(api: ApiClient, options: TopOptions, output: LiveOutpu
   await runView(api, view, output);
 }
 
-/** Most first; what was not measured yet last. */
+/** Sorts the highest usage first, and instances without a measurement last. */
 function sortUsages(usages: readonly MeasuredUsage[], by: TopOptions['sort']): MeasuredUsage[] {
   const amountOf = ({ cpuPercent, memoryBytes }: MeasuredUsage): number =>
     by === 'cpu' ? (cpuPercent ?? -1) : memoryBytes;

@@ -1,4 +1,4 @@
-/** `drover wait`: waits over the change stream until something is as it is wanted, also for what is not there yet. */
+/** `drover wait`: watches the change stream until a condition holds, also for things that do not exist yet. */
 
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';

@@ -18,14 +18,14 @@ import { type LiveView, quietCall, runView } from './live-view.js';
 const EVERY_MS = 500;
 /** How often ages are drawn anew. */
 const REFRESH_MS = 5000;
-/** Fields that change by themselves. */
+/** Fields that change constantly, so a change in them alone is not printed. */
 const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
 
 /** How a list is taken apart. */
 interface ListForm<P extends CommandPath, Item> {
-  /** The topics to subscribe to, each with the further fields of its subscribe message. */
+  /** The topics to subscribe to, with the other fields of each subscribe message. */
   readonly topics: (input: InputOf<P>) => WantedTopics;
-  /** Absent: it is asked for again. */
+  /** Builds the list from the stream. Absent: the list is requested again at each change. */
   readonly ofStream?: (instances: readonly InstanceInfo[]) => DataOf<P>;
   readonly items: (data: DataOf<P>) => readonly Item[];
   readonly nameOf: (item: Item) => string;
@@ -168,7 +168,7 @@ function withoutVolatile(key: string, value: unknown): unknown {
   return VOLATILE.has(key) ? undefined : value;
 }
 
-/** Head and rows: what stands below a table is no row. */
+/** Returns the header and rows of a table; lines below the table are not rows. */
 function tableLines(text: string): string[] {
   const lines = text.split('\n');
   const end = lines.indexOf('');

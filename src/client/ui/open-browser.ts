@@ -20,7 +20,7 @@ export async function openBrowser(link: string, environment: NodeJS.ProcessEnv):
   return file !== undefined && hasOpened(file, environment);
 }
 
-/** Returns the file. The next link takes the place of this one, whose code is of no use by then. */
+/** Writes the page and returns its path. The next link overwrites the page; this link's code has expired by then. */
 async function writePage(link: string, environment: NodeJS.ProcessEnv): Promise<string> {
   const file = join(await privateDirectory(environment), 'ui.html');
   await replaceFile(file, pageTo(link));

@@ -1,7 +1,7 @@
 /** Asks a master for the code of a link that signs a browser in, once. */
 import type { ApiClient } from '../api-client.js';
 
-/** The link is `<address>/ui/#code=<code>`. Throws a ClientError, also when the master serves no dashboard. */
+/** Returns the link `<address>/ui/#code=<code>`. Throws a ClientError, also when the master serves no dashboard. */
 export async function makeSignInCode(api: ApiClient): Promise<string> {
   const { code } = await api.send<{ readonly code: string }>('POST', '/sessions/codes', {});
   return code;
