@@ -9,7 +9,7 @@ import { bytesOf } from '../templates/tree/byte-stream.js';
 import { refusalOf } from './connection/answers.js';
 import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
-/** May be used by several calls at once. */
+/** Several calls may run at once. */
 export class ApiClient implements ApiCalls {
   readonly connection: ApiConnection;
   #now: number | undefined;
@@ -19,7 +19,7 @@ export class ApiClient implements ApiCalls {
   }
 
   /**
-   * Unix milliseconds by the clock of the master, as its last answer says, exact to a second: the clock here may be
+   * The master's clock in unix milliseconds, from its last answer. It is exact to a second. The local clock may be
    * wrong.
    */
   get now(): number {
@@ -35,8 +35,8 @@ export class ApiClient implements ApiCalls {
   }
 
   /**
-   * The body of an answer, as it comes. A caller that does not read it to its end destroys it. Throws a ClientError for
-   * a refusal.
+   * Resolves with the answer's body as a stream. The caller reads it to its end or destroys it. Throws a ClientError
+   * for a refusal.
    */
   async stream(method: string, path: string, options?: StreamOptions): Promise<Readable> {
     const { status, headers, body } = await this.connection.stream(method, path, options);
@@ -69,7 +69,7 @@ export class ApiClient implements ApiCalls {
   }
 }
 
-/** Undefined: the body is no JSON. */
+/** Returns undefined when the body is not JSON. */
 async function readJson(body: Readable): Promise<unknown> {
   const chunks: Buffer[] = [];
   for await (const chunk of bytesOf(body)) chunks.push(chunk);

@@ -15,7 +15,7 @@ import { addOwnCommands } from './commands/own-commands.js';
 import { addContextCommands } from './contexts/context-program.js';
 import { noNames } from './print.js';
 
-/** The help also works without a master. */
+/** Short, because the help is also shown without the master's answer. */
 const HELP_PATIENCE_MS = 300;
 const FOOTER = [
   'Every command has --help; those that show something print for programs with -o json.',

@@ -1,4 +1,4 @@
-/** How the executable ends after an error: one line on stderr, and an exit code. */
+/** Ends the executable after an error: one line on stderr, and an exit code. */
 import { CommanderError } from 'commander';
 import { parserMessage } from '../command-tree/help/parser-message.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';

@@ -6,7 +6,7 @@ import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error
 import { messageOf } from '../model/errors.js';
 
 export const FORMATS = ['table', 'wide', 'name', 'json', 'yaml'] as const;
-/** `markdown`: only where a command names it. */
+/** `markdown`: only for commands that list it among their formats. */
 export type Format = (typeof FORMATS)[number] | 'markdown';
 
 /**

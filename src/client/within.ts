@@ -14,7 +14,7 @@ export async function within<T>(
     }, limitMs);
   });
   try {
-    // Not every step heeds the signal: a name service that does not answer, for one.
+    // Race against the timer too: some steps ignore the signal, such as a lookup at a silent name service.
     return await Promise.race([ask(late.signal).catch(() => undefined), over]);
   } finally {
     clearTimeout(timer);

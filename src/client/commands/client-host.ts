@@ -1,6 +1,6 @@
 /**
- * What every command of the client works with: the options that all have, the master that was chosen, the question before
- * something is destroyed, and stdout. Building it loads nothing but words.
+ * What every client command uses: the common options, the chosen master, the confirmation question, and stdout.
+ * Building it loads only declarations.
  */
 import { type Command, Option } from 'commander';
 import type { Shown } from '../../command-tree/commands.js';
@@ -15,9 +15,9 @@ import type { LiveOutput } from '../live/live-output.js';
 import { FORMATS, type Format, textOf, write } from '../print.js';
 
 export interface ClientSurroundings {
-  /** Throws a ClientError. Called once a command is known to be well-formed. */
+  /** Connects to the chosen master. Called once a command is known to be well-formed. Throws a ClientError. */
   connect(options: TargetOptions): Promise<ApiConnection>;
-  /** Where a person can be asked. */
+  /** Returns the terminal for questions to a person. */
   terminal(): Promise<Terminal>;
   /** Returns all of standard input. */
   readInput(): Promise<string>;
@@ -38,7 +38,7 @@ export class ClientHost {
     this.surroundings = surroundings;
   }
 
-  /** Adds `--output`. */
+  /** Adds the option `--output`. */
   addOutput(command: Command, formats: readonly Format[] = FORMATS): void {
     const about = formats === FORMATS ? 'wide has more columns, name only names' : 'how it is printed';
     command.addOption(
@@ -53,7 +53,7 @@ export class ClientHost {
       .option('--root <directory>', 'the master to talk to, by its directory on this machine');
   }
 
-  /** Adds the option that answers the question of `confirm`. */
+  /** Adds `--yes`, which answers the question of `confirm`. */
   addYes(command: Command): void {
     command.option(
       '-y, --yes',
@@ -61,7 +61,7 @@ export class ClientHost {
     );
   }
 
-  /** Opens nothing yet. Throws a ClientError when no master is chosen. */
+  /** Prepares calls to the master; connects at the first call. Throws a ClientError when no master is chosen. */
   async open({ context, root }: TargetOptions): Promise<ApiClient> {
     const { ApiClient } = await import('../api-client.js');
     return new ApiClient(await this.surroundings.connect({ context, root }));

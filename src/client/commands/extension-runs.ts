@@ -9,12 +9,14 @@ import { write } from '../print.js';
 import { within } from '../within.js';
 import type { ClientHost } from './client-host.js';
 
-/** An unknown command is mostly a typing error, whose answer should not wait for a master that is away. */
+/**
+ * Short, because an unknown command is usually a typing error: its message should not wait for an unreachable master.
+ */
 const PATIENCE_MS = 2000;
 
 interface ExtensionCommand {
   readonly name: string;
-  /** Its arguments; may be empty. */
+  /** The command's arguments, as the help shows them; may be empty. */
   readonly usage: string;
   readonly description: string;
 }
@@ -35,8 +37,8 @@ export function askExtensionCommands(
 }
 
 /**
- * Runs the command of an extension and prints what it prints. Resolves with false when no master is chosen, or it does
- * not say in time that there is such a command. Throws a ClientError with the error of the command.
+ * Runs an extension's command and prints its output. Resolves with false when no master is chosen, or when the master
+ * does not confirm in time that the command exists. Throws a ClientError for the command's own error.
  */
 export async function runExtensionCommand(
   host: ClientHost,
@@ -44,7 +46,7 @@ export async function runExtensionCommand(
   [name, ...words]: readonly [string, ...string[]],
 ): Promise<boolean> {
   const api = await host.open(options).catch(() => undefined);
-  // The time of a person who is asked for a password does not count.
+  // The time limit covers only this call, not the time in which a person types a password.
   const known = await (api && listCommands(api, { timeoutMs: PATIENCE_MS }).catch(() => undefined));
   if (api === undefined || known?.some((one) => one.name === name) !== true) return false;
   const path = `/extensions/commands/${pathPart(name)}`;

@@ -4,7 +4,7 @@ import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 
-/** Each command has some of these. */
+/** The options of the file commands. Each command declares some of them. */
 export interface FileOptions extends ClientOptions {
   readonly filename: readonly string[];
   readonly showValues?: true;

@@ -53,7 +53,7 @@ export async function apply(host: ClientHost, options: FileOptions): Promise<voi
     throw new ClientError(exitCode, `${missing} of ${applied.length} configurations were not written`);
 }
 
-/** With the revisions that the plan was made on: a write over another one is a conflict. */
+/** Replaces each revision by that of the plan, so that a configuration changed after the plan causes a conflict. */
 function asPlanned(compared: readonly Compared[], plan: ChangePlan | undefined): readonly Compared[] {
   if (plan === undefined) return compared;
   const revisions = new Map(plan.configurations.map(({ name, revision }) => [name, revision]));
@@ -125,7 +125,7 @@ export async function validate(host: ClientHost, { filename, output }: FileOptio
   if (faults.length > 0) throw new ClientError(EXIT.failed, summary);
 }
 
-/** Throws a ClientError. */
+/** Deletes the configurations that the files name. Throws a ClientError. */
 export async function remove(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was deleted');
   const names = valid.map(({ name }) => name);

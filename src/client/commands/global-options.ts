@@ -28,7 +28,7 @@ function settle(command: Command, group: Command): void {
   }
 }
 
-/** Gives the option to the command, as if it had been typed there. Throws a ClientError. */
+/** Sets the option on the command, as if it had been typed after the command. Throws a ClientError. */
 function handDown(command: Command, own: Option | undefined, { long }: Option, value: unknown): void {
   if (own === undefined) throw usageError(`the option ${long} has no effect on "${pathOf(command)}"`);
   const name = own.attributeName();

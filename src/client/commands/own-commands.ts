@@ -1,6 +1,6 @@
 /**
- * The commands that only the client has, in the order of the help: their words. What a command does is loaded when it is
- * called.
+ * Declares the commands that only the client has, in the order of the help. The code of a command is loaded when it
+ * runs.
  */
 import { tmpdir } from 'node:os';
 import { Argument, type Command, Option } from 'commander';
@@ -91,7 +91,7 @@ function addAttach(program: Command, host: ClientHost): void {
   });
 }
 
-/** A command of the group that the console has, too. */
+/** Adds a command to the group `rollout`, which the console has too. */
 function addRolloutWatch(program: Command, host: ClientHost): void {
   const group =
     program.commands.find((command) => command.name() === 'rollout') ??

@@ -51,7 +51,7 @@ export async function candidatesFor(
   line: string,
   names: NameSource,
 ): Promise<readonly KnownWord[]> {
-  // The first one is the program itself.
+  // The first word is the program's name.
   const words = line.trimStart().split(/\s+/).slice(1);
   const typed = words.pop() ?? '';
   const all = await candidatesAt(program, words, typed, names);

@@ -7,7 +7,7 @@ import { chooseTarget, type Surroundings, type TargetOptions } from '../contexts
 import { ContextFile } from '../contexts/context-file.js';
 import { within } from '../within.js';
 
-/** Names that only a master or the file of contexts knows. */
+/** The kinds of names that come from a master or from the file of contexts. */
 export type NameKind =
   | 'contexts'
   | 'instances'
@@ -20,7 +20,9 @@ export type NameKind =
   | 'files'
   | 'extensionCommands';
 
-/** Finds the names of a kind; none when they cannot be had. `template`: the one whose files are asked for. */
+/**
+ * Returns the names of a kind, or none when they are not available. `template`: the template whose files are wanted.
+ */
 export type NameSource = (kind: NameKind, template?: string) => Promise<readonly KnownWord[]>;
 
 /** Short, because the person who pressed Tab is waiting. */

@@ -10,7 +10,7 @@ import type { Compared } from './compare.js';
 
 export interface Applied {
   readonly name: string;
-  /** The file of the configuration; null: no file has it, so the configuration is deleted. */
+  /** The file of the configuration; null: the configuration has no file and is deleted. */
   readonly file: string | null;
   /** `skipped`: it was not tried after an earlier one failed. With a dry run: what would have been. */
   readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'conflict' | 'failed' | 'skipped';
@@ -33,7 +33,10 @@ interface Task {
   run(): Promise<unknown>;
 }
 
-/** Writes one after another, then removes. A conflict ends only its own; after any other failure the rest is skipped. */
+/**
+ * Writes the documents one after another, then deletes. After a conflict it continues; after any other failure it skips
+ * the remaining ones.
+ */
 export async function applyAll(
   api: ApiClient,
   all: readonly Compared[],

@@ -11,7 +11,7 @@ const FILE_STATES: Readonly<Record<NonNullable<ConfigurationChange['fileState']>
   gone: "the master's file is gone, and is written anew",
 };
 
-/** `lobby changed: minimumServiceCount, ramMB`. */
+/** Returns `lobby changed: minimumServiceCount, ramMB`. */
 export function appliedText({ name, result, differences, error }: Applied): string {
   switch (result) {
     case 'created':
@@ -28,7 +28,7 @@ export function appliedText({ name, result, differences, error }: Applied): stri
   }
 }
 
-/** Nothing for what would not change. */
+/** Returns no lines for a document that changes nothing. */
 export function comparedText({ document: { name, file }, change }: Compared): string[] {
   if (change.change === 'unchanged') return [];
   const state = change.fileState === null ? '' : FILE_STATES[change.fileState];

@@ -1,6 +1,6 @@
 /**
- * Reads the configurations that `-f` names: files, directories and standard input. A file is read and judged as the daemon
- * does; standard input, or a pipe, may hold several, one after another or as a list.
+ * Reads the configurations that `-f` names: files, directories and standard input. A file is read and validated as the
+ * daemon does it. Standard input or a pipe may hold several documents, in sequence or as a list.
  */
 import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
@@ -30,7 +30,7 @@ export interface Document extends ParsedConfiguration {
   readonly name: string;
 }
 
-/** What was read. `file` of a fault is as in a document. */
+/** The result of reading files. A fault's `file` has the meaning of a document's `file`. */
 export interface Documents {
   readonly valid: readonly Document[];
   readonly faults: readonly ConfigurationFileError[];

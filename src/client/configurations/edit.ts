@@ -32,7 +32,7 @@ export interface Edited {
   readonly result: 'changed' | 'unchanged';
 }
 
-/** The text is not good, and the person may mend it. `line`: where, from 1; null: it is not known. */
+/** A fault in the text that the person can correct. `line`: its line, from 1; null: unknown. */
 interface Complaint {
   readonly message: string;
   readonly line: number | null;
@@ -149,7 +149,7 @@ async function keepText(error: unknown, { path, original }: Work): Promise<unkno
 async function removeFile(path: string): Promise<void> {
   const directory = dirname(path);
   try {
-    // Editors leave copies beside the file.
+    // Remove the whole directory: editors leave backup copies beside the file.
     for (const name of await readdir(directory)) await unlink(join(directory, name));
     await rmdir(directory);
   } catch {

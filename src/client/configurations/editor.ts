@@ -1,4 +1,4 @@
-/** The editor of a person: which one it is, and running it on a file. */
+/** Finds the person's editor, and runs it on a file. */
 import { spawn } from 'node:child_process';
 import { parseArgsStringToArgv } from 'string-argv';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
@@ -17,7 +17,7 @@ export function editorOf(environment: NodeJS.ProcessEnv): OpenEditor {
   const [program = DEFAULT, ...parameters] = parseArgsStringToArgv(text);
   const named = source === undefined ? 'neither VISUAL nor EDITOR is set' : `${source} names it`;
   return async (path) => {
-    // Ctrl-C is for the editor. It reaches all programs at the terminal.
+    // Ignore Ctrl-C while the editor runs: the terminal sends it to every program, and it is meant for the editor.
     const ignore = (): void => {};
     process.on('SIGINT', ignore);
     try {

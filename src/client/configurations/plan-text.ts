@@ -113,7 +113,10 @@ function cell(value: string | null): string {
   return value === null ? '' : code(cutText(value, MOST_VALUE_CHARS));
 }
 
-/** A span of code shows what is in it as it is; a longer fence holds backticks, and `|` would end the cell. */
+/**
+ * Returns text as a Markdown code span. The fence is longer than any run of backticks in the text; `|` is escaped,
+ * since it would end the table cell.
+ */
 function code(text: string): string {
   const plain = text.replaceAll(/[\n\r]+/g, ' ').replaceAll('|', '\\|');
   const fences = (plain.match(/`+/g) ?? []).map(({ length }) => length);

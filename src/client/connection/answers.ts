@@ -9,7 +9,7 @@ import type { Answer } from './connection.js';
 import { placeOf, unreachable } from './failures.js';
 import type { Target } from './target.js';
 
-/** The largest answer that is kept as a whole. Larger ones are streamed. */
+/** The largest answer that is held in memory. Larger ones are streamed. */
 const MAX_BYTES = 256 * 1024 * 1024;
 const MOST_CHARS = 1000;
 const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\b/i;
@@ -57,7 +57,7 @@ export class NotTakenError extends ClientError {
   }
 }
 
-/** The whole body. Throws a ClientError, or the error of the connection. */
+/** Reads the whole body. Throws a ClientError, or the error of the connection. */
 export async function readAnswer(target: Place, response: IncomingMessage): Promise<Answer> {
   const { statusCode: status = 0, headers } = response;
   const chunks: Buffer[] = [];

@@ -16,7 +16,7 @@ interface SocketCall {
   readonly headers: OutgoingHttpHeaders;
   /** For the connection with its handshake. */
   readonly connectMs: number;
-  /** For the answer: before it the master may have to reach a node, as for an attached terminal. */
+  /** The time limit for the answer. The master may first have to reach a node, as for an attached terminal. */
   readonly answerMs: number;
   readonly signal: AbortSignal | undefined;
 }

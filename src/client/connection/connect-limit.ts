@@ -3,7 +3,7 @@ import type { ClientRequest } from 'node:http';
 import { unreachable } from './failures.js';
 import type { Target } from './target.js';
 
-/** Ends the request with a ClientError when there is no connection, with its handshake, in time. */
+/** Ends the request with a ClientError when the connection and its handshake take too long. */
 export function boundConnect(request: ClientRequest, target: Target, limitMs: number): void {
   const timer = setTimeout(() => request.destroy(unconnected(target, limitMs)), limitMs);
   const clear = (): void => clearTimeout(timer);

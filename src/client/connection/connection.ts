@@ -10,7 +10,7 @@ import type { CallOptions } from '../../command-tree/runs/api-calls.js';
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Parsed JSON; the text of another kind of answer; undefined when it has no body. */
+  /** Parsed JSON, or the text of another content type; undefined: the answer has no body. */
   readonly body: unknown;
 }
 
@@ -35,7 +35,7 @@ export interface StreamOptions {
  * Redirects are not followed, because the redirect would receive the key.
  */
 export interface ApiConnection {
-  /** The name that a person gives it: a context, a root, or an address. */
+  /** What the person calls the master: a context, a root, or an address. */
   readonly name: string;
   /** The address of the master, without `/api`. */
   readonly url: string;
@@ -47,8 +47,8 @@ export interface ApiConnection {
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;
   /**
    * Resolves when the socket is open. Add listeners right after the `await`: messages begin in the next turn of the
-   * event loop. Refusals of the API are thrown as by `refusalOf`, and the reason of `signal` when it aborts before that.
-   * `sayWaits`: told that it waits for the masters to elect a leader, where it does. Default: as for requests.
+   * event loop. Throws the errors of `refusalOf`, or the reason of `signal` when it aborts first.
+   * `sayWaits`: called with a line when the request waits for the masters to elect a leader. Default: as for requests.
    */
   openSocket(path: string, signal?: AbortSignal, sayWaits?: (line: string) => void): Promise<WebSocket>;
 }

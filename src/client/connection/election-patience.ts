@@ -1,6 +1,6 @@
 /**
- * How long a command waits while none of several masters leads. Most elections are over in a few seconds, and what was asked
- * meanwhile was not begun, so it may be asked again.
+ * How long a command waits while several masters have no leader. Most elections take a few seconds. A request refused
+ * for this reason was not begun, so it may be repeated.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 

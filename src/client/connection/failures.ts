@@ -50,12 +50,12 @@ export function unreachable(
   return new ClientError(EXIT.unreachable, `cannot reach ${placeOf(target)}: ${problem}`, { cause });
 }
 
-/** The master took a request, and did not answer it in time. */
+/** Returns the error for a request that the master accepted but did not answer in time. */
 export function lateAnswer(target: Pick<Asked, 'name' | 'url'>, limitMs: number): ClientError {
   return new ClientError(EXIT.timedOut, `${placeOf(target)} did not answer within ${limitMs / 1000} s`);
 }
 
-/** `prod (https://...)`; the address alone when it is the name. */
+/** Returns `prod (https://...)`, or the address alone when it is also the name. */
 export function placeOf({ name, url }: Pick<Asked, 'name' | 'url'>): string {
   return url.endsWith(`//${name}`) ? url : `${name} (${url})`;
 }

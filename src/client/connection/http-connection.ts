@@ -25,7 +25,7 @@ const ANSWER_MS = 60_000;
 export interface HttpConnectionOptions {
   /** The version of this program, for the master's log. */
   readonly version: string;
-  /** For a connection with its handshake. Default: 10 s. */
+  /** The time limit for a connection with its handshake, in milliseconds. Default: 10 s. */
   readonly connectMs?: number;
   /** For the answer that opens a socket. Default: 60 s. */
   readonly answerMs?: number;
@@ -78,7 +78,7 @@ export class HttpConnection implements ApiConnection {
     body?: unknown,
     { timeoutMs = ANSWER_MS, signal, headers: more }: CallOptions = {},
   ): Promise<Answer> {
-    // A person may be asked for a password meanwhile: that time is not the master's.
+    // Read the key before the time limit starts, since a person may be asked for a password.
     await this.#readKey();
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(lateAnswer(this.#target, timeoutMs)), timeoutMs);
@@ -156,7 +156,7 @@ export class HttpConnection implements ApiConnection {
     }
   }
 
-  /** Resolves with the head of an answer that can be the API's. */
+  /** Sends a request. Resolves with the head of an answer that can come from the API. */
   async #send(call: Call): Promise<IncomingMessage> {
     call.signal?.throwIfAborted();
     const [{ request, agent }, key] = await Promise.all([this.#prepare(), this.#readKey()]);
@@ -272,7 +272,7 @@ function isReset(error: unknown): boolean {
   return isCut || (error instanceof Error && error.message === 'aborted');
 }
 
-/** Whether something may have been changed by a request that got no answer. */
+/** True when a request without an answer may have changed something. */
 function isChange(method: string): boolean {
   return method !== 'GET';
 }

@@ -6,13 +6,13 @@ export type KeySource =
   /** `from` names the source of the key in messages, such as `DROVER_KEY`. */
   | { readonly kind: 'text'; readonly key: string; readonly from: string }
   | { readonly kind: 'file'; readonly path: string }
-  /** A program and its parameters; it prints the key. */
+  /** A program and its parameters; the program prints the key. */
   | { readonly kind: 'command'; readonly words: readonly string[] };
 
 /** Visible characters: anything else has no place in a header. */
 const KEY = /^[\x21-\x7e]{8,512}$/;
 
-/** Reads the file or runs the command, each time. Throws a ClientError that does not hold the key. */
+/** Reads the key anew at each call, from its file or command. Throws a ClientError that does not contain the key. */
 export async function readKey(source: KeySource): Promise<string> {
   switch (source.kind) {
     case 'text':

@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import { usageError } from '../../command-tree/runs/client-error.js';
 
 /**
- * The URL without a slash at its end, and without `/api`. It may have a path: that of a proxy. `from` begins messages,
- * such as `--url`. Throws a ClientError for usage.
+ * Returns the URL without a slash at its end and without `/api`. The URL may have a path, for a proxy. `from` begins
+ * the messages, such as `--url`. Throws a ClientError for usage.
  */
 export function parseMasterUrl(text: string, from: string): string {
   const example = 'such as https://master.example:7000';
@@ -24,7 +24,7 @@ export function parseMasterUrl(text: string, from: string): string {
   return `${url.origin}${url.pathname.replace(/\/+$/, '').replace(/\/api$/, '')}`;
 }
 
-/** The host of a URL without the brackets of IPv6. */
+/** Returns the host of a URL, without the brackets of IPv6. */
 export function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '');
 }

@@ -1,4 +1,4 @@
-/** Reads small files that hold keys: refused when another user could read them, or has written them. */
+/** Reads small files that hold keys. Refuses a file that another user could read, or has written. */
 import { open } from 'node:fs/promises';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
@@ -49,7 +49,7 @@ async function readAll(file: Awaited<ReturnType<typeof open>>, named: string): P
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** `permission denied (EACCES)`, without a path. */
+/** Returns `permission denied (EACCES)`, without a path. */
 export function reasonOf(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }

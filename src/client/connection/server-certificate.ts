@@ -17,7 +17,7 @@ export interface ShownCertificate {
 export interface ShownCertificates {
   /** The server's own first, then its issuers as far as they are shown or known. */
   readonly chain: readonly [ShownCertificate, ...ShownCertificate[]];
-  /** Code of what the given trust finds wrong with it; undefined: nothing. */
+  /** Code of the failed check against the given trust; undefined: the certificate is trusted. */
   readonly problem: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function lookAtServer(url: string, trust: Trust): Promise<ShownCert
     socket.once('timeout', () => {
       socket.destroy(Object.assign(new Error('no handshake in time'), { code: 'ETIMEDOUT' }));
     });
-    // Stays on: a second error of a closed connection must not end the program.
+    // Keep the listener: a second error of a closed connection must not end the program.
     socket.on('error', reject);
   });
 }

@@ -1,4 +1,4 @@
-/** What a connection goes to: the outcome of `choose-target.ts`. */
+/** The master that a connection goes to, as `choose-target.ts` found it. */
 import type { KeySource } from './key-source.js';
 import type { Trust } from './trust.js';
 

@@ -141,7 +141,9 @@ class Inbox {
     );
   }
 
-  /** The next message, or why there is none any more. Throws a ClientError for what is no message. */
+  /**
+   * Returns the next message, or why the connection ended. Throws a ClientError for a message that cannot be parsed.
+   */
   async next(): Promise<WatchMessage | Loss> {
     for (;;) {
       const message = this.#messages.shift();

@@ -99,7 +99,7 @@ export function unknownContext(
   return new ClientError(exitCode, `there is no context ${name}${more}: ${known}`);
 }
 
-/** Only for a line on stderr: a file that cannot be used stands in nobody's way here. */
+/** An unreadable file is ignored here: the name is only for a message on stderr. */
 async function currentName(file: ContextFile): Promise<string | null> {
   return file.read().then(
     ({ current }) => current,

@@ -16,16 +16,16 @@ import { readPrivateText, systemFailure } from '../connection/private-text.js';
 export type Fields = Readonly<Record<string, unknown>>;
 
 export interface StoredContexts {
-  /** Name of the current one; null: none. */
+  /** Name of the current context; null: none. */
   readonly current: string | null;
   /** As they stand in the file: `context.ts` reads them. */
   readonly contexts: ReadonlyMap<string, unknown>;
 }
 
-/** How long a writer waits for another one, which holds the lock for milliseconds. */
+/** How long a writer waits for another writer, which holds the lock only for milliseconds. */
 const LOCK_MS = 30_000;
 
-/** Absolute; undefined: neither XDG_CONFIG_HOME nor HOME says where. */
+/** Returns an absolute path, or undefined when neither XDG_CONFIG_HOME nor HOME is set. */
 export function contextsPathOf(environment: NodeJS.ProcessEnv): string | undefined {
   const { XDG_CONFIG_HOME: configurations, HOME: home } = environment;
   // A relative path counts as none: so its specification says.
@@ -43,7 +43,7 @@ export class ContextFile {
     this.#path = contextsPathOf(environment);
   }
 
-  /** Undefined without a home. */
+  /** The path of the file of contexts; undefined without a home directory. */
   get path(): string | undefined {
     return this.#path;
   }
@@ -55,8 +55,8 @@ export class ContextFile {
   }
 
   /**
-   * Replaces the file by what `change` makes of it. Calls of several processes take turns, so none is lost. Resolves when
-   * it is on disk. Throws a ClientError; then the file is as it was.
+   * Replaces the file with the result of `change`. Processes take turns, so no change is lost. Resolves when the file
+   * is on disk. Throws a ClientError; the file is then unchanged.
    */
   async change(change: (stored: StoredContexts) => StoredContexts): Promise<void> {
     const path = await this.#prepare();
@@ -111,7 +111,7 @@ async function refuseOthers(path: string): Promise<void> {
     );
 }
 
-/** The error to throw where a place for contexts is needed and there is none. */
+/** Returns the error for a command that needs the file of contexts when there is no home directory. */
 export function homeless(): ClientError {
   return usageError(
     'there is no place for contexts: set HOME or XDG_CONFIG_HOME, or name the master by DROVER_URL and DROVER_KEY_FILE',
@@ -142,7 +142,7 @@ export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Only the line: the parser's own message repeats a part of the text, which may be a key. */
+/** Returns only the line of the fault: the parser's own message quotes the text, which may be a key. */
 function placeOf(error: unknown, text: string): string {
   const [, position] = /at position (\d+)/.exec(error instanceof Error ? error.message : '') ?? [];
   return position === undefined ? '' : ` in line ${text.slice(0, Number(position)).split('\n').length}`;

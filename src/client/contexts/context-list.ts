@@ -8,7 +8,7 @@ import type { ContextFile } from './context-file.js';
 export interface ListedContext {
   readonly name: string;
   readonly isCurrent: boolean;
-  /** Null: the entry is of no use. */
+  /** The address of the master; null: the entry is not valid. */
   readonly url: string | null;
   /** Where the key comes from; never the key. */
   readonly key: string | null;
@@ -17,7 +17,7 @@ export interface ListedContext {
   readonly problem: string | null;
 }
 
-/** By name. Throws a ClientError when the file cannot be used. */
+/** Returns the contexts by name. Throws a ClientError when the file cannot be used. */
 export async function listContexts(file: ContextFile): Promise<ListedContext[]> {
   const { current, contexts } = await file.read();
   return [...contexts]
@@ -33,7 +33,9 @@ export async function useContext(file: ContextFile, name: string): Promise<void>
   });
 }
 
-/** Returns whether it was the current one; then there is none. Throws a ClientError. */
+/**
+ * Removes a context. Returns true if it was the current one; afterwards no context is current. Throws a ClientError.
+ */
 export async function removeContext(
   file: ContextFile,
   name: string,

@@ -107,7 +107,7 @@ function addTest(group: Command, surroundings: ClientSurroundings, version: stri
         { context, root },
         { environment: surroundings.environment, directory: process.cwd(), say },
       );
-      // For DROVER_URL the choice has said it.
+      // For DROVER_URL, `chooseTarget` has already printed this warning.
       if (isInClear(target.url) && target.kind !== 'environment') say(clearText(target.url));
       const report = await testConnection(new HttpConnection(target, { version }), version);
       await write(surroundings.stdout, output === 'json' ? jsonText(report) : await reportText(report));

@@ -12,7 +12,7 @@ import type { Trust } from '../connection/trust.js';
 import { type Fields, isFields } from './context-file.js';
 
 const DEFAULT_API_PORT = 7000;
-/** Written by a master that shows a certificate of the cluster's authority. */
+/** The certificate of the cluster's authority, written here by a master that uses one. */
 const AUTHORITY_FILE = 'api-ca.pem';
 
 /**
@@ -40,7 +40,7 @@ async function isOwn(root: string, name: string): Promise<boolean> {
   return status?.isFile() === true && status.uid === ownUser().uid;
 }
 
-/** Throws a ClientError when `directory` is not the root of a master. */
+/** Returns the master of a root. Throws a ClientError when `directory` is not the root of a master. */
 export async function targetOfRoot(directory: string): Promise<Target> {
   const root = resolve(directory);
   const fields = await readConfiguration(root);

@@ -1,4 +1,7 @@
-/** Decides what a new context trusts. A certificate of an own authority is pinned after somebody has confirmed it. */
+/**
+ * Decides which certificates a new context trusts. A private authority's certificate is pinned after a person has
+ * confirmed it.
+ */
 
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
@@ -38,7 +41,7 @@ export async function trustServer(
   return pinned({ name, url }, top);
 }
 
-/** Refuses a pin with which no connection would be made, such as for another name. */
+/** Refuses a certificate that cannot be pinned because a connection would still fail, such as one for another name. */
 async function pinned(context: NewContext, { pem }: ShownCertificate): Promise<Trust> {
   const trust: Trust = { kind: 'pinned', certificate: pem };
   const { problem } = await look(context, trust);

@@ -6,7 +6,7 @@ export interface Terminal {
   readonly isInteractive: boolean;
   /** Prints one line on stderr. */
   say(line: string): void;
-  /** The answer without its end of line; '' when the input has ended. */
+  /** Returns the answer without its line end, or '' when the input has ended. */
   ask(question: string, options?: { readonly isSecret?: boolean }): Promise<string>;
 }
 
@@ -20,7 +20,7 @@ export function processTerminal(): Terminal {
     },
     ask: async (question, { isSecret = false } = {}) => {
       const { createInterface } = await import('node:readline');
-      // What is typed is not shown when nothing of it is written.
+      // Discard the echo of a secret answer, so that it is not shown.
       const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
       const lines = createInterface({ input, output: isSecret ? silent : output, terminal: true });
       // Only now: before it the terminal itself shows what is typed.

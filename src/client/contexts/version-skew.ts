@@ -1,6 +1,6 @@
 /** Client and master work together when their minor versions are the same or neighbours. */
 
-/** Returns the sentence about two versions; undefined: there is nothing to say. */
+/** Returns advice about two versions, or undefined when none is needed. */
 export function skewText(client: string, master: string): string | undefined {
   const [own, other] = [versionOf(client), versionOf(master)];
   if (own === undefined || other === undefined) return undefined;

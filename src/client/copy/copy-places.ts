@@ -1,10 +1,10 @@
-/** Reads what stands in `drover cp FROM TO`: which side is in a template, and what the other one is. */
+/** Parses `drover cp FROM TO`: which side is in a template, and what the other side is. */
 import type { Readable, Writable } from 'node:stream';
 import { usageError } from '../../command-tree/runs/client-error.js';
 import { NAME } from '../../model/plain/name.js';
 import { objectionTo } from '../../templates/tree/path-objection.js';
 
-/** `-` is standard input or output. */
+/** A local side of the copy. The kind `stream` is `-`: standard input or output. */
 export type LocalPlace = { readonly kind: 'stream' } | { readonly kind: 'path'; readonly path: string };
 
 export interface CopyStreams {
@@ -16,7 +16,7 @@ export interface CopyStreams {
 export interface TemplatePlace {
   readonly group: string;
   readonly name: string;
-  /** Relative to the template, without a slash at its end; '': the template itself. */
+  /** The path inside the template, without a slash at its end; '': the template itself. */
   readonly path: string;
   /** It was typed as a directory: with a slash at its end, or as the template itself. */
   readonly isDirectory: boolean;

@@ -11,7 +11,9 @@ import { upload } from './upload.js';
 /** They end the program after a copy has cleaned up. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Resolves with what to print; undefined: stdout has the file. Throws a ClientError or a DroverError. */
+/**
+ * Resolves with the text to print; undefined: the file was written to stdout. Throws a ClientError or a DroverError.
+ */
 export async function copy(
   api: ApiClient,
   { to, local, place }: Copy,

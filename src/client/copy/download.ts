@@ -1,6 +1,6 @@
 /**
- * Copies out of a template: the zip of what is asked for lies beside its target until it is complete and checked, and is
- * unpacked there too. Only then it goes to its place, so nothing partly written has the final name.
+ * Copies out of a template. The zip is stored and unpacked beside its target, and moved into place only when it is
+ * complete and checked. An incomplete copy never has the final name.
  */
 import { createWriteStream } from 'node:fs';
 import { lstat, mkdir, mkdtemp } from 'node:fs/promises';
@@ -68,7 +68,7 @@ export async function downloadTo(
     await pipeline(content, stdout, { end: false });
   } catch (error) {
     if (error instanceof ClientError) throw error;
-    // Whoever read it has enough.
+    // A reader that closed the stream has what it wanted: that is no error.
     if (error instanceof Error && isGone(error)) return;
     throw systemFailure(`stdout cannot be written`, error);
   }

@@ -10,7 +10,7 @@ interface ProgressOptions {
   readonly stderr: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
   /** The name of the thing that is copied. */
   readonly label: string;
-  /** Milliseconds. Default: the monotonic clock. */
+  /** A clock in milliseconds. Default: the monotonic clock. */
   readonly now?: () => number;
 }
 
@@ -38,7 +38,7 @@ export async function* withProgress(
   }
 }
 
-/** `512 bytes`, `1.5 MB` (of 1,000,000 bytes). */
+/** Returns `512 bytes` or `1.5 MB` (1 MB is 1,000,000 bytes). */
 export function bytesText(bytes: number): string {
   if (bytes < 1000) return `${bytes} bytes`;
   const power = bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3;

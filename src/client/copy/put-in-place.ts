@@ -22,7 +22,7 @@ export async function kindOfTarget(path: string): Promise<TargetKind> {
   return status.isFile() ? 'file' : 'other';
 }
 
-/** `typed`: a file, or a directory, in which it keeps its name. Throws a ClientError. */
+/** Moves a file to `typed`. A directory there receives the file under its own name. Throws a ClientError. */
 export async function putFile(source: string, typed: string): Promise<void> {
   const isInto = (await kindOfTarget(resolve(typed))) === 'directory';
   const target = isInto ? join(resolve(typed), basename(source)) : resolve(typed);
@@ -60,7 +60,10 @@ export async function putDirectory(
   }
 }
 
-/** Throws a ClientError when something stands in the way: a link leads elsewhere, and a directory is no file. */
+/**
+ * Returns the directories to create. Throws a ClientError when a link leads outside, or a file is where a directory
+ * must be.
+ */
 async function missingDirectories(
   target: string,
   entries: readonly TreeItem[],

@@ -35,7 +35,7 @@ export interface Copied {
   readonly bytes: number;
 }
 
-/** Throws a ClientError, or the DroverError of an entry that no template can hold; then the template is as it was. */
+/** Throws a ClientError, or the DroverError of an entry that no template can hold. The template is then unchanged. */
 export async function upload(
   api: ApiClient,
   from: LocalPlace,
@@ -107,7 +107,7 @@ async function isDirectoryThere(api: ApiClient, to: TemplatePlace): Promise<bool
 function unreadable(path: string): (error: unknown) => never {
   return (error) => {
     if (error instanceof TreeChanged) throw new ClientError(EXIT.conflict, `${error.message}: copy it again`);
-    // A DroverError says itself what a template cannot hold.
+    // A DroverError already explains what a template cannot hold.
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     if (isMissing(error)) throw new ClientError(EXIT.notFound, `there is no ${path}`);
     throw systemFailure(`${path} cannot be read`, error);

@@ -24,8 +24,8 @@ interface Ended {
 }
 
 /**
- * Resolves with a line that says how it ended. The terminal is then as it was, also when it throws: a ClientError when the
- * instance cannot be attached to, or the way to it is lost.
+ * Resolves with a line that says how the session ended. The terminal is always restored. Throws a ClientError when the
+ * instance cannot be attached, or the connection is lost.
  */
 export async function attach(connection: ApiConnection, id: string, terminal: RawTerminal): Promise<string> {
   const { columns, rows } = sizeOf(terminal);

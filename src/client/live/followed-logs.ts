@@ -32,7 +32,7 @@ interface FollowedLogsOptions {
   /** Only this one; undefined: all instances of the configuration, also those to come. */
   readonly instance: string | undefined;
   readonly timestamps: boolean;
-  /** Where the logs of the instances begin that are there at first. A later instance begins with its first line. */
+  /** Where the logs of the first instances begin. Later instances are printed from their first line. */
   readonly starts: ReadonlyMap<string, LogStart>;
 }
 
@@ -164,7 +164,7 @@ export class FollowedLogs {
       [...this.#followed.values()].filter((one) => one.watch === watch && !one.isOver).length;
     const known = this.#watches.find((watch) => logsOf(watch) < MOST_LOGS);
     if (known !== undefined) return known;
-    // The first one says for all of them what happens to the connection.
+    // The new connection stays silent: the first connection already reports failures for all.
     const more = this.#addWatch(() => undefined);
     void this.#read(more);
     return more;
@@ -192,7 +192,7 @@ export class FollowedLogs {
     }
   }
 
-  /** A log that is refused is that of an instance that has gone meanwhile. */
+  /** A log is refused when its instance was deleted meanwhile; any other error ends the run. */
   #takeError({ topic, error, code }: Extract<WatchMessage, { type: 'error' }>): void {
     const id = topic?.startsWith(LOG) === true ? topic.slice(LOG.length) : undefined;
     const followed = id === undefined ? undefined : this.#followed.get(id);

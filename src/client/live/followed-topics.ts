@@ -1,4 +1,4 @@
-/** Follows topics of the change stream that have entries. */
+/** Follows change-stream topics that consist of entries. */
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { isEntryMessage } from '../../watch-client/messages.js';
 import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.js';
@@ -20,7 +20,7 @@ interface Following {
 }
 
 /**
- * Yields one object that is updated in place: first when every topic has its whole snapshot, then after each change.
+ * Yields one object that is updated in place: first once all topics have their whole snapshot, then after each change.
  */
 export async function* followTopics(
   connection: ApiConnection,

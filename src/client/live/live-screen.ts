@@ -20,7 +20,7 @@ export class LiveScreen {
     this.#terminal = terminal;
   }
 
-  /** The last line from now on; '': none. */
+  /** Sets the last line of the screen; '': no such line. */
   setStatus(line: string): void {
     this.#status = line;
   }

@@ -15,7 +15,7 @@ export interface LiveView {
   readonly everyMs: number;
   /** After this time without changes it is drawn anew; absent: only after changes. */
   readonly refreshMs?: number;
-  /** Undefined: it is printed, and not drawn. */
+  /** Undefined: the view is printed instead of redrawn. */
   readonly terminal: TerminalStream | undefined;
   /** Called before it is shown after a change. Throws a ClientError. */
   update?(followed: FollowedTopics): Promise<void>;

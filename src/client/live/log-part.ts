@@ -69,7 +69,7 @@ async function* readLines(
 }
 
 function ask(api: ApiClient, id: string, part: LogPart, lines: number): Promise<InstanceLog> {
-  // Only the newest part of the current log may be read without checking its lines' times.
+  // The answer gives the range of existing lines only for a request with bounds, so ask for everything from line 1.
   const isWhole = part.since === undefined && part.until === undefined && !part.previous;
   const since = isWhole ? { line: 1 } : part.since;
   return api.get(`/instances/${pathPart(id)}/logs?${logQuery({ ...part, since, lines })}`);

@@ -1,9 +1,9 @@
-/** Prints lines of logs as they come: plain text, with the time and the instance before them where that was asked for. */
+/** Prints log lines as they arrive, in plain text. The time and the instance come first if requested. */
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { LiveOutput } from './live-output.js';
 import type { LogPiece } from './log-part.js';
 
-/** A line whose time is not known. */
+/** Printed instead of an unknown time. */
 const NO_TIME = '-';
 
 /** Prints a piece of the log of an instance. Resolves with false when nobody reads any more. */

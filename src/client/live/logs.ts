@@ -1,4 +1,4 @@
-/** `drover logs`: the log of one instance, or of all instances of a configuration; once, or as it grows. */
+/** `drover logs`: prints or follows the log of one instance, or of all instances of a configuration. */
 
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
 import { find, pathPart } from '../../command-tree/runs/api-calls.js';
@@ -35,7 +35,7 @@ export async function printLogs(
     for await (const piece of readLogPart(api, id, part)) if (!(await printer(id, piece))) return;
 }
 
-/** Resolves when the instance has ended. Throws a ClientError. */
+/** Prints the log until the instance has ended. Throws a ClientError. */
 export async function followLogs(
   api: ApiClient,
   name: string,

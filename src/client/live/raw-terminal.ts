@@ -1,4 +1,4 @@
-/** The terminal of this process, taken over byte by byte. */
+/** The terminal of this process, read and written byte by byte. */
 
 export interface RawTerminal {
   readonly input: NodeJS.ReadableStream;
@@ -17,7 +17,7 @@ export interface RawTerminal {
 const ENDS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT'] as const;
 const USUAL = { columns: 80, rows: 24 };
 
-/** Undefined: standard input or standard output is no terminal. */
+/** Returns undefined when standard input or standard output is not a terminal. */
 export function processRawTerminal(): RawTerminal | undefined {
   const { stdin: input, stdout: output } = process;
   if (!input.isTTY || !output.isTTY) return undefined;

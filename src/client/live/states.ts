@@ -56,7 +56,7 @@ function endedRollout(world: World, name: string): ShownRollout | undefined {
   return rollout === undefined || rollout.endedAt === null || rollout.isBehind ? undefined : rollout;
 }
 
-/** Stopped as wanted, or ended by itself for good: nothing runs, and nothing is about to. */
+/** True when no process runs and none is about to start: the instance was stopped as wanted, or ended for good. */
 export function isAtRest({ state, reason, processPid }: InstanceInfo): boolean {
   return state === 'STOPPED' && processPid === null && (reason === 'stopped' || reason === 'exited');
 }

@@ -7,7 +7,9 @@
 const MODES = /\x1b\[\?([\d;]{1,32})([hl])|\x1b([=>])/g;
 /** A sequence may be cut between two pieces of output. */
 const LONGEST = 40;
-/** All others are off in a terminal at rest: wrapping at the right edge, and the cursor is shown. */
+/**
+ * The modes that are on in a terminal at rest: wrapping at the right edge, and a visible cursor. All others are off.
+ */
 const USUALLY_ON: ReadonlySet<number> = new Set([7, 25]);
 const ALTERNATE_SCREENS: readonly number[] = [47, 1047, 1049];
 
@@ -31,7 +33,7 @@ export class TerminalModes {
   restoring(): string {
     const isAlternate = ALTERNATE_SCREENS.some((mode) => this.#changed.has(mode));
     return [
-      // Only there: it moves the cursor.
+      // Reset the scroll region only on the alternate screen, because the sequence moves the cursor.
       isAlternate ? '\x1b[r' : '',
       ...[...this.#changed].map((mode) => `\x1b[?${mode}${USUALLY_ON.has(mode) ? 'h' : 'l'}`),
       this.#hasKeypad ? '\x1b>' : '',

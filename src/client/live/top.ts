@@ -22,11 +22,11 @@ interface TopOptions {
   readonly configuration: string | undefined;
   readonly sort: 'cpu' | 'memory';
   readonly format: Format;
-  /** Undefined: printed once, and not drawn. */
+  /** Undefined: the table is printed once instead of redrawn. */
   readonly terminal: TerminalStream | undefined;
 }
 
-/** Ends after one print when there is no terminal. Throws a ClientError. */
+/** Redraws the table, or prints it once when there is no terminal. Throws a ClientError. */
 export async function top(api: ApiClient, options: TopOptions, output: LiveOutput): Promise<void> {
   const { configuration, sort, format, terminal } = options;
   // Refuses what the list of instances refuses: a configuration that is not known.

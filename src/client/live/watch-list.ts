@@ -35,7 +35,7 @@ interface ListForm<P extends CommandPath, Item> {
 
 interface WatchListOptions {
   readonly format: Format;
-  /** Undefined: rows are printed, and nothing is drawn. */
+  /** Undefined: rows are printed line by line instead of redrawn. */
   readonly terminal: TerminalStream | undefined;
 }
 
@@ -59,7 +59,7 @@ export async function watchList(
         instances: configuration === undefined ? {} : { filter: { configuration: [configuration] } },
       }),
       ofStream: (instances) => instances.toSorted(byConfiguration),
-      // Directories of instances that are gone cannot be watched.
+      // Only existing instances are watched: a list of leftover directories has no rows here.
       items: (found) => ('directories' in found ? [] : found),
       nameOf: ({ id }) => id,
       only: (instances) => instances,
@@ -83,7 +83,7 @@ export async function watchList(
       only: (templates) => templates,
     }),
   };
-  // The command itself has parsed what was typed.
+  // The command's own parser has already checked this input.
   await lists[path]?.(input as never);
 }
 
