@@ -1,4 +1,4 @@
-/** Other names of commands, for people whose hands know kubectl. Each is the command itself, with all its options. */
+/** Aliases of commands, for people who are used to kubectl. An alias has all options of its command. */
 import type { Command } from 'commander';
 import { addCommand, type TreeHost } from '../command-tree/build-tree.js';
 import type { CommandPath } from '../command-tree/commands.js';

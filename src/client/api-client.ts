@@ -1,6 +1,6 @@
 /**
- * Calls the API for commands: what is refused becomes a ClientError with the exit code of its kind. The data is taken as
- * it comes: the master may be older or newer than this client, and a schema would refuse it for that.
+ * Calls the API for commands. A refusal becomes a ClientError with the matching exit code.
+ * Answers are not checked against a schema, because the master may be older or newer than this client.
  */
 import type { Readable } from 'node:stream';
 import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
@@ -44,7 +44,7 @@ export class ApiClient implements ApiCalls {
     return body;
   }
 
-  /** Sends a body that is a stream. Throws a ClientError, or the failure of the stream. */
+  /** Sends a stream as the body. Throws a ClientError, or the stream's own error. */
   async sendStream<T>(method: string, path: string, options: StreamOptions): Promise<T> {
     const { status, headers, body } = await this.connection.stream(method, path, options);
     return this.#accept({ status, headers, body: await readJson(body) });

@@ -94,7 +94,7 @@ function addWatchOption(command: Command, path: CommandPath): void {
     command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
 }
 
-/** Throws a ClientError. */
+/** Runs a command with `--watch`. Throws a ClientError. */
 async function runWatched(
   host: ClientHost,
   api: ApiClient,

@@ -1,4 +1,4 @@
-/** Prints what a command found on stdout, in the format that was asked for, and nothing else there. */
+/** Prints a command's result on stdout, in the requested format, and nothing else there. */
 import type { View } from '../command-tree/command.js';
 import type { Shown } from '../command-tree/commands.js';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
@@ -34,7 +34,7 @@ export async function textOf(shown: Shown, format: Format, screen: Omit<View, 'i
       return jsonText(shown.json());
     case 'yaml': {
       const { stringify } = await import('yaml');
-      // Through JSON, as a program would get it: without fields that are undefined.
+      // Convert through JSON first, to drop undefined fields as in the JSON format.
       return stringify(JSON.parse(jsonText(shown.json())), { lineWidth: 0 });
     }
   }

@@ -1,6 +1,8 @@
 /** Asks for optional information, such as names to complete, within a time limit. */
 
-/** Resolves with the answer of `ask`; undefined when it fails, or takes longer than `limitMs`. Never throws. */
+/**
+ * Resolves with the answer of `ask`, or with undefined when `ask` fails or takes longer than `limitMs`. Never throws.
+ */
 export async function within<T>(
   limitMs: number,
   ask: (signal: AbortSignal) => Promise<T>,

@@ -84,7 +84,7 @@ export class ClientHost {
     if (!/^y(es)?$/i.test(answer.trim())) throw new ClientError(EXIT.failed, 'nothing was done');
   }
 
-  /** Returns a function that prints a line for a person on stderr, as plain text. */
+  /** Returns a function that prints a plain-text line for a person on stderr. */
   async sayer(): Promise<(line: string) => void> {
     const { say } = await this.surroundings.terminal();
     return (line) => say(toPlainText(line));
@@ -93,18 +93,18 @@ export class ClientHost {
   /** Prints what was found. `now`: unix milliseconds by the clock of the master, for ages. */
   async print(shown: Shown, format: Format, now: number): Promise<void> {
     const { stdout } = this.surroundings;
-    // Some terminals do not know their width and say 0.
+    // Some terminals report a width of 0 because they do not know it.
     const columns = stdout.isTTY ? stdout.columns || undefined : undefined;
     await write(stdout, await textOf(shown, format, { columns, now }));
   }
 
-  /** For commands that go on. */
+  /** Returns the output for long-running commands. */
   async liveOutput(): Promise<LiveOutput> {
     const { liveOutput } = await import('../live/live-output.js');
     return liveOutput(this.surroundings.stdout, (await this.surroundings.terminal()).say);
   }
 
-  /** Prints a line for people, at once and on stdout. Says nothing where programs read. */
+  /** Prints a line for people on stdout immediately. Prints nothing in formats for programs. */
   async say(text: string, format: Format): Promise<void> {
     if (format === 'table' || format === 'wide') await write(this.surroundings.stdout, `${text}\n`);
   }

@@ -10,7 +10,7 @@ export function addExtensionCommands(program: Command, host: ClientHost): void {
   // The words behind such a command are its own, options included.
   program.passThroughOptions();
   const command = program
-    // The parser's name for every word that is no command.
+    // The parser's name for any unknown command.
     .command('*', { hidden: true })
     .argument('[words...]')
     .helpOption(false);

@@ -1,4 +1,4 @@
-/** `apply`, `diff`, `plan`, `validate` and `delete -f`: configurations from files. What they do is in `file-runs.ts`. */
+/** `apply`, `diff`, `plan`, `validate` and `delete -f`: configurations from files. `file-runs.ts` implements them. */
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
@@ -72,7 +72,7 @@ export function addValidate(program: Command, host: ClientHost): void {
   command.action(async () => (await runs()).validate(host, command.optsWithGlobals<FileOptions>()));
 }
 
-/** The group that `aliases.ts` adds commands to. */
+/** Adds the group `delete`, to which `aliases.ts` adds commands. */
 export function addDelete(program: Command, host: ClientHost): void {
   const command = program
     .command('delete')

@@ -17,7 +17,7 @@ export function addGlobalOptions(program: Command): void {
     });
 }
 
-/** The defaults of a group give way to those of the command: the parser would prefer the group. */
+/** Removes a group's defaults for options that the command has too: the parser would prefer the group's. */
 function settle(command: Command, group: Command): void {
   for (const option of group.options) {
     const name = option.attributeName();

@@ -1,4 +1,4 @@
-/** What can complete a line for the shell, which is split into words at blanks. */
+/** Finds the completions of a shell line. The line is split into words at blanks. */
 import type { Command } from 'commander';
 import { pathOf } from '../../command-tree/help/usage.js';
 import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.js';

@@ -31,7 +31,7 @@ const LIMIT_MS = 300;
 interface MasterNamesOptions extends Surroundings {
   readonly version: string;
   readonly target: TargetOptions;
-  /** How long the master may take. Default: 300 ms. */
+  /** The time limit for the master, in milliseconds. Default: 300 ms. */
   readonly limitMs?: number;
 }
 

@@ -68,7 +68,7 @@ export async function applyAll(
   return { applied, exitCode };
 }
 
-/** Plans the changes without making them. */
+/** Lists the planned changes without making them. */
 export function planAll(all: readonly Compared[], removed: readonly Removed[] = []): AppliedAll {
   return { applied: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
 }

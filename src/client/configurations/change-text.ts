@@ -1,4 +1,4 @@
-/** Describes for people what contents change, or have changed. */
+/** Describes for people what documents change, or have changed. */
 import { describeDifference } from '../../command-tree/groups/configuration-diff-text.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
 import type { Applied } from './apply.js';

@@ -37,14 +37,11 @@ export function requireValid(
 interface CompareOptions {
   /** Gets what has no effect, a line each. */
   say(line: string): void;
-  /** Undefined: values that may be secrets are hidden. */
+  /** Undefined: the values of possibly secret fields are hidden. */
   readonly showValues?: boolean | undefined;
 }
 
-/**
- * Compares all. The master judges each content as it would judge a write. Throws a ClientError for the first that it
- * refuses.
- */
+/** Compares all documents. The master validates each as for a write. Throws a ClientError for the first refusal. */
 export async function compareAll(
   api: ApiClient,
   documents: readonly Document[],
@@ -63,7 +60,7 @@ export async function compareAll(
 async function compare(api: ApiClient, document: Document, showValues: boolean): Promise<Compared> {
   const { name, file, content } = document;
   try {
-    // What a pipeline prints many can read: the master hides what may be secret, unless it is asked for.
+    // Hide possible secrets unless values are requested: many people can read a pipeline's output.
     const path = `/configurations/${pathPart(name)}/diff${showValues ? '?values=true' : ''}`;
     return { document, change: await api.send<ConfigurationChange>('POST', path, content) };
   } catch (error) {

@@ -25,7 +25,7 @@ const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
 const MOST_NAMED = 5;
 
 export interface Document extends ParsedConfiguration {
-  /** The name of the place for a person, such as `configurations/lobby.json`, or `stdin`. */
+  /** The source of the document for a person, such as `configurations/lobby.json`, or `stdin`. */
   readonly file: string;
   readonly name: string;
 }
@@ -39,7 +39,7 @@ export interface Documents {
 }
 
 type Judged = ReturnType<typeof parseConfigurationFile>;
-/** A place, and what it says. */
+/** A place, and the document or fault that was read from it. */
 type Source = readonly [file: string, judged: Judged];
 
 /**
@@ -62,7 +62,7 @@ export async function readDocuments(
   return { ...apart(sources), passedOver };
 }
 
-/** The sentence about `passedOver` for a person; undefined: there is nothing to say. */
+/** Returns a sentence about `passedOver` for a person, or undefined when no file was passed over. */
 export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
   if (passedOver.length === 0) return undefined;
   const more = passedOver.length > MOST_NAMED ? ` and ${passedOver.length - MOST_NAMED} more` : '';
@@ -103,7 +103,7 @@ async function readPath(path: string): Promise<Source[]> {
     throw unreadable(path, error);
   });
   if (status.isDirectory()) return readDirectory(path);
-  // Such as `<(jq ...)` of a shell: its name says nothing.
+  // A path that is not a regular file, such as a shell's `<(jq ...)`, has no meaningful name.
   if (!status.isFile()) return split(path, await readStream(path));
   const reading = await readerOf(dirname(path)).readFile(basename(path));
   return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
@@ -127,7 +127,10 @@ function judgedOf(reading: Reading): Judged {
   return reading.kind === 'valid' ? { parsed: reading.parsed } : { error: reading.error };
 }
 
-/** The daemon gives a file that says no name the one of `NAME.json`. Another file would get a strange one. */
+/**
+ * Requires a name in a file that is not `NAME.json`. The daemon derives a missing name from the file name, which would
+ * be odd for other files.
+ */
 function withOwnName(path: string, judged: Judged): Judged {
   if (path.endsWith('.json') || !('parsed' in judged) || 'name' in judged.parsed.content) return judged;
   const message = 'is missing: only that of NAME.json can be left out';
@@ -150,7 +153,7 @@ function split(file: string, texts: string): Source[] {
   }
 }
 
-/** When two documents have one name, the second is a fault. */
+/** Turns a second document with the same name into a fault. */
 function apart(sources: readonly Source[]): Omit<Documents, 'passedOver'> {
   const valid = new Map<string, Document>();
   const faults: ConfigurationFileError[] = [];

@@ -145,7 +145,7 @@ async function keepText(error: unknown, { path, original }: Work): Promise<unkno
   });
 }
 
-/** A rest that cannot be removed harms nobody: the change is made by then. */
+/** Removes a file if possible. A failure is ignored, because the change is already made. */
 async function removeFile(path: string): Promise<void> {
   const directory = dirname(path);
   try {

@@ -92,7 +92,7 @@ function warningText({ configurationName, field, message }: ChangePlan['warnings
   return ['warning', configurationName, field, message].filter((part) => part !== null).join(': ');
 }
 
-/** `1 to create, 2 to change`. */
+/** Returns `1 to create, 2 to change`. */
 function summary(plan: ChangePlan): string {
   const parts = (['create', 'change', 'delete'] as const).flatMap((action) => {
     const count = plan.configurations.filter((one) => one.action === action).length;
@@ -124,7 +124,7 @@ function code(text: string): string {
   return fences.length === 0 ? `${fence}${plain}${fence}` : `${fence} ${plain} ${fence}`;
 }
 
-/** Words that are no Markdown, and call nobody, whatever was typed into a configuration. */
+/** Escapes Markdown and mentions of people in text from a configuration. */
 function markdownText(text: string): string {
   return text
     .replaceAll(/[\\`*_{}[\]<>#|~]/g, (character) => `\\${character}`)

@@ -1,4 +1,4 @@
-/** Reads answers of the API, and tells those apart that something between made. */
+/** Reads answers of the API, and recognizes answers that a proxy made instead. */
 import type { IncomingMessage } from 'node:http';
 import { apiFailureOf, ClientError, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
 import type { ErrorCode } from '../../model/errors.js';

@@ -17,7 +17,7 @@ export interface Answer {
 export interface StreamedAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  /** Fails with a ClientError when the connection is cut. A caller that does not read it to its end destroys it. */
+  /** Fails with a ClientError when the connection is lost. The caller reads the body to its end or destroys it. */
   readonly body: Readable;
 }
 
@@ -41,7 +41,7 @@ export interface ApiConnection {
   readonly url: string;
   /** The first call may ask a person for a password: the key comes from a command. */
   readonly mayAskPerson: boolean;
-  /** `path` is below `/api`, with its query. Any status of the API is an answer: see `refusalOf`. */
+  /** `path` is relative to `/api` and includes the query. Any status of the API is an answer: see `refusalOf`. */
   request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;
   /** Resolves when the head of the answer has arrived. */
   stream(method: string, path: string, options?: StreamOptions): Promise<StreamedAnswer>;

@@ -17,7 +17,7 @@ export class ElectionPatience {
     this.#say = say;
   }
 
-  /** Waits before the next try. Answers false when the patience is over. Rejects when `signal` aborts. */
+  /** Waits before the next try. Returns false when the time is used up. Rejects when `signal` aborts. */
   async again(afterMs: number, signal?: AbortSignal): Promise<boolean> {
     if (this.#say === undefined) return false;
     const now = performance.now();

@@ -33,7 +33,7 @@ const UNTRUSTED = new Set([
 ]);
 const OUT_OF_TIME = new Set(['CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID']);
 const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
-/** The error that TLS makes of the answer of a server without TLS. */
+/** Matches the TLS errors caused by a server that answers without TLS. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request|unknown.protocol/i;
 
 /** True when no authority that is trusted has signed a certificate. `code`: that of the failed check. */
@@ -60,7 +60,7 @@ export function placeOf({ name, url }: Pick<Asked, 'name' | 'url'>): string {
   return url.endsWith(`//${name}`) ? url : `${name} (${url})`;
 }
 
-/** Returns the ClientError to throw for an error of a connection to the target. */
+/** Returns the ClientError for a failed connection to the target. */
 export async function failureOf(error: unknown, target: Asked, isAsked = false): Promise<ClientError> {
   if (error instanceof ClientError) return error;
   const code = codeOf(error);

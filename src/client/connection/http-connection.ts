@@ -1,7 +1,4 @@
-/**
- * A connection to the API of one master, over HTTP with or without TLS. Nothing is loaded, read or opened before the
- * first call.
- */
+/** Connects to the API of one master, over HTTP or HTTPS. Nothing is loaded, read or opened before the first call. */
 import type { Agent, ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { Agent as TlsAgent } from 'node:https';
 import { Readable } from 'node:stream';
@@ -27,7 +24,7 @@ export interface HttpConnectionOptions {
   readonly version: string;
   /** The time limit for a connection with its handshake, in milliseconds. Default: 10 s. */
   readonly connectMs?: number;
-  /** For the answer that opens a socket. Default: 60 s. */
+  /** The time limit for the answer that opens a socket, in milliseconds. Default: 60 s. */
   readonly answerMs?: number;
   /** Told in one line that a request waits for the masters to elect a leader. Absent: it fails at once instead. */
   readonly sayWaits?: (line: string) => void;
@@ -119,7 +116,7 @@ export class HttpConnection implements ApiConnection {
       bodyError = error;
     });
     try {
-      // While a body is on its way the answer may take as long as that does.
+      // No limit while a body is sent: the answer comes only after the whole body.
       const timeoutMs = body === undefined ? ANSWER_MS : 0;
       const response = await this.#send({ method, path, headers, body, timeoutMs, signal });
       const { statusCode: status = 0, headers: answered } = response;
@@ -177,7 +174,7 @@ export class HttpConnection implements ApiConnection {
         response.destroy();
         throw error;
       }
-      // A stream has given away what it had.
+      // Never repeat a request whose body is a stream: the stream is already used up.
       const retryAfterMs = call.body instanceof Readable ? undefined : retryAfterOf(response);
       if (retryAfterMs === undefined || !(await patience.again(retryAfterMs, signal))) return response;
       response.resume();

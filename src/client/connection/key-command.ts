@@ -1,4 +1,4 @@
-/** Runs the key command of a context, such as one of a password store. There is no shell between. */
+/** Runs the key command of a context, such as that of a password store. No shell is used. */
 import { spawn } from 'node:child_process';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { reasonOf } from './private-text.js';

@@ -9,7 +9,7 @@ export type KeySource =
   /** A program and its parameters; the program prints the key. */
   | { readonly kind: 'command'; readonly words: readonly string[] };
 
-/** Visible characters: anything else has no place in a header. */
+/** Only visible characters are allowed, because the key is sent in a header. */
 const KEY = /^[\x21-\x7e]{8,512}$/;
 
 /** Reads the key anew at each call, from its file or command. Throws a ClientError that does not contain the key. */

@@ -54,7 +54,7 @@ export function reasonOf(error: unknown): string {
   return systemReason(error) ?? (error instanceof Error ? error.message : String(error));
 }
 
-/** The error to throw for something that failed: `what`, such as `a.json cannot be read`, and the reason. */
+/** Returns the error for a failed operation: `what`, such as `a.json cannot be read`, and the reason. */
 export function systemFailure(what: string, cause: unknown): ClientError {
   return new ClientError(EXIT.failed, `${what}: ${reasonOf(cause)}`, { cause });
 }

@@ -1,4 +1,4 @@
-/** Looks at the certificates that a server shows. Sends it nothing but a handshake. */
+/** Reads the certificates that a server shows. Sends nothing but a handshake. */
 import { isIP } from 'node:net';
 import type { DetailedPeerCertificate } from 'node:tls';
 import { hostOf } from './master-url.js';
@@ -6,16 +6,16 @@ import { type Trust, tlsOptionsOf } from './trust.js';
 
 export interface ShownCertificate {
   readonly pem: string;
-  /** SHA-256, `AB:CD:...`. */
+  /** The SHA-256 fingerprint, as `AB:CD:...`. */
   readonly fingerprint: string;
-  /** The common name; the whole subject when it has none. */
+  /** The subject's common name, or the whole subject when it has no common name. */
   readonly title: string;
   readonly validFrom: string;
   readonly validTo: string;
 }
 
 export interface ShownCertificates {
-  /** The server's own first, then its issuers as far as they are shown or known. */
+  /** The server's own certificate first, then its issuers as far as they are shown or known. */
   readonly chain: readonly [ShownCertificate, ...ShownCertificate[]];
   /** Code of the failed check against the given trust; undefined: the certificate is trusted. */
   readonly problem: string | undefined;
@@ -34,7 +34,7 @@ export async function lookAtServer(url: string, trust: Trust): Promise<ShownCert
       host,
       port,
       ...(isIP(host) === 0 && { servername: host }),
-      // Only looked at: nothing is sent on this connection.
+      // Accept any certificate: it is only read, and nothing is sent on this connection.
       rejectUnauthorized: false,
       timeout: TIMEOUT_MS,
     });

@@ -6,9 +6,9 @@ import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { systemFailure } from './private-text.js';
 
 export type Trust =
-  /** The authorities that Node.js comes with, and those of NODE_EXTRA_CA_CERTS. */
+  /** The authorities built into Node.js, and those of NODE_EXTRA_CA_CERTS. */
   | { readonly kind: 'system' }
-  /** A PEM file. `from` names it in messages, such as `DROVER_CA`. */
+  /** A PEM file. `from` names its source in messages, such as `DROVER_CA`. */
   | { readonly kind: 'file'; readonly path: string; readonly from: string }
   /** A certificate that was pinned, PEM. */
   | { readonly kind: 'pinned'; readonly certificate: string };
@@ -16,7 +16,7 @@ export type Trust =
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
 const FINGERPRINT = /^(?:sha-?256(?: fingerprint)?[ =:]+)?((?:[0-9a-f]{2}:?){31}[0-9a-f]{2})$/i;
 
-/** For tls.connect and https.request. Throws a ClientError when a file is of no use. */
+/** Returns options for tls.connect and https.request. Throws a ClientError when a file is not usable. */
 export async function tlsOptionsOf(trust: Trust): Promise<ConnectionOptions> {
   if (trust.kind === 'system') return {};
   const certificates = trust.kind === 'pinned' ? [trust.certificate] : await readCertificates(trust);
@@ -26,14 +26,14 @@ export async function tlsOptionsOf(trust: Trust): Promise<ConnectionOptions> {
     ca: certificates,
     // A pinned certificate ends the search for issuers, also when it is no authority's.
     allowPartialTrustChain: true,
-    // Who pins a server's own certificate has said which server it is, whatever its names.
+    // Skip the check of the server's name: a pinned certificate already identifies the server.
     checkServerIdentity: (...[host, peer]: Parameters<typeof checkServerIdentity>) =>
       known.has(peer.fingerprint256) ? undefined : checkServerIdentity(host, peer),
   };
   return options;
 }
 
-/** The certificates of a PEM file, at least one. Throws a ClientError. */
+/** Reads at least one certificate from a PEM file. Throws a ClientError. */
 export async function readCertificates({
   path,
   from,
@@ -64,7 +64,7 @@ export function fingerprintOf(pem: string): string {
   return new X509Certificate(pem).fingerprint256;
 }
 
-/** Reads a fingerprint with or without colons, also with the words that openssl puts before it; undefined: it is none. */
+/** Reads a fingerprint with or without colons, or with openssl's prefix; undefined: the text is no fingerprint. */
 export function parseFingerprint(text: string): string | undefined {
   const [, digits] = FINGERPRINT.exec(text.trim()) ?? [];
   return digits?.replaceAll(':', '').toUpperCase().match(/../g)?.join(':');

@@ -31,7 +31,7 @@ interface WatchStreamOptions {
 /** The first message of each connection is `open`. The stream itself makes it. */
 export type StreamMessage = WatchMessage | { readonly type: 'open'; readonly isAgain: boolean };
 
-/** Why a connection ended, for people. */
+/** Why a connection ended, as text for people. */
 interface Loss {
   readonly problem: string;
 }
@@ -78,7 +78,7 @@ export class WatchStream {
   async #open(signal: AbortSignal, isAgain: boolean): Promise<WebSocket | undefined> {
     let said = '';
     const backoff = connectBackoff(() => randomInt(RANDOM_STEPS) / RANDOM_STEPS);
-    // A command that draws over the terminal shows these lines itself, once it has drawn.
+    // After the first connection, `say` of this stream prints such lines, because a drawing command shows them itself.
     const sayWaits = isAgain ? this.#options.say : undefined;
     while (!signal.aborted) {
       try {
@@ -122,7 +122,7 @@ export class WatchStream {
   }
 }
 
-/** The messages of one socket that were not read yet. While there are some, the socket stands still. */
+/** The unread messages of one socket. The socket is paused while there are any. */
 class Inbox {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;
@@ -181,7 +181,7 @@ class Inbox {
   }
 
   #look(silenceMs: number): void {
-    // The master ends a connection that shows no life, and a socket that stands still answers no ping.
+    // Ping from here: a paused socket answers no ping of the master, which ends a connection without signs of life.
     if (this.#socket.isPaused) this.#socket.ping();
     else if (performance.now() - this.#heardAt > silenceMs) {
       this.#end({ problem: `nothing was heard for ${durationText(silenceMs)}` });

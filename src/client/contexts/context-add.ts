@@ -12,7 +12,7 @@ import type { Terminal } from './terminal.js';
 
 export interface AddOptions {
   readonly url: string;
-  /** `-`: standard input. */
+  /** `-`: the key is read from standard input. */
   readonly keyFile?: string | undefined;
   readonly keyCommand?: string | undefined;
   readonly ca?: string | undefined;
@@ -96,7 +96,7 @@ async function keyOf(
   if (keyFile === '-') return given(await readInput(), 'the key on standard input');
   if (keyFile !== undefined) {
     const source: KeySource = { kind: 'file', path: resolve(directory, keyFile) };
-    // Refused now rather than at the first command.
+    // Read the key once, to refuse a faulty source now rather than at the first command.
     await readKey(source);
     return source;
   }

@@ -10,9 +10,9 @@ export interface ListedContext {
   readonly isCurrent: boolean;
   /** The address of the master; null: the entry is not valid. */
   readonly url: string | null;
-  /** Where the key comes from; never the key. */
+  /** Where the key comes from. Never holds the key itself. */
   readonly key: string | null;
-  /** Who is trusted with TLS; null: no TLS. */
+  /** The trusted certificates; null: the context does not use TLS. */
   readonly trust: string | null;
   readonly problem: string | null;
 }

@@ -15,17 +15,17 @@ export interface ContextReport {
   readonly version: string | null;
   readonly key: string | null;
   readonly scope: string | null;
-  /** Patterns of what the key sees; null: all. */
+  /** Name patterns of the configurations that the key may see; null: all configurations. */
   readonly configurations: readonly string[] | null;
-  /** Unix milliseconds; null: never. */
+  /** When the key expires, in unix milliseconds; null: never. */
   readonly expiresAt: number | null;
-  /** The advice about the versions; null: there is none. */
+  /** Advice about the two versions; null: no advice. */
   readonly skew: string | null;
 }
 
 const NO_WHOAMI = 'the master is older than this client: it does not say what the key may do';
 
-/** Throws a ClientError when the master cannot be reached, is something else, or refuses the key. */
+/** Throws a ClientError when the master is unreachable, is not a master, or refuses the key. */
 export async function testConnection(connection: ApiConnection, version: string): Promise<ContextReport> {
   const ping = await connection.request('GET', '/ping');
   const { body } = ping;

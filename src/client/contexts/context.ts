@@ -1,4 +1,4 @@
-/** One context: what its entry in the file means, and the entry of a new one. */
+/** Converts one context from and to its entry in the file. */
 import { isAbsolute } from 'node:path';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
 import { quoteText } from '../../model/words.js';
@@ -8,7 +8,7 @@ import type { Target } from '../connection/target.js';
 import { isCertificate, type Trust } from '../connection/trust.js';
 import { type Fields, isFields } from './context-file.js';
 
-/** As names of configurations and nodes. */
+/** The same pattern as for names of configurations and nodes. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 
 /** Throws a ClientError for a name that no context may have. */
@@ -19,7 +19,7 @@ export function checkContextName(name: string): void {
   );
 }
 
-/** Returns the context that the entry describes. */
+/** Returns the target that the entry describes. */
 export function targetOfContext(name: string, entry: unknown): Target {
   const fail = (problem: string): ClientError =>
     new ClientError(

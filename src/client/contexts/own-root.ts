@@ -26,7 +26,7 @@ export async function findOwnRoot(directory: string): Promise<string | undefined
   }
 }
 
-/** Whether a node of this user has `directory` as its root, and no key there with which it could be asked. */
+/** True when `directory` is the root of this user's node, but holds no key to call that node with. */
 export async function isKeyless(directory: string): Promise<boolean> {
   return (await isOwn(directory, 'config.json')) && !(await isOwn(directory, 'data/admin.key'));
 }
@@ -79,7 +79,7 @@ async function readConfiguration(root: string): Promise<Fields> {
   );
 }
 
-/** Where the API listens for this machine (`bindAddressOf` of the node says where it listens at all). */
+/** Returns the local host name for calls to the API. The node's `bindAddressOf` decides where the API listens. */
 function localHostOf({ bindAddress, address }: Fields): string {
   if (typeof bindAddress === 'string') {
     if (bindAddress === '0.0.0.0') return '127.0.0.1';

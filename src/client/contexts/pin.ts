@@ -16,9 +16,10 @@ interface NewContext {
 }
 
 /**
- * The trust for a server that uses TLS, as it shows itself now: the known authorities where these are enough, else the
- * certificate that is pinned. `fingerprint`: given in the place of a person's yes. Throws a ClientError when the server
- * cannot be reached, its certificate is of no use, or nobody has confirmed it.
+ * Returns the trust for a TLS server, by the certificate it shows now: the known authorities if they suffice, else a
+ * pinned certificate.
+ * `fingerprint`: replaces a person's confirmation. Throws a ClientError when the server is unreachable, its certificate
+ * is not usable, or nobody confirmed it.
  */
 export async function trustServer(
   { name, url }: NewContext,
@@ -41,7 +42,7 @@ export async function trustServer(
   return pinned({ name, url }, top);
 }
 
-/** Refuses a certificate that cannot be pinned because a connection would still fail, such as one for another name. */
+/** Pins the certificate. Throws when a connection would still fail with it, such as for another host name. */
 async function pinned(context: NewContext, { pem }: ShownCertificate): Promise<Trust> {
   const trust: Trust = { kind: 'pinned', certificate: pem };
   const { problem } = await look(context, trust);
@@ -77,7 +78,7 @@ async function confirm(
     throw new ClientError(EXIT.failed, 'not confirmed: no context was added');
 }
 
-/** Throws a ClientError for usage. */
+/** Parses a fingerprint. Throws a ClientError for usage. */
 function readFingerprint(text: string): string {
   const fingerprint = parseFingerprint(text);
   if (fingerprint !== undefined) return fingerprint;

@@ -23,7 +23,7 @@ export function processTerminal(): Terminal {
       // Discard the echo of a secret answer, so that it is not shown.
       const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
       const lines = createInterface({ input, output: isSecret ? silent : output, terminal: true });
-      // Only now: before it the terminal itself shows what is typed.
+      // Print the question only after readline has turned off the terminal's own echo.
       output.write(question);
       lines.once('SIGINT', () => {
         output.write('\n');

@@ -18,7 +18,7 @@ export interface TemplatePlace {
   readonly name: string;
   /** The path inside the template, without a slash at its end; '': the template itself. */
   readonly path: string;
-  /** It was typed as a directory: with a slash at its end, or as the template itself. */
+  /** True: the person typed a directory, with a slash at its end or as the template itself. */
   readonly isDirectory: boolean;
 }
 
@@ -50,7 +50,7 @@ export function checkPath(path: string, label = `the path ${path}`): void {
   if (objection !== undefined) throw usageError(`${label} ${objection}`);
 }
 
-/** A path here that looks like one in a template is written with `./` before it. */
+/** Parses a path in a template. A local path that looks like one is written with a leading `./`. */
 function templatePlaceOf(text: string): TemplatePlace | undefined {
   const [, group = '', name = '', typed = ''] = TEMPLATE_PLACE.exec(text) ?? [];
   if (!NAME.test(group) || !NAME.test(name)) return undefined;

@@ -8,7 +8,7 @@ import { download, downloadTo } from './download.js';
 import { bytesText } from './progress.js';
 import { upload } from './upload.js';
 
-/** They end the program after a copy has cleaned up. */
+/** The signals that end the program after a copy has cleaned up. */
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**

@@ -22,7 +22,7 @@ import { type Copied, templatePath } from './upload.js';
 
 type DownloadOptions = Pick<CopyStreams, 'stderr'> & { readonly signal: AbortSignal };
 
-/** The kinds of entries that a template may hold. */
+/** The limits and kinds of entries for unpacking a template. */
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
   maxBytes: Number.MAX_SAFE_INTEGER,

@@ -1,6 +1,6 @@
-/** Says on one line of a terminal how far a long copy is. Says nothing elsewhere, and nothing of a short one. */
+/** Shows the progress of a long copy on one line of a terminal. Shows nothing elsewhere, nor for a short copy. */
 
-/** A copy that takes no longer needs no progress. */
+/** A copy shorter than this shows no progress. */
 const PATIENCE_MS = 1000;
 const EVERY_MS = 200;
 /** The escape sequence that moves to the start of the line and clears it. */
@@ -14,7 +14,7 @@ interface ProgressOptions {
   readonly now?: () => number;
 }
 
-/** Passes bytes through, and counts them. The line goes with the last byte, also after an error. */
+/** Passes bytes through and counts them. The progress line is removed after the last byte or an error. */
 export async function* withProgress(
   source: AsyncIterable<Buffer>,
   { stderr, label, now = () => performance.now() }: ProgressOptions,

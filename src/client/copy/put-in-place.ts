@@ -61,8 +61,8 @@ export async function putDirectory(
 }
 
 /**
- * Returns the directories to create. Throws a ClientError when a link leads outside, or a file is where a directory
- * must be.
+ * Returns the directories to create. Throws a ClientError when a link, or a path of another kind, stands where an entry
+ * must go.
  */
 async function missingDirectories(
   target: string,

@@ -63,7 +63,7 @@ class AttachSession {
     this.#terminal = terminal;
   }
 
-  /** Resolves when it has ended, and the terminal was given back. Undefined: the connection was cut. */
+  /** Resolves when the session has ended and the terminal is restored. Undefined: the connection was lost. */
   async run(): Promise<Ended | undefined> {
     const { input } = this.#terminal;
     const onData = (typed: Buffer | string): void => this.#type(Buffer.from(typed));
@@ -149,7 +149,7 @@ class AttachSession {
   }
 }
 
-/** The fields of a message; none for what is no message. */
+/** Returns the fields of a message, or no fields for invalid text. */
 function fieldsOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(text);

@@ -7,7 +7,9 @@ export class DetachKeys {
   /** A Ctrl-P whose next key has not come yet. */
   #isHeld = false;
 
-  /** Returns the typed bytes that go on, and whether the keys were among them. Bytes behind the keys are dropped. */
+  /**
+   * Returns the typed bytes to pass on, and whether they contained the detach keys. Bytes after the keys are dropped.
+   */
   take(typed: Buffer): { readonly bytes: Buffer; readonly isDetached: boolean } {
     const passed: number[] = [];
     for (const byte of typed) {

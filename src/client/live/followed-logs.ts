@@ -1,6 +1,7 @@
 /**
- * Follows the logs of one instance, or of all instances of a configuration, over lost connections, restarts of the master
- * and moves to other nodes. Each log goes on with the number of its next line.
+ * Follows the log of one instance, or of all instances of a configuration.
+ * The following continues after lost connections, master restarts and moves to other nodes. Each log continues at the
+ * number of its next line.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { ClientError, EXIT, isTransient } from '../../command-tree/runs/client-error.js';
@@ -62,7 +63,7 @@ export class FollowedLogs {
     this.#options = options;
   }
 
-  /** Resolves when all is over, or nobody reads any more. Throws a ClientError. */
+  /** Resolves when every log has ended, or nobody reads the output. Throws a ClientError. */
   async run(): Promise<void> {
     const { configuration, output } = this.#options;
     output.signal.addEventListener('abort', () => this.#ending.abort(), { once: true });
@@ -80,7 +81,7 @@ export class FollowedLogs {
     return watch;
   }
 
-  /** Never rejects: a failure ends all. */
+  /** Reads messages until the run ends. Never rejects: a failure ends the whole run. */
   async #read(watch: WatchStream): Promise<void> {
     try {
       for await (const message of watch.messages(this.#ending.signal)) {
@@ -131,7 +132,7 @@ export class FollowedLogs {
     const { id } = instance;
     if (this.#options.instance !== undefined && this.#options.instance !== id) return;
     const followed = this.#followed.get(id) ?? this.#follow(id);
-    // An instance of a configuration may start again, and its log goes on.
+    // Only a single followed instance ends at rest: an instance of a configuration may start again.
     if (this.#options.instance === id && !followed.isOver && isAtRest(instance))
       await this.#finish(id, followed);
   }

@@ -6,14 +6,14 @@ import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { WatchStream } from '../connection/watch-stream.js';
 
-/** The topics to follow, each with the rest of its message. */
+/** The topics to follow, with the other fields of each subscribe message. */
 export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
 
 /** The entries of each topic; a topic that is not followed has none. */
 export type FollowedTopics = { readonly [Name in TopicName]: WatchedEntries<Topics[Name]> };
 
 interface Following {
-  /** Says what happens to the connection. */
+  /** Prints a line about a lost or restored connection. */
   readonly say: (line: string) => void;
   /** Ends the following when it aborts. */
   readonly signal: AbortSignal;
@@ -43,7 +43,7 @@ export async function* followTopics(
     for (const [topic, entries] of Object.entries(followed))
       if (topic === message.topic) entries.take(message);
     const areWhole = Object.entries(followed).every(([topic, { isWhole }]) => isWhole || !(topic in wanted));
-    // In the middle of a snapshot some entries may be old and others new.
+    // Yield only after the last message of a snapshot: before it, old and new entries are mixed.
     if (areWhole && (message.type === 'changes' || message.isLast)) yield followed;
   }
 }

@@ -4,7 +4,7 @@ import { toPlainText } from '../../telemetry/plain-text.js';
 import { write } from '../print.js';
 
 export interface LiveOutput {
-  /** Aborts when the caller no longer waits for the command. */
+  /** Aborts when the caller stops waiting for the command. */
   readonly signal: AbortSignal;
   /** Resolves with false when nobody reads any more. Throws a ClientError when stdout cannot be written. */
   write(text: string): Promise<boolean>;

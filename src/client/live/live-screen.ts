@@ -1,4 +1,4 @@
-/** Draws text over the whole terminal, again and again. What was there before scrolls up. */
+/** Draws text repeatedly over the whole terminal. The earlier content scrolls up. */
 import { plainLines } from '../../command-tree/printed-text.js';
 import type { LiveOutput } from './live-output.js';
 
@@ -25,9 +25,9 @@ export class LiveScreen {
     this.#status = line;
   }
 
-  /** As much of the text as fits. Resolves with false when nobody reads any more. */
+  /** Draws as much of the text as fits. Resolves with false when nobody reads the output any more. */
   draw(text: string): Promise<boolean> {
-    // Some terminals do not know their size and say 0.
+    // Some terminals report a size of 0 because they do not know it.
     const { rows = 0, columns = 0 } = this.#terminal;
     const room = (rows || USUAL_ROWS) - 1;
     const status = this.#status === '' ? [] : ['', this.#status];

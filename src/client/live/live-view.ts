@@ -6,7 +6,7 @@ import { type FollowedTopics, followTopics, type WantedTopics } from './followed
 import type { LiveOutput } from './live-output.js';
 import { LiveScreen, type TerminalStream } from './live-screen.js';
 
-/** The longest that a timer can wait: 24 days. */
+/** Nearly the longest time that a timer can wait: 24 days. */
 const NEVER_MS = 2 ** 31 - 1;
 
 export interface LiveView {
@@ -17,7 +17,7 @@ export interface LiveView {
   readonly refreshMs?: number;
   /** Undefined: the view is printed instead of redrawn. */
   readonly terminal: TerminalStream | undefined;
-  /** Called before it is shown after a change. Throws a ClientError. */
+  /** Runs after each change, before the view is shown. Throws a ClientError. */
   update?(followed: FollowedTopics): Promise<void>;
   /** The text that is drawn over the terminal. */
   draw(followed: FollowedTopics): string | Promise<string>;

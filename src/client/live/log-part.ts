@@ -22,7 +22,7 @@ export type LogPiece =
     }
   | { readonly gap: { readonly first: number; readonly last: number } };
 
-/** Oldest first, up to what is the last line at the first call. Throws a ClientError. */
+/** Yields lines from the oldest on, up to the line that is last at the first call. Throws a ClientError. */
 export async function* readLogPart(api: ApiClient, id: string, part: LogPart): AsyncGenerator<LogPiece> {
   if (part.tail === 0) return;
   const newest = await ask(api, id, part, Math.min(part.tail, MAX_LOG_LINES));

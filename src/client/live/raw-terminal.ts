@@ -3,7 +3,7 @@
 export interface RawTerminal {
   readonly input: NodeJS.ReadableStream;
   readonly output: NodeJS.WritableStream;
-  /** Every key goes to the reader from now on, and nothing typed is shown. */
+  /** Passes every key to the reader from now on, and turns off the echo. */
   takeOver(): void;
   /** Idempotent. */
   giveBack(): void;
@@ -32,7 +32,7 @@ export function processRawTerminal(): RawTerminal | undefined {
       input.setRawMode(false);
       input.pause();
     },
-    // Some terminals do not know their size and say 0.
+    // Some terminals report a size of 0 because they do not know it.
     size: () => ({ columns: output.columns || USUAL.columns, rows: output.rows || USUAL.rows }),
     onResize: (listener) => {
       output.on('resize', listener);

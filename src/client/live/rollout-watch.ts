@@ -15,8 +15,8 @@ interface RolloutQuestion {
 }
 
 /**
- * Resolves when the rollout is complete, or nobody reads any more. Throws a ClientError, with 1 when it ends otherwise,
- * and what the API says of a name without a rollout.
+ * Resolves when the rollout is complete, or nobody reads the output. Throws a ClientError: exit code 1 for any other
+ * end of the rollout, or the API's error for a name without a rollout.
  */
 export async function watchRollout(
   api: ApiClient,

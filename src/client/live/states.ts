@@ -1,9 +1,9 @@
-/** What can be waited for, and when it is so. */
+/** The conditions of `drover wait`, and when each holds. */
 import type { InstanceInfo } from '../../model/instance.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import type { FollowedTopics } from './followed-topics.js';
 
-/** The part of the change stream that the conditions read. */
+/** The topics of the change stream that the conditions use. */
 type World = Pick<FollowedTopics, 'instances' | 'configurations' | 'nodes' | 'rollouts'>;
 
 export const KINDS = ['instance', 'config', 'node', 'rollout'] as const;
@@ -45,7 +45,7 @@ export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Con
     gone: (world, id) => world.nodes.get(id) === undefined,
   },
   rollout: {
-    // One that has not taken up a change yet has not ended.
+    // A rollout that has not yet taken up a change has not ended.
     complete: (world, name) => endedRollout(world, name)?.state === 'complete',
     ended: (world, name) => endedRollout(world, name) !== undefined,
   },

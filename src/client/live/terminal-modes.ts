@@ -1,11 +1,11 @@
 /**
- * Remembers what a session changed of the terminal that shows it, such as the alternate screen, the mouse or a hidden
- * cursor, to take it back when the client leaves.
+ * Tracks terminal modes that a session changes, such as the alternate screen, the mouse or a hidden cursor. The client
+ * resets them when it leaves.
  */
 
-/** Set and reset of private modes; a keypad in application mode. */
+/** Matches sequences that set or reset private modes, or switch the keypad's application mode. */
 const MODES = /\x1b\[\?([\d;]{1,32})([hl])|\x1b([=>])/g;
-/** A sequence may be cut between two pieces of output. */
+/** How much of the last output is kept, because a sequence may be split between two pieces. */
 const LONGEST = 40;
 /**
  * The modes that are on in a terminal at rest: wrapping at the right edge, and a visible cursor. All others are off.
@@ -14,7 +14,7 @@ const USUALLY_ON: ReadonlySet<number> = new Set([7, 25]);
 const ALTERNATE_SCREENS: readonly number[] = [47, 1047, 1049];
 
 export class TerminalModes {
-  /** Modes that are not as in a terminal at rest. */
+  /** Modes that differ from those of a terminal at rest. */
   readonly #changed = new Set<number>();
   #hasKeypad = false;
   #tail = '';

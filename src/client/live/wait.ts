@@ -18,7 +18,7 @@ import { followTopics, type WantedTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
 import { CONDITIONS, type Goal, type Kind } from './states.js';
 
-/** For the reason of each at the end. */
+/** The time limit for fetching the reasons at the end. */
 const WHY_MS = 5000;
 
 interface WaitQuestion {
@@ -77,7 +77,7 @@ function goalText(goal: Goal): string {
   return goal === 'minimum' ? 'at its minimum' : goal;
 }
 
-/** Why it is as it is; what stands in the way of knowing it. */
+/** Returns the reason for the current state, or the reason why it is unknown. */
 async function whyText(api: ApiClient, kind: Kind, name: string): Promise<string> {
   const ask = <T>(path: string): Promise<T> =>
     api.send('GET', `${path}/${pathPart(name)}/why`, undefined, { timeoutMs: WHY_MS });

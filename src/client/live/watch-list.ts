@@ -16,7 +16,7 @@ import type { TerminalStream } from './live-screen.js';
 import { type LiveView, quietCall, runView } from './live-view.js';
 
 const EVERY_MS = 500;
-/** How often ages are drawn anew. */
+/** How often the displayed ages are updated. */
 const REFRESH_MS = 5000;
 /** Fields that change constantly, so a change in them alone is not printed. */
 const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
@@ -29,7 +29,7 @@ interface ListForm<P extends CommandPath, Item> {
   readonly ofStream?: (instances: readonly InstanceInfo[]) => DataOf<P>;
   readonly items: (data: DataOf<P>) => readonly Item[];
   readonly nameOf: (item: Item) => string;
-  /** A list of these alone. */
+  /** Returns list data that holds only these items. */
   readonly only: (items: readonly Item[]) => DataOf<P>;
 }
 
@@ -41,7 +41,7 @@ interface WatchListOptions {
 
 type Watch = (input: never) => Promise<void>;
 
-/** Resolves when nobody reads any more. Throws a ClientError, also when the list itself is refused. */
+/** Resolves when nobody reads the output any more. Throws a ClientError, also when the list itself is refused. */
 export async function watchList(
   api: ApiClient,
   path: CommandPath,
@@ -115,7 +115,7 @@ async function watchForm<P extends CommandPath, Item>(listing: Listing<P, Item>)
     terminal,
     update: async ({ instances }) => {
       if (form.ofStream !== undefined) data = form.ofStream(instances.values());
-      // The master does not answer: keep the old data. The next change asks again.
+      // Keep the old data when the master does not answer. The next change asks again.
       else data = (await unlessTransient(ask())) ?? data;
     },
     draw: () => textOf(data, terminal?.columns),
