@@ -42,7 +42,7 @@ export const ALIASES: readonly Alias[] = [
 
 export function addAliases(program: Command, host: TreeHost): void {
   for (const [verb, about] of Object.entries(VERBS)) {
-    // `delete` has an option of its own.
+    // `delete` already exists as a command with an option; the other verbs are new groups.
     const own = program.commands.find((command) => command.name() === verb);
     const group = own ?? program.command(verb).description(about).helpCommand('help', 'show this');
     for (const known of ALIASES.filter(({ words }) => words[0] === verb)) addAlias(group, known, host);

@@ -1,6 +1,6 @@
 /**
- * All commands of the client, for a master anywhere: those of the console, those that only the client has, and names that
- * kubectl has for them. Building them loads nothing but words; what a command does is loaded when it is called.
+ * All client commands: those of the console, those that only the client has, and kubectl's names for them. Building
+ * them loads only declarations; the code of a command is loaded when it runs.
  */
 import type { Command } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';

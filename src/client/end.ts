@@ -6,13 +6,13 @@ import { DroverError } from '../model/errors.js';
 
 interface End {
   readonly exitCode: number;
-  /** The line without `drover: ` before it; '': the help that was printed says enough. */
+  /** The line without the leading `drover: `; '': print nothing, because the help was printed already. */
   readonly message: string | undefined;
 }
 
 export function endOf(error: unknown): End {
   if (error instanceof ClientError) return { exitCode: error.exitCode, message: error.message };
-  // The help that was asked for is no error.
+  // A request for help is not an error.
   if (error instanceof CommanderError)
     return { exitCode: error.exitCode === 0 ? 0 : EXIT.usage, message: parserMessage(error) };
   if (DroverError.is(error, 'DRV_COMMAND_INVALID')) return { exitCode: EXIT.usage, message: error.message };

@@ -51,7 +51,7 @@ export function noNames(): ClientError {
 export async function write(stream: NodeJS.WritableStream, text: string): Promise<boolean> {
   if (text === '') return true;
   return new Promise<boolean>((resolve, reject) => {
-    // The stream tells its error twice: to the callback, and to whoever listens.
+    // The stream reports an error to the callback and as an event: ignore the event.
     const ignore = (): void => {};
     stream.once('error', ignore);
     stream.write(text, (error) => {

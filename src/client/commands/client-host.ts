@@ -25,7 +25,7 @@ export interface ClientSurroundings {
   readonly stdout: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY' | 'columns'>>;
 }
 
-/** The options that commands of the client have. */
+/** The options that all client commands share. */
 export interface ClientOptions extends TargetOptions {
   readonly output: Format;
   readonly yes?: boolean;
@@ -77,7 +77,7 @@ export class ClientHost {
     if (list.length > 0) list.forEach(await this.sayer());
     const terminal = await this.surroundings.terminal();
     if (!terminal.isInteractive) throw usageError(`${what}: there is no terminal to ask on, so give --yes`);
-    // The question names the cluster: the wrong terminal is easily typed into.
+    // Name the cluster in the question: people easily type into the wrong terminal.
     const { clusterName } = await api.get<{ readonly clusterName: string }>('/ping');
     const { name, url } = api.connection;
     const answer = await terminal.ask(`Cluster ${clusterName} (${name}, ${url}): ${what}. Go on? [y/N] `);
@@ -90,7 +90,7 @@ export class ClientHost {
     return (line) => say(toPlainText(line));
   }
 
-  /** Prints what was found. `now`: unix milliseconds by the clock of the master, for ages. */
+  /** Prints a result. `now`: the master's clock in unix milliseconds, to compute ages. */
   async print(shown: Shown, format: Format, now: number): Promise<void> {
     const { stdout } = this.surroundings;
     // Some terminals report a width of 0 because they do not know it.

@@ -7,7 +7,7 @@ import { nearestName } from '../../configuration-files/nearest-name.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 
 export function addExtensionCommands(program: Command, host: ClientHost): void {
-  // The words behind such a command are its own, options included.
+  // Words after an extension's command belong to that command, options included.
   program.passThroughOptions();
   const command = program
     // The parser's name for any unknown command.

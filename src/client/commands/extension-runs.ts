@@ -54,7 +54,7 @@ export async function runExtensionCommand(
   const { output, isOk } = await api.send<Answer>('POST', path, { words });
   const failure = isOk ? undefined : /(?<=^|\n)error: ([^\n]*)\n$/.exec(output);
   const text = output.slice(0, failure?.index ?? output.length);
-  // A master makes it plain. What answers in its place may not.
+  // Make the text plain again here: a proxy that answers instead of the master may not have done so.
   await write(host.surroundings.stdout, text === '' ? '' : plainLines(text));
   if (isOk) return true;
   throw new ClientError(EXIT.failed, toPlainText(failure?.[1] ?? `${name} failed`));

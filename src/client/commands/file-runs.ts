@@ -1,4 +1,6 @@
-/** What `apply`, `diff`, `plan`, `validate` and `delete -f` do. Nothing is written before all that was read is known to be valid. */
+/**
+ * Runs `apply`, `diff`, `plan`, `validate` and `delete -f`. Nothing is written before all files are known to be valid.
+ */
 import { describeFileError } from '../../command-tree/file-errors.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import type { ChangePlan } from '../../operations/plan/change-plan.js';
@@ -26,7 +28,7 @@ interface PlanOptions {
   readonly fingerprint?: string | undefined;
 }
 
-/** Throws a ClientError. */
+/** Writes the files' configurations to the master. Throws a ClientError. */
 export async function apply(host: ClientHost, options: FileOptions): Promise<void> {
   const say = await host.sayer();
   const { valid, api } = await open(host, options, 'nothing was written');
@@ -63,7 +65,7 @@ function asPlanned(compared: readonly Compared[], plan: ChangePlan | undefined):
   }));
 }
 
-/** Throws a ClientError, with exit code 2 for changes when that was asked for. */
+/** Shows the plan for the files. Throws a ClientError, with exit code 2 for changes when requested. */
 export async function plan(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was planned');
   const { prune = false, showValues = false } = options;
@@ -79,7 +81,7 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
     throw new ClientError(EXIT.changes, '');
 }
 
-/** Throws a ClientError, with exit code 2 for changes when that was asked for. */
+/** Shows what the files would change. Throws a ClientError, with exit code 2 for changes when requested. */
 export async function diff(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was compared');
   const { showValues } = options;
@@ -94,7 +96,7 @@ export async function diff(host: ClientHost, options: FileOptions): Promise<void
   if (changed.length > 0 && options.detailedExitcode === true) throw new ClientError(EXIT.changes, '');
 }
 
-/** Asks no master. Throws a ClientError when a configuration is not valid. */
+/** Checks the files without a master. Throws a ClientError when a configuration is not valid. */
 export async function validate(host: ClientHost, { filename, output }: FileOptions): Promise<void> {
   const read = await readDocuments(filename, host.surroundings.readInput);
   const { valid, faults } = read;

@@ -7,7 +7,7 @@ import { quoteText } from '../../model/words.js';
 /** Adds the global options to the program. Call it before commands are added. */
 export function addGlobalOptions(program: Command): void {
   program
-    // Else they would be taken from the words of a command that has others of the same name.
+    // Otherwise the program would take options of the same name that belong to a command.
     .enablePositionalOptions()
     .option('-o, --output <format>', 'how a command prints, as after the command')
     .option('--context <name>', 'the master to talk to, as after the command')

@@ -1,4 +1,4 @@
-/** `drover wait`: its words. What it does is in `live/wait.ts`. */
+/** `drover wait`: declares its arguments and options. `live/wait.ts` runs it. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { parseDuration } from '../../model/plain/duration.js';
 import type { TargetOptions } from '../contexts/choose-target.js';

@@ -4,7 +4,7 @@ import { pathOf } from '../../command-tree/help/usage.js';
 import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.js';
 import { masterNames, type NameKind, type NameSource } from './master-names.js';
 
-/** Stands in the place of candidates: the shell completes paths of files. */
+/** Printed instead of candidates: the shell then completes file paths. */
 const FILES = ':files';
 
 const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
@@ -45,7 +45,7 @@ export async function completeLine(
   return found.toSorted((a, b) => Number(a.word === FILES) - Number(b.word === FILES));
 }
 
-/** The candidates that begin with the last word of the line; FILES comes last. */
+/** Returns the candidates that begin with the last word of the line. FILES comes last. */
 export async function candidatesFor(
   program: Command,
   line: string,

@@ -94,7 +94,7 @@ export function masterNames(options: MasterNamesOptions): NameSource {
   };
 }
 
-/** Undefined: the key is that of a command, which may ask for a password. That is no answer to a Tab. */
+/** Returns undefined when the key comes from a command: pressing Tab must not ask for a password. */
 async function open(
   wanted: TargetOptions,
   version: string,

@@ -12,7 +12,7 @@ export interface Applied {
   readonly name: string;
   /** The file of the configuration; null: the configuration has no file and is deleted. */
   readonly file: string | null;
-  /** `skipped`: it was not tried after an earlier one failed. With a dry run: what would have been. */
+  /** `skipped`: not tried, because an earlier configuration failed. In a dry run: the expected result. */
   readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'conflict' | 'failed' | 'skipped';
   readonly differences: readonly FieldDifference[];
   readonly error: string | null;
@@ -20,14 +20,14 @@ export interface Applied {
 
 interface AppliedAll {
   readonly applied: readonly Applied[];
-  /** The exit code of the first that failed; 0: none did. */
+  /** The exit code of the first failure; 0: no failure. */
   readonly exitCode: number;
 }
 
-/** A configuration that goes, if it is still this one. */
+/** A configuration to delete, if it still has this revision. */
 type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
 
-/** One thing to do. */
+/** One configuration to write or delete. */
 interface Task {
   readonly result: Applied;
   run(): Promise<unknown>;

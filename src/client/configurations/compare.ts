@@ -35,7 +35,7 @@ export function requireValid(
 }
 
 interface CompareOptions {
-  /** Gets what has no effect, a line each. */
+  /** Receives each warning, one line per call. */
   say(line: string): void;
   /** Undefined: the values of possibly secret fields are hidden. */
   readonly showValues?: boolean | undefined;
@@ -69,7 +69,7 @@ async function compare(api: ApiClient, document: Document, showValues: boolean):
   }
 }
 
-/** The line is known here only: the master gets the content without it. */
+/** Finds the line of the warning in the document: the master got the content without line numbers. */
 export function warningText(document: Document, { field, message }: ConfigurationWarning): string {
   const placed = document.warnings.find((warning) => warning.field === field);
   return describeFileError({ line: null, column: null, ...placed, field, message, file: document.file });

@@ -41,7 +41,7 @@ export async function deleteAll(
   return { deleted, exitCode };
 }
 
-/** `lobby deleted`. */
+/** Returns `lobby deleted`. */
 export function deletedText({ name, result, error }: Deleted): string {
   switch (result) {
     case 'deleted':

@@ -20,7 +20,7 @@ import { systemReason } from '../../model/words.js';
 
 const STDIN = '-';
 const STDIN_LABEL = 'stdin';
-/** Formats in which others write configurations. */
+/** Files that people may take for configurations because of their format. */
 const OTHER_FORMATS = /\.(?:ya?ml|jsonc|json5|toml|json)$/i;
 const MOST_NAMED = 5;
 
@@ -43,8 +43,8 @@ type Judged = ReturnType<typeof parseConfigurationFile>;
 type Source = readonly [file: string, judged: Judged];
 
 /**
- * Reads and judges all that `given` names, in that order. `readInput`: reads standard input, for `-`. Throws a ClientError
- * for what cannot be read at all, or holds nothing.
+ * Reads and validates all that `given` names, in order. `readInput`: reads standard input, for `-`. Throws a
+ * ClientError for a place that is unreadable or holds no configuration.
  */
 export async function readDocuments(
   given: readonly string[],
@@ -74,7 +74,7 @@ function emptyText(path: string, passedOver: readonly string[]): string {
   return `${labelOf(path)} holds no configuration${others === undefined ? '' : `; ${others}`}`;
 }
 
-/** In a directory: files of other formats, and subdirectories with files. */
+/** Returns a directory's files of other formats, and its subdirectories that hold configuration files. */
 async function lookalikesIn(path: string): Promise<string[]> {
   const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
   const found: string[] = [];

@@ -1,6 +1,7 @@
 /**
- * Changes a configuration in an editor. What was typed is never lost: until the master has it, it stays in a file, and
- * every refusal names that file. A text that is not valid is opened again, with the reason above it.
+ * Changes a configuration in an editor.
+ * Typed text is never lost: it stays in a file until the master has it, and every refusal names that file. An invalid
+ * text is opened again with the reason above it.
  */
 import { mkdtemp, readdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
@@ -42,7 +43,7 @@ interface Complaint {
 
 const COMMENT = '// ';
 
-/** Throws a ClientError, with exit code 5 when the configuration was changed meanwhile. */
+/** Throws a ClientError, with exit code 5 when somebody else changed the configuration meanwhile. */
 export async function editConfiguration(options: EditOptions): Promise<Edited> {
   const { api, name, say } = options;
   if (!NAME.test(name)) throw new ClientError(EXIT.notFound, `there is no configuration ${quoteText(name)}`);
@@ -91,7 +92,7 @@ async function editUntilDone(
       for (const warning of judged.warnings) say(`warning: ${warningText(judged, warning)}`);
       return 'changed';
     } catch (error) {
-      // What the master refuses as not valid can be mended; a conflict or a denied key cannot.
+      // Only an invalid text can be corrected in the editor; a conflict or a denied key cannot.
       if (!(error instanceof ClientError) || error.exitCode !== EXIT.failed) throw error;
       complaint = { message: error.message, line: null, column: null, field: null };
     }
@@ -110,7 +111,10 @@ function fault(message: string, field: string | null = null): Complaint {
   return { message, line: null, column: null, field };
 }
 
-/** The lines above the text that say why it is opened again. Its own lines are counted below them. */
+/**
+ * Returns the comment lines that explain why the text is opened again. The line number in the complaint includes these
+ * lines.
+ */
 function commentOf(name: string, complaint: Complaint | undefined): string {
   if (complaint === undefined) return '';
   const lines = 2;

@@ -1,14 +1,14 @@
-/** Describes a plan for people: as lines for a terminal, and as Markdown for a comment that is updated in place. Pure. */
+/** Describes a plan for people: as lines for a terminal, or as Markdown for a comment that is updated in place. */
 import type { ChangedField } from '../../model/field-class.js';
 import { countText, cutText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
 
-/** Finds the comment that is to be updated. GitHub and GitLab do not show it. */
+/** Marks the comment to update. GitHub and GitLab do not show the marker. */
 const MARKER = '<!-- drover-plan -->';
 /** GitHub allows 65,536 characters in a comment; the remainder is for text that a workflow adds. */
 const MOST_CHARS = 60_000;
 const MOST_VALUE_CHARS = 120;
-/** GitHub and GitLab read no name of a person in an @ before this character. */
+/** Placed after an @, because GitHub and GitLab then do not read a mention of a person. */
 const WORD_JOINER = '\u2060';
 
 const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {

@@ -19,7 +19,9 @@ const LONGEST_WAIT_S = 10;
 
 type Place = Pick<Target, 'name' | 'url'>;
 
-/** Throws a ClientError for what cannot come from the API: a redirect, a page for browsers. Reads no body. */
+/**
+ * Throws a ClientError for an answer that cannot come from the API: a redirect, or a page for browsers. Reads no body.
+ */
 export function refuseForeign(target: Place, { statusCode = 0, headers }: IncomingMessage): void {
   const { location, 'content-type': type = '' } = headers;
   if (statusCode >= 300 && statusCode < 400 && location !== undefined)
@@ -35,8 +37,8 @@ export function refuseForeign(target: Place, { statusCode = 0, headers }: Incomi
 }
 
 /**
- * None of several masters leads, and nothing was done of what was asked: after how many milliseconds to ask again.
- * Undefined: the answer is another one, so what was asked may be done.
+ * Returns after how many milliseconds to repeat a request that was not begun because there is no leader. Undefined for
+ * other answers, whose request may have been carried out.
  */
 export function retryAfterOf({
   statusCode,
@@ -99,7 +101,7 @@ export function refusalOf(
   return new ClientError(exitCode, said ?? `${placeOf(target)} answers with status ${status}`);
 }
 
-/** The sentence of `{error}`, on one line and without what could steer a terminal. */
+/** Returns the text of `{error}` on one line, without terminal control characters. */
 function errorText(body: unknown): string | undefined {
   const failure = apiFailureOf(body);
   return failure && plain(failure.error);

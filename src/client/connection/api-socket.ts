@@ -10,11 +10,11 @@ import type { Target } from './target.js';
 
 interface SocketCall {
   readonly target: Target;
-  /** Below `/api`. */
+  /** The path, relative to `/api`. */
   readonly path: string;
   readonly tls: ConnectionOptions;
   readonly headers: OutgoingHttpHeaders;
-  /** For the connection with its handshake. */
+  /** The time limit for the connection with its handshake. */
   readonly connectMs: number;
   /** The time limit for the answer. The master may first have to reach a node, as for an attached terminal. */
   readonly answerMs: number;
@@ -55,7 +55,7 @@ function opened(socket: WebSocket, target: Target): Promise<WebSocket> {
   return new Promise((resolve, reject) => {
     socket.once('open', () => {
       socket.off('error', reject);
-      // Else a message that came with the answer would find no listener.
+      // Pause until the caller has added listeners: otherwise a message that arrived with the answer would be lost.
       socket.pause();
       setImmediate(() => socket.resume());
       resolve(socket);

@@ -22,7 +22,7 @@ export interface StreamedAnswer {
 }
 
 export interface StreamOptions {
-  /** Its own failure is thrown as it is. */
+  /** The stream to send. Its own error is thrown unchanged. */
   readonly body?: Readable;
   /** The content type of `body`. Default: `application/octet-stream`. */
   readonly contentType?: string;
@@ -35,11 +35,11 @@ export interface StreamOptions {
  * Redirects are not followed, because the redirect would receive the key.
  */
 export interface ApiConnection {
-  /** What the person calls the master: a context, a root, or an address. */
+  /** The person's name for the master: a context, a root, or an address. */
   readonly name: string;
   /** The address of the master, without `/api`. */
   readonly url: string;
-  /** The first call may ask a person for a password: the key comes from a command. */
+  /** True: the key comes from a command, so the first call may ask a person for a password. */
   readonly mayAskPerson: boolean;
   /** `path` is relative to `/api` and includes the query. Any status of the API is an answer: see `refusalOf`. */
   request(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer>;

@@ -7,12 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PATIENCE_MS = 15_000;
 const WAITS = `no master leads at this moment: trying again for ${PATIENCE_MS / 1000} s`;
 
-/** Of one command's question. */
+/** The waiting time of one request. Each request has its own. */
 export class ElectionPatience {
   readonly #say: ((line: string) => void) | undefined;
   #endsAt: number | undefined;
 
-  /** `say` is told once, before the first wait. Absent: there is no patience. */
+  /** `say` is called once, before the first wait. Absent: requests do not wait. */
   constructor(say: ((line: string) => void) | undefined) {
     this.#say = say;
   }

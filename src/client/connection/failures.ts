@@ -36,12 +36,12 @@ const WRONG_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 /** Matches the TLS errors caused by a server that answers without TLS. */
 const NO_TLS = /wrong.version.number|packet.length.too.long|http.request|unknown.protocol/i;
 
-/** True when no authority that is trusted has signed a certificate. `code`: that of the failed check. */
+/** True when the certificate is not signed by a trusted authority. `code`: that of the failed check. */
 export function isUntrusted(code: string | undefined): boolean {
   return code !== undefined && UNTRUSTED.has(code);
 }
 
-/** `cannot reach prod (https://...): ` and the problem, with exit code 7. */
+/** Returns an error with exit code 7: `cannot reach prod (https://...): ` and the problem. */
 export function unreachable(
   target: Pick<Asked, 'name' | 'url'>,
   problem: string,
@@ -85,7 +85,7 @@ export async function failureOf(error: unknown, target: Asked, isAsked = false):
   return unreachable(target, reasonOf(error), error);
 }
 
-/** The connection ended before the answer was whole. */
+/** Returns the error for a connection that ended before the whole answer had arrived. */
 export function cutFailure(target: Asked, isAsked: boolean, cause?: unknown): ClientError {
   const doubt = isAsked ? '; what was asked may be done or not: look before you repeat it' : '';
   return unreachable(
@@ -95,7 +95,7 @@ export function cutFailure(target: Asked, isAsked: boolean, cause?: unknown): Cl
   );
 }
 
-/** Says what is wrong with the server's certificate. `code`: that of the failed check. */
+/** Returns the error that explains a problem with the server's certificate. `code`: that of the failed check. */
 export async function certificateFailure(code: string, target: Asked, cause?: unknown): Promise<ClientError> {
   const shown = await lookAtServer(target.url, target.trust).catch(() => undefined);
   return unreachable(target, certificateProblem(code, target, shown, Date.now()), cause);

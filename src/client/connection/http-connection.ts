@@ -26,7 +26,10 @@ export interface HttpConnectionOptions {
   readonly connectMs?: number;
   /** The time limit for the answer that opens a socket, in milliseconds. Default: 60 s. */
   readonly answerMs?: number;
-  /** Told in one line that a request waits for the masters to elect a leader. Absent: it fails at once instead. */
+  /**
+   * Called with one line when a request waits for the masters to elect a leader. Absent: the request fails at once
+   * instead.
+   */
   readonly sayWaits?: (line: string) => void;
 }
 
@@ -35,7 +38,7 @@ interface Call {
   readonly path: string;
   readonly headers: OutgoingHttpHeaders;
   readonly body: string | Readable | undefined;
-  /** Until the head of the answer; 0: without end. */
+  /** The time limit until the head of the answer; 0: no limit. */
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
 }
@@ -203,7 +206,7 @@ export class HttpConnection implements ApiConnection {
         : setTimeout(() => request.destroy(lateAnswer(this.#target, timeoutMs)), timeoutMs);
     const head = new Promise<IncomingMessage>((resolve, reject) => {
       request.once('response', resolve);
-      // Stays on: an answer may come while the body is still on its way, whose end then fails.
+      // Keep the listener: an answer may arrive while the body is still being sent, and sending then fails.
       request.on('error', reject);
       if (body instanceof Readable) {
         body.once('error', (error) => request.destroy(error));
@@ -213,7 +216,7 @@ export class HttpConnection implements ApiConnection {
     return head.finally(() => clearTimeout(late));
   }
 
-  /** The body, whose failure is a ClientError. */
+  /** Returns the body as a stream that fails with a ClientError. */
   #readable(response: IncomingMessage, signal: AbortSignal | undefined): Readable {
     const target = this.#target;
     async function* read(): AsyncGenerator<Buffer> {
@@ -234,7 +237,7 @@ export class HttpConnection implements ApiConnection {
     return { authorization: `Bearer ${key}`, 'user-agent': `drover/${this.#options.version}` };
   }
 
-  /** Once for all calls. After a failure the next call tries again. */
+  /** Reads the key once for all calls. After a failure the next call tries again. */
   #readKey(): Promise<string> {
     this.#key ??= readKey(this.#target.key).catch((error: unknown) => {
       this.#key = undefined;

@@ -7,7 +7,7 @@ import { reasonOf } from './private-text.js';
 const TIMEOUT_MS = 120_000;
 const MAX_BYTES = 64 * 1024;
 
-/** Returns what the command prints. */
+/** Runs the command and returns its output. */
 export function runKeyCommand(words: readonly string[]): Promise<string> {
   const [program = '', ...parameters] = words;
   return new Promise((resolve, reject) => {

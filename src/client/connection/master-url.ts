@@ -16,7 +16,7 @@ export function parseMasterUrl(text: string, from: string): string {
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw usageError(`${from} must begin with https:// or http://, ${example}`);
-  // The text is not repeated: it may hold a password.
+  // The message omits the URL, because it holds a user name or a password.
   if (url.username !== '' || url.password !== '')
     throw usageError(`${from} must be without user and password: ${example}`);
   if (url.search !== '' || url.hash !== '')
@@ -34,7 +34,7 @@ export function isInClear(url: string): boolean {
   return new URL(url).protocol === 'http:' && !isLoopback(hostOf(url));
 }
 
-/** The sentence about a key that is about to go to such a URL. */
+/** Returns the warning about a key that is about to be sent to an unencrypted URL. */
 export function clearText(url: string): string {
   return `warning: the key travels in clear to ${url}, and others on the way can read it; set apiTls on the master and use https://`;
 }

@@ -5,7 +5,7 @@ import { ownUser } from '../../files/own-user.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord, systemReason } from '../../model/words.js';
 
-/** More than any key, or any file of contexts. */
+/** Larger than any key or file of contexts. */
 const MAX_BYTES = 1024 * 1024;
 const ROOT_UID = 0;
 

@@ -8,7 +8,7 @@ export interface ShownCertificate {
   readonly pem: string;
   /** The SHA-256 fingerprint, as `AB:CD:...`. */
   readonly fingerprint: string;
-  /** The subject's common name, or the whole subject when it has no common name. */
+  /** The subject's common name and organization, or a text that says both are missing. */
   readonly title: string;
   readonly validFrom: string;
   readonly validTo: string;
@@ -23,7 +23,7 @@ export interface ShownCertificates {
 
 const TIMEOUT_MS = 10_000;
 
-/** Does a handshake with the host of an https URL, whatever certificate it shows. Throws the error of the connection. */
+/** Makes a handshake with the host of an https URL and accepts any certificate. Throws the error of the connection. */
 export async function lookAtServer(url: string, trust: Trust): Promise<ShownCertificates> {
   const [{ connect }, options] = await Promise.all([import('node:tls'), tlsOptionsOf(trust)]);
   const host = hostOf(url);
@@ -90,7 +90,7 @@ function titleOf(subject: DetailedPeerCertificate['subject']): string {
   return titles.length === 0 ? 'a certificate without a name' : titles.join(', ');
 }
 
-/** Node types it as an error, and gives the code alone. */
+/** Returns the code of a TLS problem. Node declares an Error, but passes the bare code. */
 function codeOf(problem: unknown): string {
   return problem instanceof Error && 'code' in problem ? String(problem.code) : String(problem);
 }

@@ -3,7 +3,7 @@ import type { KeySource } from './key-source.js';
 import type { Trust } from './trust.js';
 
 export interface Target {
-  /** What the person calls the master: a context, a root, or an address. */
+  /** The person's name for the master: a context, a root, or an address. */
   readonly name: string;
   readonly kind: 'context' | 'root' | 'environment';
   /** The address of the master, without `/api`. */

@@ -10,7 +10,7 @@ export type Trust =
   | { readonly kind: 'system' }
   /** A PEM file. `from` names its source in messages, such as `DROVER_CA`. */
   | { readonly kind: 'file'; readonly path: string; readonly from: string }
-  /** A certificate that was pinned, PEM. */
+  /** A pinned certificate in PEM. */
   | { readonly kind: 'pinned'; readonly certificate: string };
 
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----[\s\S]+?-----END CERTIFICATE-----/g;
@@ -24,7 +24,7 @@ export async function tlsOptionsOf(trust: Trust): Promise<ConnectionOptions> {
   const { checkServerIdentity } = await import('node:tls');
   const options = {
     ca: certificates,
-    // A pinned certificate ends the search for issuers, also when it is no authority's.
+    // End the search for issuers at the pinned certificate, even when it is not an authority's.
     allowPartialTrustChain: true,
     // Skip the check of the server's name: a pinned certificate already identifies the server.
     checkServerIdentity: (...[host, peer]: Parameters<typeof checkServerIdentity>) =>
@@ -59,7 +59,7 @@ export function isCertificate(pem: string): boolean {
   }
 }
 
-/** SHA-256 of a certificate in PEM: `AB:CD:...`. */
+/** Returns the SHA-256 of a PEM certificate, as `AB:CD:...`. */
 export function fingerprintOf(pem: string): string {
   return new X509Certificate(pem).fingerprint256;
 }

@@ -1,6 +1,6 @@
 /**
- * Follows the change stream of a master over lost connections: it connects again, subscribes again, and goes on in each
- * topic where its reader was. What was not read yet waits with the master, not here.
+ * Follows the change stream of a master over lost connections. It reconnects, subscribes again, and continues each
+ * topic where its reader was. Unread messages wait on the master, not here.
  */
 import { randomInt } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -22,13 +22,16 @@ const OLDER =
   'does not have the change stream, which this command needs: its Drover is older than this client';
 
 interface WatchStreamOptions {
-  /** Gets a line when the connection is lost, when a try fails for a new reason, and when the connection is back. */
+  /**
+   * Receives a line when the connection is lost, when a try fails for a new reason, and when the connection is
+   * restored.
+   */
   readonly say: (line: string) => void;
   /** How long the master may stay silent before the connection counts as lost. Default: 20 s. */
   readonly silenceMs?: number;
 }
 
-/** The first message of each connection is `open`. The stream itself makes it. */
+/** Each connection begins with a message `open`, which the stream itself creates. */
 export type StreamMessage = WatchMessage | { readonly type: 'open'; readonly isAgain: boolean };
 
 /** Why a connection ended, as text for people. */
@@ -55,8 +58,8 @@ export class WatchStream {
   }
 
   /**
-   * Yields all messages until `signal` aborts. Call once. While the caller does not ask for the next message, nothing is
-   * read from the socket. Throws a ClientError when the first connection fails, and when the master refuses a later one.
+   * Yields all messages until `signal` aborts; call once. The socket is not read while the caller handles a message.
+   * Throws a ClientError when the first connection fails, or the master refuses a later one.
    */
   async *messages(signal: AbortSignal): AsyncGenerator<StreamMessage, void> {
     let lostAt: number | undefined;
@@ -74,11 +77,11 @@ export class WatchStream {
     }
   }
 
-  /** Tries until it succeeds, once it had succeeded before. Undefined: `signal` aborted. */
+  /** Opens the socket. After an earlier connection it retries until it succeeds. Undefined: `signal` aborted. */
   async #open(signal: AbortSignal, isAgain: boolean): Promise<WebSocket | undefined> {
     let said = '';
     const backoff = connectBackoff(() => randomInt(RANDOM_STEPS) / RANDOM_STEPS);
-    // After the first connection, `say` of this stream prints such lines, because a drawing command shows them itself.
+    // When reconnecting, report waits through this stream's `say`: a drawing command shows such lines itself.
     const sayWaits = isAgain ? this.#options.say : undefined;
     while (!signal.aborted) {
       try {

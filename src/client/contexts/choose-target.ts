@@ -1,14 +1,14 @@
 /**
- * Which master a command goes to. From the first to the last, the first that is there counts:
+ * Chooses the master of a command. The first of these sources that is present decides:
  *
  *   --context NAME or --root DIR
  *   DROVER_CONTEXT
  *   DROVER_URL with DROVER_KEY or DROVER_KEY_FILE, and DROVER_CA
  *   the file's current context
- *   the master in whose root the command was typed
+ *   the master whose root holds the current directory
  *
- * A choice that somebody may not expect is said on stderr: a variable in the place of the current context, and the
- * current context inside a root.
+ * An unexpected choice is reported on stderr: a variable that overrides the current context, or the current context
+ * inside a root.
  */
 import { resolve } from 'node:path';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
@@ -19,7 +19,7 @@ import { targetOfContext } from './context.js';
 import { ContextFile, homeless, type StoredContexts } from './context-file.js';
 import { findOwnRoot, isKeyless, targetOfRoot } from './own-root.js';
 
-/** The options of a command. */
+/** The options that choose the master of a command. */
 export interface TargetOptions {
   readonly context?: string | undefined;
   readonly root?: string | undefined;
@@ -33,7 +33,7 @@ export interface Surroundings {
   say(line: string): void;
 }
 
-/** Throws a ClientError. Reads no key. */
+/** Returns the target of a command without reading its key. Throws a ClientError. */
 export async function chooseTarget(
   { context, root }: TargetOptions,
   surroundings: Surroundings,

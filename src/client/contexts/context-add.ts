@@ -1,4 +1,4 @@
-/** `drover context add`: checks what is given, asks for what is not, and keeps it. */
+/** `drover context add`: checks the given values, asks for missing ones, and stores the context. */
 import { isAbsolute, resolve } from 'node:path';
 import { parseArgsStringToArgv } from 'string-argv';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
@@ -23,7 +23,7 @@ interface AddSurroundings {
   readonly environment: NodeJS.ProcessEnv;
   readonly directory: string;
   readonly terminal: Terminal;
-  /** All of standard input. */
+  /** Returns all of standard input. */
   readInput(): Promise<string>;
 }
 
@@ -34,8 +34,8 @@ interface AddedContext {
 }
 
 /**
- * Adds the context; the first one becomes the current one. With TLS and without `ca` the master must be up, because its
- * certificate is looked at. Throws a ClientError; then nothing is kept.
+ * Adds the context; the first context becomes the current one. With TLS and without `ca` the master must be running,
+ * because its certificate is read. Throws a ClientError; nothing is then stored.
  */
 export async function addContext(
   name: string,

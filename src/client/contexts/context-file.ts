@@ -18,7 +18,7 @@ export type Fields = Readonly<Record<string, unknown>>;
 export interface StoredContexts {
   /** Name of the current context; null: none. */
   readonly current: string | null;
-  /** As they stand in the file: `context.ts` reads them. */
+  /** The raw entries of the file: `context.ts` parses them. */
   readonly contexts: ReadonlyMap<string, unknown>;
 }
 
@@ -28,7 +28,7 @@ const LOCK_MS = 30_000;
 /** Returns an absolute path, or undefined when neither XDG_CONFIG_HOME nor HOME is set. */
 export function contextsPathOf(environment: NodeJS.ProcessEnv): string | undefined {
   const { XDG_CONFIG_HOME: configurations, HOME: home } = environment;
-  // A relative path counts as none: so its specification says.
+  // Ignore a relative path: the XDG specification requires it.
   if (configurations !== undefined && isAbsolute(configurations))
     return join(configurations, 'drover', 'contexts.json');
   return home !== undefined && isAbsolute(home)
@@ -48,7 +48,7 @@ export class ContextFile {
     return this.#path;
   }
 
-  /** No contexts when there is no file or no home. Throws a ClientError. */
+  /** Returns no contexts when there is no file or no home directory. Throws a ClientError. */
   async read(): Promise<StoredContexts> {
     if (this.#path === undefined) return { current: null, contexts: new Map() };
     return contextsOf(await readFields(this.#path), this.#path);
@@ -152,7 +152,10 @@ function invalid(path: string, problem: string): ClientError {
   return new ClientError(EXIT.failed, `${path} ${problem}: mend it, or remove it and add the contexts again`);
 }
 
-/** Returns the open lock file; closing it frees the lock. The file stays: removing it could free another's lock. */
+/**
+ * Returns the open lock file; closing it releases the lock. The file is never removed, because its removal could
+ * release another process's lock.
+ */
 async function takeLock(path: string): Promise<number> {
   const file = openLock(path);
   try {

@@ -25,7 +25,7 @@ export async function listContexts(file: ContextFile): Promise<ListedContext[]> 
     .map(([name, entry]) => listed(name, entry, name === current));
 }
 
-/** Makes it the current one. Throws a ClientError. */
+/** Makes a context the current one. Throws a ClientError. */
 export async function useContext(file: ContextFile, name: string): Promise<void> {
   await file.change(({ contexts }) => {
     if (!contexts.has(name)) throw unknownContext(name, contexts, EXIT.notFound);

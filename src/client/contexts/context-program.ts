@@ -1,4 +1,4 @@
-/** `drover context`: its commands, options and what they print. What they do is loaded when one is called. */
+/** `drover context`: declares its commands, options and output. The code of a command is loaded when it runs. */
 import { type Command, Option } from 'commander';
 import { jsonText } from '../../command-tree/printed-text.js';
 import type { ClientSurroundings } from '../commands/client-host.js';

@@ -1,4 +1,4 @@
-/** `drover context test`: asks the master who it is, and what the key may do. */
+/** `drover context test`: asks the master for its identity, and what the key may do. */
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { refusalOf } from '../connection/answers.js';
 import type { ApiConnection } from '../connection/connection.js';
@@ -40,7 +40,7 @@ export async function testConnection(connection: ApiConnection, version: string)
     nodeId: body.nodeId,
     clusterName: String(body.clusterName),
   };
-  // The API looks at the key before it looks for the route.
+  // An unknown route means the key is accepted: the API checks the key before it looks for the route.
   if (whoami.status === UNKNOWN_ROUTE) return { ...about, ...UNKNOWN, skew: NO_WHOAMI };
   const refusal = refusalOf(connection, whoami);
   if (refusal !== undefined) throw refusal;

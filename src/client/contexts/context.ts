@@ -56,7 +56,7 @@ function trustOf({ caFile, certificate }: Fields, from: string, fail: Fail): Tru
   throw fail('caFile must be an absolute path, certificate a certificate in PEM');
 }
 
-/** The entry that `targetOfContext` reads as this. */
+/** Returns the entry from which `targetOfContext` reads this target. */
 export function entryOf({ url, key, trust }: Pick<Target, 'url' | 'key' | 'trust'>): Fields {
   return { url, ...keyFields(key), ...trustFields(trust) };
 }

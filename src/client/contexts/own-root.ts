@@ -1,4 +1,4 @@
-/** The node whose root somebody stands in, or names: its own daemon, with its `data/admin.key`. */
+/** Connects to the node of a root directory, found or given, with the key in its `data/admin.key`. */
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
@@ -16,8 +16,8 @@ const DEFAULT_API_PORT = 7000;
 const AUTHORITY_FILE = 'api-ca.pem';
 
 /**
- * The nearest directory, from `directory` upwards, that is the root of a master of this user; undefined: none is. A
- * root of somebody else has to be named: whoever made it would get the commands.
+ * Returns the nearest directory, from `directory` upwards, that is the root of a master of this user; undefined: there
+ * is none. Another user's root must be named explicitly, because its owner would receive the commands.
  */
 export async function findOwnRoot(directory: string): Promise<string | undefined> {
   for (let root = resolve(directory); ; root = dirname(root)) {

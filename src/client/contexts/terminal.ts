@@ -1,4 +1,4 @@
-/** Asks a person at the terminal. Questions go to stderr: stdout is for results. */
+/** Asks a person at the terminal. Questions go to stderr, because stdout is for results. */
 import { Writable } from 'node:stream';
 
 export interface Terminal {

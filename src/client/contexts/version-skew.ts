@@ -1,4 +1,4 @@
-/** Client and master work together when their minor versions are the same or neighbours. */
+/** Compares versions: client and master work together when their minor versions are equal or adjacent. */
 
 /** Returns advice about two versions, or undefined when none is needed. */
 export function skewText(client: string, master: string): string | undefined {

@@ -54,7 +54,7 @@ export function checkPath(path: string, label = `the path ${path}`): void {
 function templatePlaceOf(text: string): TemplatePlace | undefined {
   const [, group = '', name = '', typed = ''] = TEMPLATE_PLACE.exec(text) ?? [];
   if (!NAME.test(group) || !NAME.test(name)) return undefined;
-  // The template is the root, so a path from the root is the same.
+  // A leading slash means the template's root, so drop it.
   const path = typed.replace(/^\//, '').replace(/\/$/, '');
   if (path !== '') checkPath(path);
   return { group, name, path, isDirectory: path === '' || typed.endsWith('/') };

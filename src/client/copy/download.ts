@@ -22,7 +22,7 @@ import { type Copied, templatePath } from './upload.js';
 
 type DownloadOptions = Pick<CopyStreams, 'stderr'> & { readonly signal: AbortSignal };
 
-/** The limits and kinds of entries for unpacking a template. */
+/** The limits for unpacking: only the number of entries is limited. */
 const LIMITS = {
   maxEntries: MAX_TREE_ENTRIES,
   maxBytes: Number.MAX_SAFE_INTEGER,
@@ -53,7 +53,7 @@ export async function download(
   }
 }
 
-/** Writes one file of a template to a stream. Throws a ClientError; what was written before it stays. */
+/** Writes one file of a template to a stream. Throws a ClientError; the bytes written before it remain. */
 export async function downloadTo(
   api: ApiClient,
   from: TemplatePlace,

@@ -8,7 +8,7 @@ const CLEAR = '\r\x1b[K';
 
 interface ProgressOptions {
   readonly stderr: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
-  /** The name of the thing that is copied. */
+  /** The name of what is copied. */
   readonly label: string;
   /** A clock in milliseconds. Default: the monotonic clock. */
   readonly now?: () => number;

@@ -1,6 +1,6 @@
 /**
- * Moves a copy to its place. A file or a new directory moves in one step. Into a directory that is there the files move
- * one by one, each in one step, once nothing stands in the way.
+ * Moves a copy into place. A file or a new directory moves in one step. Into an existing directory the files move one
+ * by one, after a check that nothing is in the way.
  */
 import { lstat, mkdir, realpath, rename, stat } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
@@ -37,7 +37,10 @@ export async function putFile(source: string, typed: string): Promise<void> {
   });
 }
 
-/** Makes the directory, or adds to the one that is there. Throws a ClientError; before the first move nothing changed. */
+/**
+ * Creates the directory, or adds to an existing one. Throws a ClientError; an error before the first move leaves
+ * everything unchanged.
+ */
 export async function putDirectory(
   source: string,
   entries: readonly TreeItem[],

@@ -1,6 +1,6 @@
 /**
- * Copies into a template: one zip, which the master takes whole or not at all. Files of the same path are replaced, others
- * stay.
+ * Copies into a template. The master accepts the one zip whole or not at all. Files of the same path are replaced;
+ * others stay.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
@@ -62,7 +62,7 @@ export async function upload(
   }
 }
 
-/** Below `/api`. */
+/** Returns the template's API path, relative to `/api`. */
 export function templatePath({ group, name }: Pick<TemplatePlace, 'group' | 'name'>): string {
   return `/templates/${pathPart(group)}/${pathPart(name)}`;
 }

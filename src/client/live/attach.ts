@@ -102,7 +102,7 @@ class AttachSession {
     // While paused, the socket still delivers messages it had already read. Do not add another drain listener for each
     // of them.
     if (isTaken || this.#socket.isPaused) return;
-    // The master detaches a client that stands still for long, and the program goes on.
+    // Pause until the terminal has caught up. The master detaches a client that pauses for long; the program continues.
     this.#socket.pause();
     output.once('drain', () => this.#socket.resume());
   }
@@ -131,7 +131,8 @@ class AttachSession {
 
   #detach(): void {
     this.#ended = { reason: 'detached', message: '' };
-    // What was typed before arrives. A master that does not answer is not waited for.
+    // Resume, so that the bytes typed before are still sent. Cut the connection if the master does not answer the
+    // close.
     this.#socket.resume();
     this.#socket.close();
     setTimeout(() => this.#socket.terminate(), CLOSE_MS).unref();
@@ -169,14 +170,17 @@ function bytesOf(data: RawData): Buffer {
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);
 }
 
-/** Enter is a carriage return at a terminal. A program that reads lines waits for a line feed. */
+/**
+ * Replaces carriage returns with line feeds. Enter sends a carriage return, but a program that reads lines waits for a
+ * line feed.
+ */
 function withLineFeeds(typed: Buffer): Buffer {
   return Buffer.from(typed.map((byte) => (byte === CR ? LF : byte)));
 }
 
 /**
- * Node leaves the terminal driver in charge of line ends: it makes a new line of a line feed. A session means by it one
- * line down in the same column, for which there is a sequence.
+ * Replaces line feeds, because the terminal driver also adds a carriage return to each. The session means one line down
+ * in the same column, so the replacement is the sequence for that.
  */
 function withoutLineFeeds(bytes: Buffer): Buffer {
   return bytes.includes(LF)

@@ -1,10 +1,10 @@
-/** Finds Ctrl-P Ctrl-Q in what is typed at an attached terminal. Everything else passes as it is. */
+/** Finds Ctrl-P Ctrl-Q in the input of an attached terminal. All other input passes unchanged. */
 
 const CTRL_P = 0x10;
 const CTRL_Q = 0x11;
 
 export class DetachKeys {
-  /** A Ctrl-P whose next key has not come yet. */
+  /** True: Ctrl-P was typed, and the next key has not arrived yet. */
   #isHeld = false;
 
   /**

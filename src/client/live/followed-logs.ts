@@ -16,13 +16,13 @@ import { type LogPart, type LogPiece, readLogPart } from './log-part.js';
 import type { LogPrinter } from './log-printer.js';
 import { isAtRest } from './states.js';
 
-/** How many logs a master sends over one connection. */
+/** The most logs that a master sends over one connection. */
 const MOST_LOGS = 16;
 const RETRY_MS = 2000;
 const LOG = 'log:';
 const NOTE = /^\[drover\] /;
 
-/** Where a log begins: its last lines, or a line. */
+/** Where a log begins: with its last lines, or at a line number. */
 export type LogStart = { readonly tail: number } | { readonly since: number };
 
 interface FollowedLogsOptions {
@@ -30,7 +30,7 @@ interface FollowedLogsOptions {
   readonly output: LiveOutput;
   readonly printer: LogPrinter;
   readonly configuration: string;
-  /** Only this one; undefined: all instances of the configuration, also those to come. */
+  /** The only instance to follow; undefined: all present and future instances of the configuration. */
   readonly instance: string | undefined;
   readonly timestamps: boolean;
   /** Where the logs of the first instances begin. Later instances are printed from their first line. */
@@ -43,7 +43,7 @@ interface Followed {
   readonly start: LogStart;
   /** Number of the next line to print; undefined until the master says where the log begins. */
   next: number | undefined;
-  /** Where that line is. */
+  /** The node on which the next line is stored. */
   node: string | undefined;
   /** True when the connection was replaced after the last printed line. */
   isInterrupted: boolean;
@@ -117,7 +117,7 @@ export class FollowedLogs {
     if (message.topic === 'configurations') this.#configurations.take(message);
     else {
       this.#instances.take(message);
-      // Only then it is known which are gone.
+      // Only the complete snapshot shows which instances were deleted.
       if (message.type === 'snapshot' && !message.isLast) return;
       for (const instance of this.#instances.values()) await this.#look(instance);
       // An instance in the list keeps its entry, or its log would be printed again. An instance that was deleted never
@@ -237,7 +237,7 @@ export class FollowedLogs {
     this.#endIfOver();
   }
 
-  /** A configuration may get new instances for as long as it is there. */
+  /** Ends the run when no log can continue. An existing configuration may still get new instances. */
   #endIfOver(): void {
     if (!this.#instances.isWhole || !this.#configurations.isWhole) return;
     const isOver = [...this.#followed.values()].every((followed) => followed.isOver);

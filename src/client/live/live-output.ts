@@ -6,7 +6,7 @@ import { write } from '../print.js';
 export interface LiveOutput {
   /** Aborts when the caller stops waiting for the command. */
   readonly signal: AbortSignal;
-  /** Resolves with false when nobody reads any more. Throws a ClientError when stdout cannot be written. */
+  /** Resolves with false when nobody reads the output any more. Throws a ClientError when stdout cannot be written. */
   write(text: string): Promise<boolean>;
   /** Prints one line on stderr. */
   say(line: string): void;
@@ -14,7 +14,7 @@ export interface LiveOutput {
   show(text: string): void;
 }
 
-/** `say`: prints a line on stderr. */
+/** Returns the output on `stdout`. `say`: prints a line on stderr. */
 export function liveOutput(stdout: NodeJS.WritableStream, say: (line: string) => void): LiveOutput {
   return {
     // A signal that never aborts: Ctrl-C ends the program directly.

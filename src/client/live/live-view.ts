@@ -11,21 +11,21 @@ const NEVER_MS = 2 ** 31 - 1;
 
 export interface LiveView {
   readonly topics: WantedTopics;
-  /** The least time from one show to the next. */
+  /** The shortest time between two updates of the view. */
   readonly everyMs: number;
-  /** After this time without changes it is drawn anew; absent: only after changes. */
+  /** The view is redrawn after this time without changes; absent: only after changes. */
   readonly refreshMs?: number;
   /** Undefined: the view is printed instead of redrawn. */
   readonly terminal: TerminalStream | undefined;
   /** Runs after each change, before the view is shown. Throws a ClientError. */
   update?(followed: FollowedTopics): Promise<void>;
-  /** The text that is drawn over the terminal. */
+  /** Returns the text to draw over the terminal. */
   draw(followed: FollowedTopics): string | Promise<string>;
-  /** Resolves with false when that was the last time. Throws a ClientError. */
+  /** Resolves with false to end the view. Throws a ClientError. */
   print(followed: FollowedTopics): Promise<boolean>;
 }
 
-/** Resolves after the last time. Throws a ClientError. */
+/** Shows the view until it ends. Throws a ClientError. */
 export async function runView(api: ApiClient, view: LiveView, output: LiveOutput): Promise<void> {
   const screen = view.terminal && new LiveScreen(output, view.terminal);
   const ending = new AbortController();

@@ -1,4 +1,4 @@
-/** Reads a part of an instance's log, however long, in pages by line number. */
+/** Reads a part of an instance's log of any length, in pages by line number. */
 import type { InputOf } from '../../command-tree/commands.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { logQuery } from '../../command-tree/runs/instance-runs.js';
@@ -9,11 +9,11 @@ import type { ApiClient } from '../api-client.js';
 type LogPoints = Pick<InputOf<'instance logs'>, 'since' | 'until' | 'timestamps' | 'previous'>;
 
 export interface LogPart extends LogPoints {
-  /** How many of the last lines; infinite: all. */
+  /** How many of the last lines to read; infinite: all lines. */
   readonly tail: number;
 }
 
-/** Lines in a row, or the numbers of lines that are no longer kept. */
+/** Consecutive lines, or the numbers of lines that are no longer kept. */
 export type LogPiece =
   | {
       readonly first: number;
@@ -33,7 +33,10 @@ export async function* readLogPart(api: ApiClient, id: string, part: LogPart): A
   if (newest.lines.length > 0) yield pieceOf(newest);
 }
 
-/** The number of the first line of a part; that after the last one when there is none. Throws a ClientError. */
+/**
+ * Returns the number of the first line of a part. For an empty part, returns the number after the last line. Throws a
+ * ClientError.
+ */
 export async function firstLineOf(api: ApiClient, id: string, part: LogPart): Promise<number> {
   const { first, last } = rangeOf(await ask(api, id, part, 1));
   return Math.max(first, last - part.tail + 1);
@@ -57,7 +60,7 @@ async function* readLines(
     const page = await ask(api, id, { ...points, tail: size }, size);
     const first = firstOf(page);
     if (page.lines.length > 0 && first > rangeOf(page).first && size > 1) {
-      // Very long lines: the answer has room for the last ones only.
+      // The lines are very long, so the answer had room only for the last ones: ask for a smaller page.
       size = Math.ceil(size / 4);
       continue;
     }

@@ -6,7 +6,7 @@ import type { LogPiece } from './log-part.js';
 /** Printed instead of an unknown time. */
 const NO_TIME = '-';
 
-/** Prints a piece of the log of an instance. Resolves with false when nobody reads any more. */
+/** Prints a piece of an instance's log. Resolves with false when nobody reads the output any more. */
 export type LogPrinter = (id: string, piece: LogPiece) => Promise<boolean>;
 
 /** `isPrefixed`: each line begins with its instance, because there are several. */

@@ -22,7 +22,7 @@ interface LogsOf {
   readonly ids: readonly string[];
 }
 
-/** `name`: of an instance or a configuration. Throws a ClientError. */
+/** Prints a log. `name`: an instance or a configuration. Throws a ClientError. */
 export async function printLogs(
   api: ApiClient,
   name: string,

@@ -5,12 +5,12 @@ export interface RawTerminal {
   readonly output: NodeJS.WritableStream;
   /** Passes every key to the reader from now on, and turns off the echo. */
   takeOver(): void;
-  /** Idempotent. */
+  /** Restores the terminal. Further calls do nothing. */
   giveBack(): void;
   size(): { readonly columns: number; readonly rows: number };
   /** Calls `listener` at each change of the size. Returns a function that removes the listener. */
   onResize(listener: () => void): () => void;
-  /** Calls before a signal ends the process. Returns the function that ends it. */
+  /** Calls `listener` before a signal ends the process. Returns a function that removes the listener. */
   onEnd(listener: () => void): () => void;
 }
 

@@ -32,7 +32,7 @@ export async function watchRollout(
     const text = isJson ? jsonLine(rollout) : plainLines(rolloutSentence(rollout));
     if (text !== said && !(await output.write(text))) return;
     said = text;
-    // Such as right after a change was written.
+    // A rollout may be behind right after a change was written: wait for its next state.
     if (rollout.endedAt === null || rollout.isBehind) continue;
     if (rollout.state === 'complete') return;
     throw new ClientError(EXIT.failed, rolloutSentence(rollout));

@@ -13,7 +13,7 @@ export type Goal = (typeof GOALS)[number];
 
 type Condition = (world: World, name: string) => boolean;
 
-/** A kind without an entry has no such condition. Only `gone` holds of what is not there. */
+/** The conditions of each kind. Only `gone` holds for things that do not exist. */
 export const CONDITIONS: Readonly<Record<Kind, Readonly<Partial<Record<Goal, Condition>>>>> = {
   instance: {
     online: (world, id) => world.instances.get(id)?.state === 'ONLINE',

@@ -29,7 +29,7 @@ export class TerminalModes {
     this.#tail = text.slice(-LONGEST);
   }
 
-  /** Returns the bytes that bring a terminal to rest again. */
+  /** Returns the bytes that restore a terminal to rest. */
   restoring(): string {
     const isAlternate = ALTERNATE_SCREENS.some((mode) => this.#changed.has(mode));
     return [

@@ -18,7 +18,7 @@ const HEAD = ['ID', 'CONFIGURATION', 'NODE', 'CPU', 'MEMORY', 'PROCESSES', 'CPU 
 type MeasuredUsage = Topics['usage'];
 
 interface TopOptions {
-  /** Undefined: of all. */
+  /** Undefined: the instances of all configurations. */
   readonly configuration: string | undefined;
   readonly sort: 'cpu' | 'memory';
   readonly format: Format;
@@ -29,7 +29,7 @@ interface TopOptions {
 /** Redraws the table, or prints it once when there is no terminal. Throws a ClientError. */
 export async function top(api: ApiClient, options: TopOptions, output: LiveOutput): Promise<void> {
   const { configuration, sort, format, terminal } = options;
-  // Refuses what the list of instances refuses: a configuration that is not known.
+  // Refuse an unknown configuration as the list of instances does.
   if (configuration !== undefined)
     await commandRuns(api)['instance list']({ configuration }, quietCall(output.signal));
   const sorted = ({ usage }: FollowedTopics): MeasuredUsage[] => sortUsages(usage.values(), sort);

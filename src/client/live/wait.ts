@@ -28,7 +28,10 @@ interface WaitQuestion {
   readonly timeoutMs: number;
 }
 
-/** Resolves when all are as wanted, and prints a line for each. Throws a ClientError, with 6 when the time is over. */
+/**
+ * Resolves when the condition holds for all, after printing a line for each. Throws a ClientError, with exit code 6
+ * when the time is over.
+ */
 export async function wait(api: ApiClient, question: WaitQuestion, output: LiveOutput): Promise<void> {
   const { kind, goal, names, timeoutMs } = question;
   const isSo = CONDITIONS[kind][goal];

@@ -1,6 +1,8 @@
 /**
- * `--watch` of commands that list: drawn again on a terminal; else all rows once, then each row that changed. Instances come
- * from the change stream itself. Other lists hold more than their topic, so they are asked for again when it changes.
+ * `--watch` of commands that list. A terminal shows the list redrawn; other outputs get all rows once, then each
+ * changed row.
+ * Instances come from the change stream itself. Other lists hold more than their topic, so they are requested again at
+ * each change.
  */
 import { type CommandPath, type DataOf, descriptionOf, type InputOf } from '../../command-tree/commands.js';
 import { byConfiguration } from '../../command-tree/groups/instance-text.js';
@@ -21,7 +23,7 @@ const REFRESH_MS = 5000;
 /** Fields that change constantly, so a change in them alone is not printed. */
 const VOLATILE: ReadonlySet<string> = new Set(['lastHeartbeat', 'beatAgeMs']);
 
-/** How a list is taken apart. */
+/** How to split a list into items. */
 interface ListForm<P extends CommandPath, Item> {
   /** The topics to subscribe to, with the other fields of each subscribe message. */
   readonly topics: (input: InputOf<P>) => WantedTopics;
@@ -100,7 +102,7 @@ async function watchForm<P extends CommandPath, Item>(listing: Listing<P, Item>)
   const { api, path, input, form, output } = listing;
   const { format, terminal } = listing.options;
   const ask = async (): Promise<DataOf<P>> => commandRuns(api)[path](input, quietCall(output.signal));
-  // Refuses what the command without --watch refuses.
+  // Ask once first, so that the same requests are refused as without --watch.
   let data: DataOf<P> = await ask();
   const clockSkewMs = api.now - Date.now();
   const textOf = (shown: DataOf<P>, columns?: number): string | Promise<string> => {
@@ -124,7 +126,7 @@ async function watchForm<P extends CommandPath, Item>(listing: Listing<P, Item>)
   await runView(api, view, output);
 }
 
-/** Returns a function that prints the rows of a list that are new, changed or gone since its last call. */
+/** Returns a function that prints the list rows that are new, changed or gone since its last call. */
 function rowPrinter<P extends CommandPath, Item>(
   { items, nameOf, only }: ListForm<P, Item>,
   format: Format,

@@ -1,6 +1,6 @@
 /**
- * Opens a link in the user's browser. Other users see the words that a program was started with. So the browser gets
- * the name of a file that only this user can read, and that file leads on to the link.
+ * Opens a link in the user's browser. Other users can see a program's arguments, so the browser gets the path of a
+ * private file. That file redirects to the link.
  */
 import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { isAbsolute, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
 
 const OPENER = 'xdg-open';
-/** Some openers go on as long as the browser does: after this it counts as opened. */
+/** The browser counts as opened after this time, because some openers run as long as the browser does. */
 const FAILS_WITHIN_MS = 3000;
 
 /** Returns false where there is no display, and where nothing could be opened. */

@@ -1,4 +1,4 @@
-/** Asks a master for the code of a link that signs a browser in, once. */
+/** Asks a master for a one-time code that signs a browser in by a link. */
 import type { ApiClient } from '../api-client.js';
 
 /** Returns the link `<address>/ui/#code=<code>`. Throws a ClientError, also when the master serves no dashboard. */
