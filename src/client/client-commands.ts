@@ -22,7 +22,7 @@ const FOOTER = [
   'start, token, join, import and store work on a directory of this machine; all others on a master anywhere.',
 ];
 
-/** The commands with `--watch` (`live/watch-list.ts`). */
+/** The commands that take `--watch` (`live/watch-list.ts`). */
 const WATCHED: ReadonlySet<CommandPath> = new Set([
   'instance list',
   'config list',

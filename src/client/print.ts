@@ -63,7 +63,7 @@ export async function write(stream: NodeJS.WritableStream, text: string): Promis
   });
 }
 
-/** True when nobody reads the stream any more. */
+/** True when the error means that the stream's reader has gone. */
 export function isGone(error: Error): boolean {
   return 'code' in error && (error.code === 'EPIPE' || error.code === 'ERR_STREAM_DESTROYED');
 }

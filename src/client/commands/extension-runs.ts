@@ -46,7 +46,7 @@ export async function runExtensionCommand(
   [name, ...words]: readonly [string, ...string[]],
 ): Promise<boolean> {
   const api = await host.open(options).catch(() => undefined);
-  // The time limit covers only this call, not the time in which a person types a password.
+  // The time limit excludes the time in which a person types a password.
   const known = await (api && listCommands(api, { timeoutMs: PATIENCE_MS }).catch(() => undefined));
   if (api === undefined || known?.some((one) => one.name === name) !== true) return false;
   const path = `/extensions/commands/${pathPart(name)}`;

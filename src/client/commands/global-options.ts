@@ -17,7 +17,10 @@ export function addGlobalOptions(program: Command): void {
     });
 }
 
-/** Removes a group's defaults for options that the command has too: the parser would prefer the group's. */
+/**
+ * Settles an option that the command and its group share. A value typed for the group goes to the command, because the
+ * parser would otherwise prefer the group's default.
+ */
 function settle(command: Command, group: Command): void {
   for (const option of group.options) {
     const name = option.attributeName();

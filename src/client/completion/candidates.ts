@@ -104,7 +104,7 @@ async function argument(
   return (await Promise.all(sources.map((source) => names(source)))).flat();
 }
 
-/** Returns local files, templates, and the files of the typed template. */
+/** Returns the files of a typed template; before its colon, the templates and local files. */
 async function places(typed: string, names: NameSource): Promise<readonly KnownWord[]> {
   const [template = '', path] = typed.split(':', 2);
   if (path !== undefined)

@@ -134,7 +134,9 @@ function givenUp(name: string, complaint: Complaint): ClientError {
   return new ClientError(EXIT.failed, `not saved: ${why}`);
 }
 
-/** Keeps the person's text in a file, if it was changed. Returns the error, with the path of that file. */
+/**
+ * Keeps the person's text in a file, if it was changed. Returns the error to throw; a ClientError then names the file.
+ */
 async function keepText(error: unknown, { path, original }: Work): Promise<unknown> {
   const text = withoutComment(await readFile(path, 'utf8').catch(() => ''));
   if (text.trim() === '' || text === original) {
@@ -149,7 +151,7 @@ async function keepText(error: unknown, { path, original }: Work): Promise<unkno
   });
 }
 
-/** Removes a file if possible. A failure is ignored, because the change is already made. */
+/** Removes the file and its directory. A leftover harms nobody, so a failure is ignored. */
 async function removeFile(path: string): Promise<void> {
   const directory = dirname(path);
   try {

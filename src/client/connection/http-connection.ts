@@ -228,7 +228,7 @@ export class HttpConnection implements ApiConnection {
       }
     }
     const body = Readable.from(read(), { objectMode: false });
-    // Closing a body that was never read does not close the response: destroy the response here.
+    // A body closed before its first read never enters `read`, so the response must be destroyed here.
     body.once('close', () => response.destroy());
     return body;
   }
@@ -272,7 +272,7 @@ function isReset(error: unknown): boolean {
   return isCut || (error instanceof Error && error.message === 'aborted');
 }
 
-/** True when a request without an answer may have changed something. */
+/** True when a request with this method may have changed something, even though no answer arrived. */
 function isChange(method: string): boolean {
   return method !== 'GET';
 }

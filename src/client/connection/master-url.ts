@@ -16,7 +16,7 @@ export function parseMasterUrl(text: string, from: string): string {
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw usageError(`${from} must begin with https:// or http://, ${example}`);
-  // The message omits the URL, because it holds a user name or a password.
+  // Leave the URL out of the message, because it holds a user name or a password.
   if (url.username !== '' || url.password !== '')
     throw usageError(`${from} must be without user and password: ${example}`);
   if (url.search !== '' || url.hash !== '')

@@ -1,4 +1,4 @@
-/** Connects to the node of a root directory, found or given, with the key in its `data/admin.key`. */
+/** Finds the node whose root is named or holds the current directory, and its key `data/admin.key`. */
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { dirname, join, resolve } from 'node:path';

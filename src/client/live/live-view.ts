@@ -1,4 +1,4 @@
-/** Redraws a view when the change stream reports a change of its topics, at most once per `everyMs`. */
+/** Redraws a view after changes in its topics, at most once per `everyMs`. */
 import { setTimeout as pause } from 'node:timers/promises';
 import type { RunCall } from '../../command-tree/commands.js';
 import type { ApiClient } from '../api-client.js';
