@@ -1,4 +1,4 @@
-/** Lets some options stand before the command too: `drover --context prod instance list`. */
+/** Accepts some options before the command too: `drover --context prod instance list`. */
 import type { Command, Option } from 'commander';
 import { pathOf } from '../../command-tree/help/usage.js';
 import { usageError } from '../../command-tree/runs/client-error.js';

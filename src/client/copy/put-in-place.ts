@@ -64,7 +64,7 @@ export async function putDirectory(
 }
 
 /**
- * Returns the directories to create. Throws a ClientError when a link, or a path of another kind, stands where an entry
+ * Returns the directories to create. Throws a ClientError when a link, or a path of another kind, is where an entry
  * must go.
  */
 async function missingDirectories(
