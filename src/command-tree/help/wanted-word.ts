@@ -3,7 +3,7 @@ import type { Command, Option } from 'commander';
 
 export interface KnownWord {
   readonly word: string;
-  /** What the word does, for the reader; '': the name says enough. */
+  /** The meaning of the word, for the reader; '': the name says enough. */
   readonly about: string;
 }
 

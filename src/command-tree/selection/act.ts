@@ -26,7 +26,7 @@ export interface InstanceMessage {
 
 /** A question before a command acts on more than one named instance. */
 export interface Question {
-  /** What the command would do, such as `3 instances are stopped`. */
+  /** The effect of the command, such as `3 instances are stopped`. */
   readonly what: string;
   /** The lines that name the instances. */
   readonly list: readonly string[];
