@@ -83,7 +83,7 @@ async function keepFiles(
     named[field] = file.name;
   }
   await secrets.file('cluster.key').write(clusterKey);
-  // What it was as a wrapper is over, and the authority comes from the state.
+  // Remove the files of the former wrapper. The authority is a part of the master's state.
   for (const name of ['member.json', 'joining.json', 'masters.json', 'authority.pem', 'server.json'])
     await secrets.file(name).remove();
   return named;

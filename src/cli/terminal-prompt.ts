@@ -16,7 +16,7 @@ const MAX_WAITING = 100;
 const STAYING =
   'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C twice ends both; "help" shows all commands.\n';
 
-/** What the prompt runs, once the node is up. */
+/** The commands of the running node, and the effect of Ctrl-C on it. */
 interface PromptNode {
   readonly commands: {
     run(line: string, session: CommandSession & { readonly access: null }): Promise<unknown>;
