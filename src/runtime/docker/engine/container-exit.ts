@@ -23,7 +23,8 @@ export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerSt
   return {
     ...exit,
     at: instantOf(finishedAt) ?? now,
-    // The engine also says so when only a child was killed and the program ended by itself later.
+    // Require SIGKILL too: the engine also reports out of memory when only a child was killed and the program ended by
+    // itself later.
     ...(isOutOfMemory && exit.signal === 'SIGKILL' && { isOutOfMemory: true }),
   };
 }
