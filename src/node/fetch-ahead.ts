@@ -63,7 +63,9 @@ export class FetchAhead {
     await this.#fetching;
   }
 
-  /** Begins the due fetches after a short wait. Without a connection the digests stay due until `connected`. */
+  /**
+   * Begins the due fetches after a short wait. While there is no connection, the digests stay due until `connected`.
+   */
   #beginSoon(): void {
     const { clock, isConnected } = this.#options;
     if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || !isConnected()) return;

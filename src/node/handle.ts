@@ -75,7 +75,7 @@ export const handleRecordSchema = z.object({
   readiness: readinessSchema.nullable().default(null),
   /** The warnings of the last install, for a person; null: there were none. */
   warning: z.string().nullable().default(null),
-  /** Number of the first line in the log that `run` wrote. Kept where readiness asks for a line. */
+  /** The number of the first line in the log that `run` wrote. Kept only when the readiness check looks for a line. */
   logFrom: z.int().default(1),
   /** The port that `run` was started with; null: the run has no port. Absent: unknown, as in older handles. */
   port: z.int().nullable().optional(),

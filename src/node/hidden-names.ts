@@ -1,6 +1,6 @@
 /**
- * The names of a root that other users of the machine could take before the root does: a directory under /tmp, and
- * sockets in the kernel's single table of abstract names. The names are random and kept in the root's data.
+ * The names that other users of the machine could take before this root does: a directory under /tmp, and sockets in
+ * the kernel's table of abstract names. The names are random and kept in the root's data.
  */
 import { randomBytes } from 'node:crypto';
 import {

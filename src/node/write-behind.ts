@@ -78,7 +78,7 @@ export class WriteBehind {
     this.#writing ??= this.#writeLater();
   }
 
-  /** Resolves when everything put so far is on disk. Waits for the next batch; `flush` does not. */
+  /** Resolves when every value put so far is on disk. Waits for the next batch, while `flush` writes at once. */
   async written(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
@@ -126,7 +126,7 @@ export class WriteBehind {
       // Retry a failed batch, but keep newer values of the same keys.
       if (!isWritten && !this.#isStopping) this.#waiting = new Map([...batch, ...this.#waiting]);
       for (const resolve of awaitingTry) resolve();
-      // A caller that has asked during this try waits for the next try.
+      // Do not pause when a caller asked for a write during this one: that caller waits for the next write.
       if (this.#waiting.size === 0 || this.#awaitingTry.length > 0) continue;
       await this.#pause(isWritten ? GATHER_MS : RETRY_MS);
     }
