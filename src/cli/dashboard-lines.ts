@@ -1,4 +1,6 @@
-/** What a start says of the dashboard: on a terminal a link that signs in, elsewhere only where it is. */
+/**
+ * The lines about the dashboard that a start prints: on a terminal a link that signs in, elsewhere only the address.
+ */
 import { ApiClient } from '../client/api-client.js';
 import { HttpConnection } from '../client/connection/http-connection.js';
 import { targetOfRoot } from '../client/contexts/own-root.js';
@@ -7,12 +9,12 @@ import type { Daemon } from '../daemon/daemon.js';
 import { shellWord } from '../model/words.js';
 
 interface DashboardLinesOptions {
-  /** Only a person reads the lines, and no log keeps the link. */
+  /** True: the output is a terminal. Only then the link that signs in is printed, because no log keeps it. */
   readonly isTerminal: boolean;
   readonly version: string;
 }
 
-/** Empty when there is no dashboard. */
+/** The lines about the dashboard; empty when there is no dashboard. */
 export async function dashboardLines(
   { paths: { root }, apiUrl, dashboard }: Pick<Daemon, 'paths' | 'apiUrl' | 'dashboard'>,
   { isTerminal, version }: DashboardLinesOptions,

@@ -1,4 +1,6 @@
-/** `drover import`: takes over what another tool ran, from files of this machine. It needs no master. */
+/**
+ * `drover import`: turns what another tool ran into configurations, from files of this machine. No master is needed.
+ */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { write } from '../client/print.js';
@@ -7,7 +9,7 @@ import { readPm2 } from '../import/pm2/source.js';
 import { readUniverse } from '../import/universe/source.js';
 import { DroverError } from '../model/errors.js';
 
-/** Prints the report. Throws a ClientError after it when something could not be taken. */
+/** Imports a directory and prints the report. Then throws a ClientError when something could not be imported. */
 export async function importUniverse(directory: string, options: ImportOptions): Promise<void> {
   const from = resolve(directory);
   const [source, target] = await Promise.all([from, resolve(options.root)].map(realPathOf));
@@ -19,7 +21,10 @@ export async function importUniverse(directory: string, options: ImportOptions):
   await print(await importDrafts('universe', from, await readUniverse(from), options));
 }
 
-/** `env`: which `env_<name>` of the apps goes over their `env`. Prints and throws as `importUniverse`. */
+/**
+ * Imports PM2 apps. `env`: the name of the `env_<name>` block that overrides each app's `env`. Prints and throws like
+ * `importUniverse`.
+ */
 export async function importPm2(
   file: string,
   { env, ...options }: ImportOptions & { readonly env?: string },

@@ -1,4 +1,4 @@
-/** The words and options of `drover import`. What it does is loaded when it is called. */
+/** The arguments and options of `drover import`. The code behind them is loaded when the command is called. */
 import { type Command, Option } from 'commander';
 import type { ImportOptions } from '../import/import.js';
 

@@ -26,7 +26,7 @@ export class InterruptGuard {
     return 'ask';
   }
 
-  /** Called when a line is entered: the next press asks again. */
+  /** Called when a line is entered: the next press counts as a first press again. */
   reset(): void {
     this.#askedAt = undefined;
   }

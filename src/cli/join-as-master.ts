@@ -1,4 +1,6 @@
-/** `drover join --as-master`: gets what a master of the cluster needs, and writes it into the root. */
+/**
+ * `drover join --as-master`: asks the cluster for the secrets and settings of a master, and writes them into the root.
+ */
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { writeAdminKey } from '../access/admin-key-file.js';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
@@ -59,12 +61,15 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
     nodeId,
     address: address ?? localAddress,
   });
-  // Last: a root with this key is a master's, and does not join again.
+  // Write this key last: a root that has the key belongs to a master and cannot join again.
   if (adminKey !== undefined) await writeAdminKey(paths.adminKey, adminKey);
   return describe({ paths, dialer, nodeId, address: written.address, endpoints: store.endpoints });
 }
 
-/** Writes the secrets and answers with the settings that name them. The key comes last: with it the rest is complete. */
+/**
+ * Writes the secrets and answers with the settings that name their files. The cluster key is written last, when all
+ * other files are complete.
+ */
 async function keepFiles(
   { store, files, clusterKey }: MasterHandover,
   secrets: SecretDirectory,
@@ -78,7 +83,7 @@ async function keepFiles(
     named[field] = file.name;
   }
   await secrets.file('cluster.key').write(clusterKey);
-  // What it was as a wrapper is over, and the authority comes from the state.
+  // Remove the files of the former wrapper. The authority is a part of the master's state.
   for (const name of ['member.json', 'joining.json', 'masters.json', 'authority.pem', 'server.json'])
     await secrets.file(name).remove();
   return named;

@@ -21,12 +21,15 @@ import { SecretDirectory } from '../node/secret-files.js';
 import { becomeMaster } from './join-as-master.js';
 
 export interface JoinOptions {
-  /** `host:port`. */
+  /** The cluster address of the master, as `host:port`. */
   readonly master: string;
   readonly nodeId?: string;
   readonly address?: string;
   readonly asMaster?: true;
-  /** Told in one line that the masters elect a leader, which is waited for. Absent: it fails at once instead. */
+  /**
+   * Called with a line that says that the masters elect a leader, and the join waits for them. Absent: the join fails
+   * at once instead.
+   */
   readonly say?: (line: string) => void;
 }
 
@@ -86,7 +89,7 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
   });
 }
 
-/** Asks again while no master leads: then nothing came of the question. */
+/** Repeats the question while no master leads. The repetition is safe, because no master acted on the question. */
 async function untilLed<T>(ask: () => Promise<T>, say: JoinOptions['say']): Promise<T> {
   const patience = new ElectionPatience(say);
   for (;;) {
@@ -99,7 +102,7 @@ async function untilLed<T>(ask: () => Promise<T>, say: JoinOptions['say']): Prom
   }
 }
 
-/** Works in a root that no daemon has, and makes what it lacks. */
+/** Runs `work` under the lock of a root that no daemon uses. Makes missing directories first. */
 async function underLock(root: string, work: (paths: RootPaths) => Promise<string>): Promise<string> {
   const paths = await prepareRoot(root);
   const lock = await acquireRootLock(paths);
@@ -110,7 +113,7 @@ async function underLock(root: string, work: (paths: RootPaths) => Promise<strin
   }
 }
 
-/** Checked here: the master's answer to a wrong one would not name the option. */
+/** Check the name here: the master's answer to a wrong name would not mention the option. */
 function nodeIdOf(text: string | undefined): string | undefined {
   const { success, error } = nameSchema.optional().safeParse(text);
   if (success) return text;
@@ -126,7 +129,7 @@ function parseMaster(text: string): HostPort {
   );
 }
 
-/** Refuses the root of a master: what it is joined to, or its own state, would be neither used nor removed. */
+/** Refuses the root of a master: the join would neither use nor remove the master's state. */
 async function refuseMaster(directory: string, present: NodeConfiguration | undefined): Promise<void> {
   const isThere = await stat(join(directory, 'data', 'admin.key')).then(
     () => true,

@@ -12,7 +12,7 @@ import { addImportCommands } from './import-program.js';
 import type { JoinOptions } from './join-command.js';
 import type { StartOptions } from './start-command.js';
 
-/** Its commands throw, a CommanderError for what is typed wrong; they end no process. */
+/** Builds the program. Its commands end no process; they throw, and for wrong arguments they throw a CommanderError. */
 export function buildProgram(version: string): Command {
   const program = new Command('drover')
     .description(
@@ -22,7 +22,7 @@ export function buildProgram(version: string): Command {
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void write(process.stdout, text),
-      // The executable prints the error.
+      // Print nothing here: the executable prints the error.
       outputError: () => undefined,
     })
     .helpCommand(false);
@@ -93,7 +93,8 @@ export function buildProgram(version: string): Command {
 }
 
 /**
- * Adds the commands on a master's state that run beside the master. It must be stopped, except for a backup of etcd.
+ * Adds the commands that work on the state of a master. The master must be stopped for them, except for a backup of
+ * etcd.
  */
 function addStoreCommands(program: Command): void {
   const store = program.command('store').description("move, back up and restore a master's state");

@@ -15,13 +15,13 @@ const SHOWN_AT_MOST = 10;
 
 interface Ending {
   readonly isEnding: boolean;
-  /** Ends the node as SIGTERM does, but with this line on standard error and exit code 1. */
+  /** Ends the node as SIGTERM does, but prints this line on standard error and uses exit code 1. */
   fail(line: string): void;
 }
 
 /**
- * Handles the signals of this process. A signal that comes while the node still starts takes effect after the start.
- * `onEnding` is called at the first; it may end a start that waits.
+ * Handles the signals of this process. A signal during the start takes effect after the start. `onEnding` is called at
+ * the first signal and may end a start that waits.
  */
 export function handleSignals(
   starting: Promise<StartedNode>,
@@ -33,10 +33,10 @@ export function handleSignals(
   const endWith = (how: (daemon: StartedNode) => Promise<void>, exitCode = 0): void => {
     isEnding = true;
     onEnding();
-    // The caller of `starting` prints the error of a failed start.
+    // Ignore a failed start here: the caller of `starting` prints its error.
     starting.then((daemon) => endBy(daemon, how, exitCode), ignore);
   };
-  // SIGHUP: the terminal went away, which is no reason to end the instances.
+  // SIGHUP only says that the terminal went away: the instances keep running.
   for (const signal of ['SIGTERM', 'SIGHUP'] as const)
     process.on(signal, () =>
       endWith(async ({ logger }) =>
@@ -79,7 +79,7 @@ async function stopInstances(daemon: StartedNode): Promise<void> {
   process.stdout.write('All instances have stopped.\n');
 }
 
-/** Describes what SIGINT does while the instances `alive` live, for the sentence `Ctrl-C again within 5 s ...`. */
+/** Describes the effect of SIGINT while the instances `alive` run, for the sentence `Ctrl-C again within 5 s ...`. */
 export function describeInterrupt(alive: readonly string[]): string {
   if (alive.length === 0) return 'stops Drover; no instance runs here';
   const them = alive.length === 1 ? 'it' : 'them';
@@ -97,7 +97,7 @@ function shortList(ids: readonly string[]): string {
   return ids.slice(0, SHOWN_AT_MOST).join(', ') + (ids.length > SHOWN_AT_MOST ? ' ...' : '');
 }
 
-/** Does `how`, then stops the node and ends the process. */
+/** Runs `how`, then stops the node and ends the process. */
 async function endBy(
   daemon: StartedNode,
   how: (daemon: StartedNode) => Promise<void>,

@@ -30,7 +30,7 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
     process.exit(1);
   };
   const ending = new AbortController();
-  // Loaded only here: `--help` and `--version` do not wait for it, and signals are handled while it loads.
+  // Load the daemon only here: `--help` and `--version` do not wait for it, and signals are handled meanwhile.
   const starting = import('../daemon/start-daemon.js').then(({ startDaemon }) =>
     startDaemon({
       root,

@@ -1,6 +1,6 @@
 /**
- * The prompt of a node that was started from a terminal: commands with history and completion. Log lines appear
- * above the line that is being typed. It does not know what the commands do.
+ * The prompt of a node that was started from a terminal: commands with history and completion. Log lines appear above
+ * the line that is being typed. This file does not know what the commands do.
  */
 import { readFileSync } from 'node:fs';
 import { clearScreenDown, createInterface, cursorTo, type Interface, moveCursor } from 'node:readline';
@@ -11,12 +11,12 @@ import { InterruptGuard, SECOND_PRESS_MS } from './interrupt-guard.js';
 
 const PROMPT = 'drover> ';
 const HISTORY = 200;
-/** The most commands that wait. More lines at once were pasted by mistake. */
+/** The most commands that wait. A longer queue was pasted by mistake. */
 const MAX_WAITING = 100;
 const STAYING =
   'Drover goes on. "stop" ends Drover and leaves the instances running; Ctrl-C twice ends both; "help" shows all commands.\n';
 
-/** What the prompt runs, once the node is up. */
+/** The commands of the running node, and the effect of Ctrl-C on it. */
 interface PromptNode {
   readonly commands: {
     run(line: string, session: CommandSession & { readonly access: null }): Promise<unknown>;
@@ -46,7 +46,7 @@ export class TerminalPrompt {
     output.on('error', ignore);
   }
 
-  /** Prints whole lines, above the prompt while it is shown. Works before `start` and after `stop`, too. */
+  /** Prints whole lines, above a visible prompt. Works before `start` and after `stop`, too. */
   write(text: string): void {
     const readline = this.#readline;
     if (readline === undefined) {
@@ -55,7 +55,7 @@ export class TerminalPrompt {
     }
     const rows = this.#clear(readline);
     this.#output.write(text.endsWith('\n') ? text : `${text}\n`);
-    // The next drawing goes up by as many rows as the last one took.
+    // Move the cursor down as many rows as the prompt had: readline moves up by that number before it draws.
     this.#output.write('\n'.repeat(rows));
     readline.prompt(true);
   }
@@ -104,7 +104,7 @@ export class TerminalPrompt {
     readline.close();
   }
 
-  /** Opens the prompt again after Ctrl-D, which closes readline. A terminal that is gone closes it for good. */
+  /** Opens the prompt again after Ctrl-D, which closes readline. When the terminal is gone, the prompt stays closed. */
   #closed(readline: Interface): void {
     if (this.#readline !== readline) return;
     this.#close();
@@ -147,7 +147,7 @@ export class TerminalPrompt {
         access: null,
         address: null,
         signal: this.#stopping.signal,
-        // Some terminals do not know their width and say 0.
+        // Some terminals report a width of 0.
         columns: this.#output.columns || undefined,
         write: (text) => this.write(text),
       });
@@ -163,7 +163,7 @@ export class TerminalPrompt {
     process.kill(0, 'SIGTSTP');
   }
 
-  /** Removes prompt and typed text from the screen; returns how many rows above its last one they began. */
+  /** Removes prompt and typed text from the screen. Returns how many rows above the cursor they began. */
   #clear(readline: Interface): number {
     const { rows } = readline.getCursorPos();
     moveCursor(this.#output, 0, -rows);
@@ -173,15 +173,16 @@ export class TerminalPrompt {
   }
 }
 
-/** True when a person can type here: this process may read from the terminal and write to it. `term` is $TERM. */
+/** True when a person can type commands: this process may read from the terminal and write to it. `term` is $TERM. */
 export function canPrompt(term: string | undefined): boolean {
   return isatty(0) && isatty(1) && term !== 'dumb' && isForeground();
 }
 
-/** False for a job in the background: the system would stop it as soon as it read a key. */
+/** False for a job in the background: the system would stop the process at its first read from the terminal. */
 function isForeground(): boolean {
   try {
-    // pid (name) state ppid pgrp session tty tpgid ...; the name may hold any characters.
+    // The line is `pid (name) state ppid pgrp session tty tpgid ...`. Split at the last `) `, because the name may hold
+    // any characters.
     const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').at(-1)?.split(' ') ?? [];
     return fields[2] === fields[5];
   } catch {

@@ -7,7 +7,7 @@ import { createdTokenText } from '../command-tree/groups/tokens.js';
 import { plainLines } from '../command-tree/printed-text.js';
 import type { CreatedJoinToken } from '../operations/join-tokens.js';
 
-/** Returns the text to print. Throws a ClientError. */
+/** Makes a join token. Returns the text to print. Throws a ClientError. */
 export async function makeToken(
   root: string,
   token: InputOf<'cluster token create'>,

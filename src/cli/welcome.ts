@@ -15,9 +15,9 @@ const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 
 interface WelcomeOptions {
-  /** A prompt follows. */
+  /** True: a prompt follows the text. */
   readonly hasPrompt: boolean;
-  /** Returns the lines about the dashboard; empty: there is none. */
+  /** The lines about the dashboard; empty: there is no dashboard. */
   readonly dashboard: readonly string[];
 }
 

@@ -11,7 +11,10 @@ export interface TreeHost {
   perform(path: CommandPath, input: unknown, command: Command): Promise<void>;
   /** Prints what the help found. */
   show(shown: Shown, command: Command): Promise<void>;
-  /** Commands that are not in the tree, for the list of all: those that only a master can tell. Absent: none. */
+  /**
+   * Commands outside the tree for the list of all commands, because only a master knows them. Absent: there are no such
+   * commands.
+   */
   moreCommands?(
     command: Command,
   ): Promise<readonly { readonly usage: string; readonly description: string }[]>;
@@ -25,7 +28,7 @@ export function addCommands(program: Command, host: TreeHost): void {
   addHelpCommand(program, host);
 }
 
-/** Adds one command below `parent`. `name` is how it is called there; default: its own name. */
+/** Adds one command below `parent`. `name`: its name there; default: its own name. */
 export function addCommand(
   parent: Command,
   path: CommandPath,
@@ -36,13 +39,13 @@ export function addCommand(
   const command = parent.command(usage === undefined ? name : `${name} ${usage}`).description(about);
   host.addOptions(command, path);
   declare?.(command);
-  // The parser calls with the arguments, the options and itself.
+  // The parser passes the arguments, the options, and last the command itself.
   return command.action((...typed: unknown[]) =>
     host.perform(path, input(...(typed.slice(0, -1) as never[])), command),
   );
 }
 
-/** The group that the words lead to; those that are missing are added. */
+/** The group of these names. Adds missing groups. */
 function groupOf(program: Command, words: readonly string[]): Command {
   let group = program;
   for (const [depth, word] of words.entries()) {

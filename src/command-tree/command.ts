@@ -1,33 +1,35 @@
 /**
- * What a command is, apart from what it does: its words and options, and how its data is shown. The console and the
- * client share it. Nothing here or below imports a part of the daemon at run time, so that the client starts at once.
+ * What a command is, apart from what it does: its name and options, and how its data is printed. Console and client
+ * share it. Nothing here or below imports a part of the daemon at run time, so that the client starts at once.
  */
 import type { Command } from 'commander';
 import { type Cell, renderTable } from './table.js';
 
-/** How the reader sees it. */
+/** The reader's output: its width, its clock, and how much of a table it wants. */
 export interface View {
   /** Columns of the reader's terminal; undefined: tables are not cut. */
   readonly columns: number | undefined;
   /** Unix milliseconds by the clock of the master, for ages. */
   readonly now: number;
-  /** More columns, where a table has more. */
+  /** True: tables print their additional columns too. */
   readonly isWide: boolean;
 }
 
 /** How much of what a command did has failed. */
 export interface CommandFailure {
   readonly message: string;
-  /** For the client; undefined: that of any failure. */
+  /** The exit code of the client; undefined: the code of any failure. */
   readonly exitCode: number | undefined;
 }
 
-/** One command. `Input` is what was typed, parsed; `Data` is what the command found, as JSON holds it. */
+/** One command. `Input`: the parsed arguments and options. `Data`: what the command found, as JSON holds it. */
 export interface CommandDescription<Input, Data> {
-  /** Arguments, such as `<id>` or `[configuration]`; '' or absent: none, or `declare` adds them. */
+  /**
+   * Arguments, such as `<id>` or `[configuration]`; '' or absent: the command has no arguments, or `declare` adds them.
+   */
   readonly usage?: string;
   readonly about: string;
-  /** Adds options, and arguments that `usage` cannot say. */
+  /** Adds options, and arguments that the text of `usage` cannot express. */
   readonly declare?: (command: Command) => void;
   /** Takes the arguments in order, then the options. Throws DRV_COMMAND_INVALID. */
   readonly input: (...typed: never[]) => Input;
@@ -35,16 +37,18 @@ export interface CommandDescription<Input, Data> {
   readonly text: (data: Data, view: View, input: Input) => string | Promise<string>;
   /** The value that `-o json` prints, where the text needs more than that; absent: the data. */
   readonly json?: (data: Data) => unknown;
-  /** The names of what was found, for `-o name`; absent: the data has none. */
+  /** The names of the found objects, for `-o name`; absent: the objects have no names. */
   readonly names?: (data: Data) => readonly string[];
   /**
    * The destruction that a person confirms, such as `instance ab12cd is deleted`; absent or undefined: nothing is
    * destroyed.
    */
   readonly destroys?: (input: Input) => string | undefined;
-  /** True: its run may ask before it goes on (`RunCall.confirm`). */
+  /** True: the run may ask a person before it goes on (`RunCall.confirm`). */
   readonly mayAsk?: boolean;
-  /** The part that failed although the rest was done; printed after the data. Absent or undefined: nothing. */
+  /**
+   * The part that failed although other parts were done; printed after the data. Absent or undefined: nothing failed.
+   */
   readonly failure?: (data: Data) => CommandFailure | undefined;
 }
 
@@ -73,7 +77,7 @@ export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<
   return renderTable([], rows);
 }
 
-/** The sentence of an answer that is one. */
+/** The text of an answer that holds one sentence. */
 export function messageText({ message }: { readonly message: string }): string {
   return message;
 }

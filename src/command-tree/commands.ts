@@ -55,7 +55,7 @@ export interface RunCall {
   readonly signal: AbortSignal;
   /** Prints lines for people before the command is done. Says nothing to programs. */
   say(text: string): void;
-  /** Asks before more is done than was named. Throws without a yes. */
+  /** Asks before the command does more than was named. Throws without a yes. */
   readonly confirm: Asker;
 }
 
@@ -64,19 +64,19 @@ export type CommandRuns = {
   readonly [P in CommandPath]: (input: InputOf<P>, call: RunCall) => DataOf<P> | Promise<DataOf<P>>;
 };
 
-/** The result of a command in the forms that it can be printed in. */
+/** The result of a command in every form of output. */
 export interface Shown {
   json(): unknown;
   text(view: View): string | Promise<string>;
-  /** Undefined: what was found has no names. */
+  /** The names of the found objects, for `-o name`; undefined: the objects have no names. */
   readonly names: (() => readonly string[]) | undefined;
-  /** Undefined: all was done. */
+  /** The part that failed; undefined: everything was done. */
   readonly failure?: CommandFailure | undefined;
-  /** Undefined: the command does not offer it. */
+  /** The Markdown of the result; undefined: the command does not offer Markdown. */
   readonly markdown?: () => string;
 }
 
-/** A description whose types nobody needs. */
+/** A description whose type parameters do not matter. */
 type AnyDescription = Omit<CommandDescription<never, never>, 'input'> & {
   readonly input: (...typed: never[]) => unknown;
 };
@@ -94,14 +94,14 @@ export function mayDestroy(path: string): boolean {
   return known !== undefined && descriptionOf(known).destroys !== undefined;
 }
 
-/** Runs a command. `input` is what its own description made of the typed words. Throws what the run throws. */
+/** Runs a command. `input`: what the command's description made of the typed words. Throws what the run throws. */
 export async function runCommand(
   runs: CommandRuns,
   path: CommandPath,
   input: unknown,
   call: RunCall,
 ): Promise<Shown> {
-  // The path ties description and run together; TypeScript sees only that there are many of each.
+  // The cast is safe because description and run have the same path; TypeScript cannot see that.
   const { text, json, names, failure } = descriptionOf(path);
   const run = runs[path] as (input: unknown, call: RunCall) => unknown;
   const data = (await run(input, call)) as never;

@@ -1,6 +1,6 @@
 /**
- * Describes what is amiss beside the configurations in force: files that are broken or warned of, and instances that
- * outlived their file.
+ * Describes problems beside the configurations in force: files with errors or warnings, and instances that outlived
+ * their file.
  */
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { countText } from '../model/words.js';
@@ -14,7 +14,7 @@ export function describeFileError(error: ConfigurationFileError): string {
   return `${place}${whose}: ${field === null || message.startsWith(field) ? '' : `${field}: `}${message}`;
 }
 
-/** Lines to add below other output; none when no file is broken. */
+/** Lines to add below other output; no lines when no file is broken. */
 export function describeFileErrors(errors: readonly ConfigurationFileError[]): string[] {
   if (errors.length === 0) return [];
   return [
@@ -23,13 +23,13 @@ export function describeFileErrors(errors: readonly ConfigurationFileError[]): s
   ];
 }
 
-/** Lines to add below other output; none without warnings. */
+/** Lines to add below other output; no lines when there are no warnings. */
 export function describeWarnings(texts: readonly string[]): string[] {
   if (texts.length === 0) return [];
   return ['warnings (in force, but without the effect that was meant):', ...texts.map((text) => `  ${text}`)];
 }
 
-/** Lines to add below other output; none when every instance has its configuration. */
+/** Lines to add below other output; no lines when every instance has its configuration. */
 export function describeRemoved(removed: readonly RemovedConfiguration[]): string[] {
   if (removed.length === 0) return [];
   return [

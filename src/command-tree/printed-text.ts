@@ -13,7 +13,7 @@ export function jsonText(value: unknown): string {
   return `${escapeControl(text)}\n`;
 }
 
-/** The same on one line. */
+/** Returns JSON on one line that ends with a newline and holds no control characters. */
 export function jsonLine(value: unknown): string {
   return `${escapeControl(JSON.stringify(value))}\n`;
 }

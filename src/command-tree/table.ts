@@ -35,7 +35,7 @@ export async function renderTable(
   const texts = rows.map((row) => row.map(textOf));
   const all = head.length === 0 ? texts : [head, ...texts];
   const colWidths = withinColumns(widthsOf(all), columns);
-  // Loaded with the first table: the help of the client needs none.
+  // Load the package with the first table: the client's help prints none and starts sooner without it.
   const { default: Table } = await import('cli-table3');
   const lines: string[] = [];
   for (let from = 0; from < all.length; from += ROWS_AT_ONCE) {

@@ -22,14 +22,14 @@ import { buildTree } from './tree.js';
 
 /** Less than the 60 s of a request, so that its answer can still say that the time was over. */
 const MAX_MS = 55_000;
-/** A longer line is a mistake or an attack. */
+/** The most characters of a line. A longer line is a mistake or an attack. */
 const MAX_LINE_CHARS = 64 * 1024;
 /** The name of the node's own terminal in the audit trail. No key can have it. */
 const TERMINAL = 'terminal';
 
 export class Commands implements CommandRunner {
   readonly #dependencies: CommandDependencies;
-  /** The caller of what is typed at the node's own terminal. */
+  /** The caller for lines typed at the node's own terminal. */
   readonly #terminal: Access;
 
   constructor(dependencies: CommandDependencies) {
@@ -54,7 +54,7 @@ export class Commands implements CommandRunner {
     return { isOk };
   }
 
-  /** In the form of node:readline. */
+  /** Completes a line. The answer has the form that node:readline wants. */
   complete(line: string): [string[], string] {
     return completionsOf(this.#silentTree(), this.#dependencies, line);
   }
@@ -72,7 +72,7 @@ export class Commands implements CommandRunner {
     });
   }
 
-  /** A tree to be looked at: none of its commands is run. */
+  /** A tree for completion and for the list of commands: none of its commands is run. */
   #silentTree(): Command {
     const output = new CommandOutput(() => undefined);
     const { signal } = new AbortController();
@@ -95,7 +95,7 @@ export class Commands implements CommandRunner {
       return true;
     } catch (error) {
       if (isHelp(error)) return true;
-      // The output has no reader any more.
+      // Print no error: the caller has gone.
       if (session.signal.aborted) return false;
       if (error instanceof PartFailed && error.isTold) return false;
       const message = describeFailure(error, logger);
@@ -149,7 +149,10 @@ function subjectOf(words: readonly string[], { program, command }: Ran): string 
   return subjectOfUnknown(words, new Set(groups));
 }
 
-/** True also when the rest of the line is wrong, because a program that asked for JSON can read nothing else. */
+/**
+ * True when the line asks for JSON output, even when the rest of the line is wrong: a program that asked for JSON can
+ * read nothing else.
+ */
 function asksForJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');
   return /(?:^| )(?:-o ?|--output[= ])json(?: |$)/.test(words.slice(0, end < 0 ? undefined : end).join(' '));

@@ -11,7 +11,7 @@ export type CompletionNeeds = Pick<
   'instances' | 'configurations' | 'nodes' | 'keys' | 'sessions' | 'templates'
 >;
 
-/** A longer list helps no reader. */
+/** The most candidates of one completion: a longer list helps no reader. */
 const MAX_CANDIDATES = 50;
 
 /** Returns candidates for the last word of the line, and that word, in the form of node:readline. */

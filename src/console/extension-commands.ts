@@ -23,7 +23,7 @@ function addExtensionCommand(
     .usage(usage)
     .helpOption(false)
     .argument('[words...]')
-    // The extension parses its words itself, options included.
+    // Drover does not know the options of the extension's command: the extension parses them.
     .allowUnknownOption()
     .passThroughOptions()
     .action(async (words: readonly string[]) => {

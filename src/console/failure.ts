@@ -11,10 +11,10 @@ import type { Logger } from '../telemetry/logger.js';
 const MAX_CHARS = 2000;
 const INVALID: ErrorCode = 'DRV_COMMAND_INVALID';
 
-/** A part of what a command was to do failed. Its output named which. */
+/** A part of a command failed. The output of the command named that part. */
 export class PartFailed extends Error {
   override readonly name = 'PartFailed';
-  /** The output was for a program, and has no room for a sentence beside it. */
+  /** True: print no error, because the output is for a program and another sentence would spoil it. */
   readonly isTold: boolean;
 
   constructor(message: string, isTold: boolean) {
@@ -29,7 +29,7 @@ export function describeFailure(error: unknown, logger: Logger): string {
   if (error instanceof ClientError) return cutText(error.message, MAX_CHARS);
   if (error instanceof CommanderError) return cutText(parserMessage(error), MAX_CHARS);
   if (error instanceof DroverError) {
-    // The log keeps the error for the author of the extension.
+    // The author of the extension finds the stack in the log only.
     if (error.code === 'DRV_EXTENSION_FAILED')
       logger.warn({ err: error }, `an extension's command failed: ${error.message}`);
     return cutText(error.message, MAX_CHARS);

@@ -11,14 +11,14 @@ import {
   isEndpointMissing,
 } from '../command-tree/runs/client-error.js';
 
-/** See `ApiServer.ask`. */
+/** Answers a request in this process; see `ApiServer.ask`. */
 export type Ask = (caller: Access, request: OwnRequest) => Promise<OwnAnswer>;
 
 interface Caller {
   readonly access: Access;
   /** The address of the client; null: the node's own terminal. */
   readonly address: string | null;
-  /** Once it aborts, nothing more is asked: its reason is thrown. */
+  /** Once this signal aborts, no further call is made, and its reason is thrown. */
   readonly signal: AbortSignal;
 }
 

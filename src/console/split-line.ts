@@ -1,7 +1,7 @@
 /** Splits a typed line into words. */
 import { parseArgsStringToArgv } from 'string-argv';
 
-/** `instance execute <id> <everything else>`, with its options before the id. */
+/** `instance execute <id> <text>`, with options before the id. */
 const EXECUTE = /^\s*(instance\s+execute\s+(?:(?:-o\s*|--output[\s=])\S+\s+)?[^\s-]\S*)\s+(\S[\s\S]*)$/;
 const WHOLLY_QUOTED = /^"([^"]*)"\s*$|^'([^']*)'\s*$/;
 

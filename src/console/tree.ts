@@ -27,7 +27,7 @@ export function buildTree(context: CommandContext): Command {
     .configureOutput({
       writeOut: (text) => output.print(text),
       writeErr: (text) => output.print(text),
-      // The command runner prints the error.
+      // Print nothing here: the command runner prints the error.
       outputError: () => undefined,
       getOutHelpWidth: () => columns ?? HELP_COLUMNS,
       getErrHelpWidth: () => columns ?? HELP_COLUMNS,
@@ -58,7 +58,7 @@ export function buildTree(context: CommandContext): Command {
       const { yes } = command.opts<{ readonly yes?: true }>();
       const confirm: Asker = async ({ what, list }) => {
         if (yes === true) return;
-        // Nobody can be asked here.
+        // The console cannot ask a person, so it prints the list and throws.
         say(list.join('\n'));
         throw new DroverError('DRV_COMMAND_INVALID', `${what}: nothing was done yet, add --yes to do it`);
       };

@@ -19,9 +19,9 @@ export function thisMachine(): Machine {
 }
 
 /**
- * The capacity that the node offers. CPU is given out `cpuOvercommit` times, because few programs use their cores all
- * the time. RAM is given out once, because a process that finds no RAM is ended. `maxCpu` and `maxRamMB` go before what
- * the machine has.
+ * The capacity that the node offers; `maxCpu` and `maxRamMB` replace the machine's values. CPU is offered
+ * `cpuOvercommit` times, because few programs use their cores all the time. RAM is offered once, because a process
+ * without RAM is killed.
  */
 export function capacityOf(
   { maxRamMB, maxCpu, cpuOvercommit }: NodeConfiguration,

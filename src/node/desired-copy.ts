@@ -1,6 +1,6 @@
 /**
- * The desired state of this node, as the master last said it. The copy is kept on the node's own disk, so that the node
- * goes on without its master. The feed writes the copy; the wrapper's reconcilers read it.
+ * The desired state of this node, as the master last sent it. The copy is on the node's own disk, so that the node
+ * works without its master. The feed writes the copy; the wrapper's reconcilers read it.
  */
 import { z } from 'zod';
 import {
@@ -25,7 +25,7 @@ export interface Desired {
   readonly configuration: Configuration;
 }
 
-/** Whether the next master may have an older store than this node has seen. The first snapshot ends it. */
+/** True while a master with an older store than this node has seen is accepted. The first snapshot ends that. */
 export interface OlderMaster {
   isAccepted: boolean;
 }
@@ -35,7 +35,7 @@ export class DesiredCopy implements FeedSink {
   readonly #older: OlderMaster | undefined;
   readonly #assignments = new Map<string, Assignment>();
   readonly #revisions = new Map<string, Configuration>();
-  /** Ids whose assignment cannot be read here, and ids that the master named without their assignment. */
+  /** Ids whose assignment this node cannot read, and ids that the master named without an assignment. */
   readonly #leftAlone = new Set<string>();
   #isConfirmed = false;
   #master: MasterAddress | undefined;
@@ -44,13 +44,13 @@ export class DesiredCopy implements FeedSink {
   readonly #listeners: ((id: string) => void)[] = [];
   readonly #snapshotListeners: ((isFirst: boolean) => void)[] = [];
 
-  /** `older` absent: a master whose store is older than what this node has seen is not taken. */
+  /** `older` absent: a master with an older store than this node has seen is refused. */
   constructor(disk: WriteBehind, older?: OlderMaster) {
     this.#disk = disk;
     this.#older = older;
   }
 
-  /** Reads what an earlier run kept. Call once, before the feed starts. */
+  /** Reads the copy of an earlier daemon. Call once, before the feed starts. */
   async load(): Promise<void> {
     const revisions = await this.#disk.load(REVISIONS, (value) => configurationSchema.parse(value));
     for (const [hash, content] of revisions.readable) this.#revisions.set(hash, content);
@@ -65,12 +65,15 @@ export class DesiredCopy implements FeedSink {
     for (const line of lines.readable.values()) this.#line = line;
   }
 
-  /** Adds a listener, which hears that the desired state of `id` changed. */
+  /** Adds a listener that is called when the desired state of `id` changed. */
   onChange(listener: (id: string) => void): void {
     this.#listeners.push(listener);
   }
 
-  /** Adds a listener, which hears that a snapshot was applied, and whether it was the first in this run of the daemon. */
+  /**
+   * Adds a listener that is called after a snapshot. `isFirst`: the snapshot is the first one in this run of the
+   * daemon.
+   */
   onSnapshot(listener: (isFirst: boolean) => void): void {
     this.#snapshotListeners.push(listener);
   }
@@ -85,7 +88,7 @@ export class DesiredCopy implements FeedSink {
 
   /**
    * Resolves when the desired state of `id` is on disk, or cannot be written now. Call it before a start: a daemon that
-   * adopts the run must know how to stop it, and what shows that it is ready.
+   * adopts the run needs its stop and readiness settings.
    */
   async keep(id: string): Promise<void> {
     const { revision } = this.#assignments.get(id) ?? {};
@@ -104,8 +107,8 @@ export class DesiredCopy implements FeedSink {
   }
 
   /**
-   * True once a master has said, in this run of the daemon, everything that this node should hold. Before that, an
-   * instance that is missing here may only have missed the disk, and must not be ended.
+   * True once a master has named, in this run of the daemon, all instances of this node. Before that, an instance
+   * without an assignment must not be ended: its assignment may only be missing on disk.
    */
   get isConfirmed(): boolean {
     return this.#isConfirmed;
@@ -121,15 +124,15 @@ export class DesiredCopy implements FeedSink {
   }
 
   /**
-   * The revision of the master's store that was applied last; undefined: no master has said any, or any revision is
-   * taken.
+   * The newest applied revision of the master's store; undefined: no master has named a revision, or any store is
+   * accepted.
    */
   seen(): Seen | undefined {
     if (this.#seen === undefined || this.#older?.isAccepted === true) return undefined;
     return { revision: this.#seen, line: this.#line };
   }
 
-  /** The assignments whose revision's content is here too. */
+  /** The assignments for which this node also has the content of the revision. */
   held(): readonly Assignment[] {
     return [...this.#assignments.values()].filter(({ revision }) => this.#revisions.has(revision));
   }
@@ -146,7 +149,8 @@ export class DesiredCopy implements FeedSink {
     this.#line = line;
     this.#saw(snapshot.store);
     this.#apply(snapshot.assignments, dropped, snapshot.revisions);
-    // Only after a snapshot: within a connection the master sends the content of a revision once, and relies on it.
+    // Remove unused revisions only after a snapshot: the master sends a content once in a connection and expects this
+    // node to keep it.
     this.#collectRevisions();
     if (this.#older !== undefined) this.#older.isAccepted = false;
     for (const listener of this.#snapshotListeners) listener(isFirst);

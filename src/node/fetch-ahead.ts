@@ -11,8 +11,8 @@ import type { Desired } from './desired-copy.js';
 const BEGIN_AFTER_MS = 100;
 const FIRST_RETRY_MS = 1000;
 /**
- * The longest wait between two tries. Each try may bring much of a large tree: a full disk must not cause a load for
- * ever.
+ * The longest wait between two tries. Each try may transfer much of a large tree, so a full disk must not cause endless
+ * load.
  */
 const MAX_RETRY_MS = 300_000;
 
@@ -29,7 +29,7 @@ interface FetchAheadOptions {
 export class FetchAhead {
   readonly #options: FetchAheadOptions;
   readonly #backoff: Backoff;
-  /** Digests to be fetched, in the order in which they were heard of. */
+  /** Digests to fetch, in the order in which they were named. */
   readonly #due = new Set<string>();
   /** Digests that failed, each with the timer of the next try. */
   readonly #failed = new Map<string, TimerHandle>();
@@ -49,13 +49,13 @@ export class FetchAhead {
     this.#beginSoon();
   }
 
-  /** Tries everything that is missing at once, because the connection is back. */
+  /** Tries every missing tree at once, because the connection is back. */
   connected(): void {
     for (const digest of [...this.#failed.keys()]) this.#forget(digest);
     for (const id of this.#options.desired.ids()) this.changed(id);
   }
 
-  /** Begins no other fetch. The owner of the fetch under way ends it; `stop` waits for that. Idempotent. */
+  /** Begins no further fetch, and waits for the fetch under way, which its owner ends. Idempotent. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#begin?.cancel();
@@ -63,7 +63,9 @@ export class FetchAhead {
     await this.#fetching;
   }
 
-  /** Begins the due fetches in a moment. While there is no connection the digests stay due, until `connected`. */
+  /**
+   * Begins the due fetches after a short wait. While there is no connection, the digests stay due until `connected`.
+   */
   #beginSoon(): void {
     const { clock, isConnected } = this.#options;
     if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || !isConnected()) return;
@@ -71,7 +73,7 @@ export class FetchAhead {
       this.#begin = undefined;
       this.#fetching = this.#fetchDue().finally(() => {
         this.#fetching = undefined;
-        // A digest may have come when the last fetch had just ended.
+        // Look again: a digest may have become due just after the last fetch ended.
         this.#beginSoon();
       });
     });
@@ -91,7 +93,7 @@ export class FetchAhead {
 
   #retryLater(digest: string): void {
     if (this.#isStopped) return;
-    // The digest may have been named again while it was fetched.
+    // Remove the digest again: another instance may have named it during the fetch.
     this.#due.delete(digest);
     const timer = this.#options.clock.setTimer(this.#backoff.next(digest), () => {
       this.#failed.delete(digest);

@@ -1,4 +1,4 @@
-/** The handles of this node. They are kept on disk, so that the next daemon takes up exactly its own processes. */
+/** The handles of this node, kept on disk so that the next daemon takes over exactly its own processes. */
 import type { Clock } from '../loop/clock.js';
 import {
   AT_ONCE,
@@ -30,8 +30,8 @@ export class HandleBook {
   }
 
   /**
-   * Reads what an earlier daemon kept. Where a handle does not decode, takes the fields that do. Call once, before the
-   * reconcilers start.
+   * Reads the handles of an earlier daemon. From a handle that does not decode, takes the readable fields. Call once,
+   * before the reconcilers start.
    */
   async load(clock: Clock): Promise<void> {
     const { readable, unreadable } = await this.#disk.load(HANDLES, (value) =>
@@ -40,12 +40,12 @@ export class HandleBook {
     for (const kept of readable.values()) this.#handles.set(kept.id, handleOf(kept, clock));
     for (const [id, value] of unreadable) {
       const kept = leftOf(id, value);
-      // Where too little is left, adoption makes the handle from what a runtime holds.
+      // Skip a handle with too few readable fields: adoption then makes one from what a runtime reports.
       if (kept !== undefined) this.#handles.set(id, handleOf(kept, clock));
     }
   }
 
-  /** Adds a listener, which hears that a handle changed or went. */
+  /** Adds a listener that is called when a handle changed or was removed. */
   onChange(listener: (id: string) => void): void {
     this.#listeners.push(listener);
   }
@@ -59,8 +59,8 @@ export class HandleBook {
   }
 
   /**
-   * Resolves when everything that this node was told and did is on its disk, or cannot be written now. Call it before
-   * anything happens that a kill must not make the node forget.
+   * Resolves when every change of a handle is on disk, or cannot be written now. Call it before an action that the node
+   * must remember after a kill.
    */
   async keep(): Promise<void> {
     await this.#disk.tryToWrite();
@@ -75,12 +75,14 @@ export class HandleBook {
     this.#tell(handle.id);
   }
 
-  /** Changes some fields of a handle. Does nothing when there is none. */
+  /** Changes some fields of a handle. Does nothing when the handle does not exist. */
   change(id: string, fields: Partial<Omit<Handle, 'id' | 'phase'>>): void {
     this.move(id, (handle) => ({ ...handle, ...fields }));
   }
 
-  /** Replaces a handle by what `step`, a function of `handle.ts`, makes from it. Does nothing when there is none. */
+  /**
+   * Replaces a handle by the result of `step`, a function of `handle.ts`. Does nothing when the handle does not exist.
+   */
   move(id: string, step: (handle: Handle) => Handle): void {
     const handle = this.#handles.get(id);
     if (handle !== undefined) this.put(step(handle));
@@ -104,7 +106,7 @@ function handleOf(kept: HandleRecord, clock: Clock): Handle {
 }
 
 function phaseOf({ isPrepared, process, stopping: begun }: HandleRecord, clock: Clock): Phase {
-  // The wall clock is the only one that two daemons share. A clock that was set back only makes a stop longer.
+  // Use the wall clock, because two daemons share no other clock. A clock that was set back only makes a stop longer.
   const since = clock.monotonic() - Math.max(0, clock.now() - (begun?.begunAt ?? 0));
   const stopping = begun && { ...begun, since, signalledAt: since };
   if (process !== null) return { is: 'up', process, since: null, stopping };
@@ -112,9 +114,9 @@ function phaseOf({ isPrepared, process, stopping: begun }: HandleRecord, clock: 
   return { is: 'down', directory: isPrepared ? 'prepared' : 'stale', next: AT_ONCE };
 }
 
-/** The record that the readable fields of a stored handle make. Undefined: too little is left. */
+/** The record made from the readable fields of a stored handle. Undefined: too few fields are readable. */
 function leftOf(id: string, value: unknown): HandleRecord | undefined {
-  // Static: nothing of an instance that is not known may be deleted.
+  // Assume `static` for an unknown instance, so that none of its files is deleted.
   const unknown = newHandle({ id, configurationName: 'unknown', static: true, runtime: '', restartToken: 0 });
   const fields: Record<string, unknown> = recordOf(unknown);
   for (const field of RECORD_FIELDS) {

@@ -1,6 +1,6 @@
 /**
- * What this node knows of one instance that it holds or held, and every change of its phase. The supervisor, the
- * installer and adoption ask for the changes; all others read.
+ * The node's record of one instance that it holds or held, and every change of the record's phase. The supervisor, the
+ * installer and adoption request the changes; other code only reads.
  */
 import { z } from 'zod';
 import { type PortProtocol, resolvedTemplateSchema } from '../channel/protocol/messages.js';
@@ -20,19 +20,19 @@ const stopBegunSchema = z.object({
 /** The result of the readiness check of one run. */
 const readinessSchema = z.object({
   run: z.int(),
-  /** False: the run was late, but it may still become ready. */
+  /** False: the run was late; it may still become ready. */
   isReady: z.boolean(),
-  /** Why the run was late, in words. */
+  /** The reason why the run was late, for a person. */
   problem: z.string().nullable(),
 });
 
 /** The last complete install of an instance that has templates. */
 const installedSchema = z.object({
-  /** The restart request that the install answered. */
+  /** The restart request that the install carried out. */
   restartToken: z.int(),
   /** The trees that the directory was made from; each has a digest. */
   templates: z.array(resolvedTemplateSchema).readonly(),
-  /** Why newer trees that the node knew of could not be had, for a person; null: there were none. */
+  /** The reason, for a person, why known newer trees could not be used; null: there were no newer trees. */
   behind: z.string().nullable(),
 });
 
@@ -44,42 +44,42 @@ export const handleRecordSchema = z.object({
   runtime: nameSchema,
   /** Number of the current or last start; 0: never started here. */
   run: z.int(),
-  /** The phase is `down`, and the directory is prepared. */
+  /** True when the phase is `down` and the directory is prepared. */
   isPrepared: z.boolean(),
-  /** Not null: the phase is `up`. */
+  /** The live process; null unless the phase is `up`. */
   process: runIdentitySchema.nullable(),
-  /** When the start of `run` was asked for, Unix milliseconds; null: not known, as in older handles. */
+  /** The time at which the start of `run` was requested, Unix milliseconds; null: unknown, as in older handles. */
   begunAt: z.number().nullable().default(null),
   /** The end of the last process. */
   exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true }).nullable(),
-  /** The last ends, newest first, for `instance why`. Older handles omit it. */
+  /** The last exits, newest first, for `instance why`. Older handles omit this field. */
   exits: z.array(pastRunSchema).readonly().default([]),
   /** Restarts after unrequested exits, over the instance's life. */
   restarts: z.int(),
   /** Failures in a row (exits before 60 s, failed installs and starts); they decide the delay before the next try. */
   streak: z.int(),
-  /** The restart request that the node has acted on. */
+  /** The restart request that the node has carried out. */
   restartToken: z.int(),
   /**
-   * How the instance is stopped, even when its configuration is unknown by now. Older handles omit this field and the
+   * How the instance is stopped, also when its configuration is no longer known. Older handles omit this field and the
    * fields below.
    */
   stop: stopSettingsSchema.default(DEFAULT_STOP),
-  /** The stop ladder under way, in the phases that have it. */
+  /** The stop ladder under way; null: there is no stop. */
   stopping: stopBegunSchema.nullable().default(null),
   /** True when the last run ended without a stop request (`LastEnd` is `unasked` or `final`). */
   hasEnded: z.boolean().default(false),
-  /** The last end is `final`. */
+  /** True when `LastEnd` is `final`. */
   hasFinished: z.boolean().default(false),
-  /** Null while the check goes on, and for runs without a check. */
+  /** The result of the readiness check; null while the check is under way, and for runs without a check. */
   readiness: readinessSchema.nullable().default(null),
   /** The warnings of the last install, for a person; null: there were none. */
   warning: z.string().nullable().default(null),
-  /** Number of the first line in the log that `run` wrote. Kept where readiness asks for a line. */
+  /** The number of the first line in the log that `run` wrote. Kept only when the readiness check looks for a line. */
   logFrom: z.int().default(1),
-  /** The port that `run` was started with, or null. Absent: unknown, as in older handles. */
+  /** The port that `run` was started with; null: the run has no port. Absent: unknown, as in older handles. */
   port: z.int().nullable().optional(),
-  /** Null before the first install, and without templates. */
+  /** The last complete install; null before the first install, and for instances without templates. */
   installed: installedSchema.readonly().nullable().default(null),
 });
 
@@ -87,9 +87,9 @@ export type HandleRecord = z.output<typeof handleRecordSchema>;
 
 /**
  * What the last end means for the next start.
- * - `asked`: nothing ended yet, the end was asked for, or a restart was asked for since.
+ * - `asked`: nothing has ended yet, the end was requested, or a restart was requested after the end.
  * - `unasked`: the process ended by itself; the restart policy decides.
- * - `final`: the process ended by itself, and the master was told that its restart policy does not start it again.
+ * - `final`: the process ended by itself, and the master knows that the restart policy does not start it again.
  */
 type LastEnd = 'asked' | 'unasked' | 'final';
 
@@ -99,11 +99,11 @@ export interface Problem {
   readonly message: string;
   readonly busyPort: number | null;
   readonly busyProtocol?: PortProtocol;
-  /** With `install-failed`: the tree that could not be fetched. */
+  /** For `install-failed`: the tree that could not be fetched. */
   readonly digest?: string;
 }
 
-/** The stop ladder under way. */
+/** A stop ladder under way. */
 export interface Stopping extends Readonly<z.output<typeof stopBegunSchema>> {
   /** Monotonic ms at which the last signal was sent, or the stop command written. */
   readonly signalledAt: number;
@@ -111,14 +111,17 @@ export interface Stopping extends Readonly<z.output<typeof stopBegunSchema>> {
   readonly since: number;
 }
 
-/** What the next start waits for. */
+/** The problem and the delay that hold back the next start. */
 export interface NextStart {
   readonly problem: Problem | null;
-  /** The instance is not started again before `until` (monotonic ms), which is `ms` after the failure; null: at once. */
+  /**
+   * The delay after a failure: no start before `until` (monotonic ms), which is `ms` after the failure; null: start at
+   * once.
+   */
   readonly delay: { readonly until: number; readonly ms: number } | null;
 }
 
-/** Nothing of any run lives, and no stop is under way. */
+/** No process of any run lives, and no stop is under way. */
 export interface Down {
   readonly is: 'down';
   /**
@@ -133,9 +136,9 @@ export interface Down {
 /** The runtime was asked to start `run` and has not answered yet. */
 export interface Starting {
   readonly is: 'starting';
-  /** The work of a long start, in words; null when the runtime has said nothing. */
+  /** The progress of a long start, for a person; null: the runtime has reported none. */
   readonly progress: string | null;
-  /** The start is not wanted any more, and its runtime was told so. */
+  /** True when the start is no longer wanted and the runtime was told to cancel it. */
   readonly isCancelled: boolean;
   readonly next: NextStart;
 }
@@ -152,13 +155,13 @@ export interface Up {
 /** The process of `run` ended or failed to start; other processes of the run may live and must end before a start. */
 export interface Remaining {
   readonly is: 'remaining';
-  /** Monotonic ms of the last look for remains; null: none yet. */
+  /** Monotonic ms of the last look for remaining processes; null: there was no look yet. */
   readonly checkedAt: number | null;
   readonly stopping: Stopping | null;
   readonly next: NextStart;
 }
 
-/** Nothing of the run lives any more, and the stop that ended it is to be noted as complete. */
+/** No process of the run lives any more, but the stop that ended the run is not noted as complete yet. */
 interface Stopped {
   readonly is: 'stopped';
   readonly stopping: Stopping;
@@ -176,11 +179,11 @@ interface Stopped {
  */
 export type Phase = Down | Starting | Up | Remaining | Stopped;
 
-/** The record's fields about the phase and the last end, which a handle has as unions. */
+/** The record's fields that a handle replaces by its unions `phase` and `end`. */
 type PhaseField = 'isPrepared' | 'process' | 'stopping' | 'hasEnded' | 'hasFinished';
 
 export type Handle = Readonly<Omit<HandleRecord, PhaseField>> & {
-  /** Changed by the functions of this file only. */
+  /** The phase; only the functions of this file change it. */
   readonly phase: Phase;
   readonly end: LastEnd;
 };
@@ -191,7 +194,7 @@ const STALE: Down = { is: 'down', directory: 'stale', next: AT_ONCE };
 /** A handle for an instance that is new to this node. */
 export function newHandle(
   facts: Pick<Handle, 'id' | 'configurationName' | 'static' | 'runtime' | 'restartToken'> & {
-    /** Default: without a stop command, SIGTERM, 10 s. */
+    /** The stop settings. Default: no stop command, SIGTERM, 10 s. */
     readonly stop?: StopSettings;
   },
 ): Handle {
@@ -227,12 +230,12 @@ export function stoppingOf({ phase }: Handle): Stopping | null {
   return 'stopping' in phase ? phase.stopping : null;
 }
 
-/** The hindrances of the next start. A process that is up, or was stopped, has none. */
+/** The problem and the delay that hold back the next start. A process that is up or was stopped has neither. */
 export function nextStartOf({ phase }: Handle): NextStart {
   return 'next' in phase ? phase.next : AT_ONCE;
 }
 
-/** True when something of the run lives, may live, or is about to. */
+/** True when a process of the run lives, may live, or is about to start. */
 export function isAlive({ phase }: Handle): boolean {
   return phase.is !== 'down' && phase.is !== 'stopped';
 }
@@ -242,11 +245,11 @@ export function isPrepared({ phase }: Handle): boolean {
 }
 
 /*
- * The changes of the phase, by the installer and the supervisor. Where the instance has left the phase meanwhile, the
- * handle comes back as it was.
+ * The changes of the phase, for the installer and the supervisor. A change that does not fit the present phase returns
+ * the handle unchanged.
  */
 
-/** The directory was made, discarded or removed. A new directory ends every problem but a busy port. */
+/** Notes that the directory was made, discarded or removed. A new directory ends every problem but a busy port. */
 export function withDirectory(handle: Handle, directory: Down['directory']): Handle {
   const { phase } = handle;
   if (phase.is !== 'down') return handle;
@@ -254,13 +257,13 @@ export function withDirectory(handle: Handle, directory: Down['directory']): Han
   return { ...handle, phase: { is: 'down', directory, next: isOver ? AT_ONCE : phase.next } };
 }
 
-/** The next start cannot happen now. */
+/** Notes the problem or delay that holds back the next start. */
 export function hindered(handle: Handle, next: NextStart): Handle {
   const { phase } = handle;
   return phase.is === 'down' ? { ...handle, phase: { ...phase, next } } : handle;
 }
 
-/** The runtime is asked for the next run. */
+/** Notes that the runtime is asked to start the next run. */
 export function starting(handle: Handle, port: number | null, begunAt: number): Handle {
   const phase = { is: 'starting', progress: null, isCancelled: false, next: nextStartOf(handle) } as const;
   return { ...handle, run: handle.run + 1, port, begunAt, phase };
@@ -276,37 +279,40 @@ export function cancelled(handle: Handle): Handle {
   return phase.is === 'starting' ? { ...handle, phase: { ...phase, isCancelled: true } } : handle;
 }
 
-/** The start failed, or was cancelled: what the runtime began may live. Adoption may have found the run up before. */
+/**
+ * Notes that the start failed or was cancelled, so that processes of it may remain. Changes nothing when adoption has
+ * already found the run up.
+ */
 export function notStarted(handle: Handle, next: NextStart): Handle {
   if (handle.phase.is !== 'starting') return handle;
   return { ...handle, phase: { is: 'remaining', checkedAt: null, stopping: null, next } };
 }
 
-/** The process of `run` lives, as its runtime said. A stop that is under way goes on. */
+/** Notes that the process of `run` lives, as its runtime reported. A stop under way continues. */
 export function up(handle: Handle, process: RunIdentity, since: number): Handle {
   return { ...handle, phase: { is: 'up', process, since, stopping: stoppingOf(handle) } };
 }
 
-/** A rung of the stop ladder was reached. */
+/** Notes that a step of the stop ladder was reached. */
 export function signalled(handle: Handle, stopping: Stopping): Handle {
   const { phase } = handle;
   if (phase.is !== 'up' && phase.is !== 'remaining') return handle;
   return { ...handle, phase: { ...phase, stopping } };
 }
 
-/** The process of `run` ended, whatever the handle knew of it. */
+/** Notes that the process of `run` ended, in whatever phase the handle is. */
 export function ended(handle: Handle, next: NextStart): Handle {
   return { ...handle, phase: { is: 'remaining', checkedAt: null, stopping: stoppingOf(handle), next } };
 }
 
-/** Looks for remains of `run` later, because nobody knows what became of it. */
+/** Makes the node look for remaining processes of `run`, because it is unknown how the run ended. */
 export function unclear(handle: Handle): Handle {
   const { phase } = handle;
   const isUnclear = phase.is === 'stopped' || (phase.is === 'down' && phase.directory !== 'prepared');
   return isUnclear && handle.run > 0 ? ended(handle, nextStartOf(handle)) : handle;
 }
 
-/** Remains of `run` were looked for. */
+/** Notes the result of a look for remaining processes of `run`. */
 export function lookedAfter(handle: Handle, hasRemains: boolean, checkedAt: number): Handle {
   const { phase } = handle;
   if (phase.is !== 'remaining') return handle;
@@ -318,19 +324,21 @@ export function lookedAfter(handle: Handle, hasRemains: boolean, checkedAt: numb
   };
 }
 
-/** The stop is complete, or the instance that it did not end is wanted again. */
+/** Notes that the stop is complete, or that an instance that is still up is wanted again. */
 export function settled(handle: Handle): Handle {
   const { phase } = handle;
   if (phase.is === 'up') return { ...handle, streak: 0, phase: { ...phase, stopping: null } };
   return phase.is === 'stopped' ? { ...handle, streak: 0, phase: STALE } : handle;
 }
 
-/** A restart request is acted on: the next run begins afresh, and the past ends of the instance count no more. */
+/**
+ * Notes that a restart request is carried out: the next run begins without the failures and the delay of earlier runs.
+ */
 export function renewed(handle: Handle, restartToken: number): Handle {
   return { ...handle, restartToken, phase: STALE, end: 'asked', streak: 0 };
 }
 
-/** Whether `run` is known to run as this process, and was confirmed to this daemon. */
+/** True when `run` is up as this process, and a runtime has confirmed that to this daemon. */
 export function isConfirmed({ phase }: Handle, process: RunIdentity): boolean {
   return phase.is === 'up' && phase.since !== null && isSameRun(phase.process, process);
 }

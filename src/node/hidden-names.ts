@@ -1,7 +1,6 @@
 /**
- * The names of a root that other users of the machine could take before the root does. They name a directory under
- * /tmp, and sockets in the one table of abstract names of the kernel. The names are random, and the data of the root
- * keeps them.
+ * The names that other users of the machine could take before this root does: a directory under /tmp, and sockets in
+ * the kernel's table of abstract names. The names are random and kept in the root's data.
  */
 import { randomBytes } from 'node:crypto';
 import {
@@ -22,7 +21,7 @@ import { ownUser } from '../files/own-user.js';
 import { hasFileCode, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
-/** Not os.tmpdir(): a daemon started with another TMPDIR must find the sockets of the one before. */
+/** A fixed path instead of os.tmpdir(): a daemon with another TMPDIR must find the sockets of the former daemon. */
 const SHORT_DIRECTORY = '/tmp';
 const KEY_BYTES = 12;
 const KEY = /^[0-9a-f]{24}$/;
@@ -38,7 +37,7 @@ export async function lockKeyOf(data: string): Promise<string> {
     await readFile(file).catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
       await writeFile(fresh, randomBytes(KEY_BYTES).toString('hex'), { mode: 0o600, flag: 'wx' });
-      // Unlike a rename, a link does not replace what another start has just made.
+      // Use a link, not a rename: a link does not replace a key that another start has just made.
       await link(fresh, file).catch(ignoreExisting);
     });
     const key = await readFile(file, 'utf8');
@@ -51,7 +50,9 @@ export async function lockKeyOf(data: string): Promise<string> {
   throw unusable(file, 'it holds no key; stop the instances of this root, then remove it');
 }
 
-/** A directory with a short path for this user alone, the same at each call. Throws DRV_NODE_ROOT_UNUSABLE. */
+/**
+ * A directory with a short path that only this user can enter, the same at each call. Throws DRV_NODE_ROOT_UNUSABLE.
+ */
 export async function shortDirectoryOf(data: string): Promise<string> {
   const pointer = join(data, 'short-sockets');
   try {
@@ -69,13 +70,19 @@ export async function shortDirectoryOf(data: string): Promise<string> {
   }
 }
 
-/** Makes the directory again when it was cleaned away. False: another user has the name. */
+/**
+ * Makes the directory again when it was cleaned up. True when it belongs to this user; false: another user has taken
+ * the name.
+ */
 async function isTaken(directory: string): Promise<boolean> {
   await mkdir(directory, 0o700).catch(ignoreExisting);
   return isOurs(directory);
 }
 
-/** True when the path is a directory of this user, and not a link, which anybody could have put there. */
+/**
+ * True when the path is a directory that only this user can enter. A link is refused, because any user could have made
+ * it.
+ */
 async function isOurs(directory: string): Promise<boolean> {
   const status = await lstat(directory).catch((error: unknown) => {
     if (!isMissing(error)) throw error;

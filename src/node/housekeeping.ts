@@ -1,4 +1,4 @@
-/** Bounds what a wrapper keeps on disk: logs of removed instances and template trees that nothing uses. */
+/** Limits what a wrapper keeps on disk: removes logs of removed instances and unused template trees. */
 import { pruneLogs } from '../logs/prune.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { Part } from '../loop/lifecycle.js';

@@ -1,6 +1,6 @@
 /**
- * The working directories of static instances that this node holds no more. The supervisor notes the configuration,
- * port and time of an instance when it forgets it: the directory itself belongs to the program, and says nothing.
+ * The working directories of static instances that this node no longer holds. The supervisor notes configuration, port
+ * and time when it forgets an instance, because the directory belongs to the program and holds no such note.
  */
 import { z } from 'zod';
 import { DroverError } from '../model/errors.js';
@@ -29,14 +29,14 @@ interface LeftDirectoriesOptions {
 export class LeftDirectories {
   readonly #options: LeftDirectoriesOptions;
   #notes = new Map<string, LeftNote>();
-  /** Callers that ask at the same time share one walk over the disk. */
+  /** The listing under way: callers that ask at the same time share one walk over the disk. */
   #listing: Promise<readonly KeptDirectory[]> | undefined;
 
   constructor(options: LeftDirectoriesOptions) {
     this.#options = options;
   }
 
-  /** Reads what an earlier run noted. Call once, before the supervisor starts. */
+  /** Reads the notes of an earlier daemon. Call once, before the supervisor starts. */
   async load(): Promise<void> {
     const { readable } = await this.#options.disk.load(LEFT, (value) => noteSchema.parse(value));
     this.#notes = new Map(readable);
@@ -48,14 +48,14 @@ export class LeftDirectories {
     this.#options.disk.put(LEFT + id, note);
   }
 
-  /** Ends the note of a directory that is in use again, or gone. */
+  /** Removes the note of a directory that is in use again or was deleted. */
   end(id: string): void {
     if (this.#notes.delete(id)) this.#options.disk.put(LEFT + id, undefined);
   }
 
   /**
-   * The directories that nothing uses, the latest left first. With `id`: the directory of that instance alone, without
-   * its size. Throws DRV_NOT_READY before the master has said what this node should hold.
+   * The directories that no instance uses, the latest left first. With `id`: only that instance's directory, without
+   * its size. Throws DRV_NOT_READY before the master has named this node's instances.
    */
   async list(id?: string): Promise<readonly KeptDirectory[]> {
     if (id !== undefined) return (await this.#left()).filter((directory) => directory.id === id);
@@ -75,7 +75,7 @@ export class LeftDirectories {
     const noted = [...this.#notes.keys()];
     const present = await this.#options.directories();
     const isPresent = new Set(present);
-    // An operator removes such directories by hand.
+    // Forget the notes of directories that an operator removed by hand.
     for (const id of noted) if (!isPresent.has(id)) this.end(id);
     return present
       .filter((id) => !this.#isHeld(id))

@@ -1,4 +1,4 @@
-/** Loads the node's `config.json`. Writes it, with every default, when there is none. */
+/** Loads the node's `config.json`. When the file does not exist, writes it with every default. */
 import { readFile, stat } from 'node:fs/promises';
 import { z } from 'zod';
 import { fileReason } from '../configuration-files/file-reason.js';
@@ -22,13 +22,13 @@ export async function loadMainConfiguration(file: string): Promise<NodeConfigura
   return configuration;
 }
 
-/** The present content of the file; undefined when there is none. Throws like `loadMainConfiguration`. */
+/** The present content of the file; undefined when the file does not exist. Throws like `loadMainConfiguration`. */
 export async function readMainConfiguration(file: string): Promise<NodeConfiguration | undefined> {
   const text = await readText(file);
   return text === undefined ? undefined : parseMainConfiguration(file, text);
 }
 
-/** The configuration in `text`, defaults filled in. Throws like `loadMainConfiguration`. */
+/** Parses `text` and fills in the defaults. Throws like `loadMainConfiguration`. */
 export function parseMainConfiguration(file: string, text: string): NodeConfiguration {
   try {
     const { value, positionOf } = readJsonText(text);
@@ -61,7 +61,7 @@ export async function changeMainConfiguration(
   return changed;
 }
 
-/** Removes a used join token from the file; the rest stays. Throws like `loadMainConfiguration`. */
+/** Removes a used join token from the file and keeps the other fields. Throws like `loadMainConfiguration`. */
 export async function dropJoinToken(file: string): Promise<void> {
   const text = await readText(file);
   if (text === undefined) return;
@@ -96,7 +96,7 @@ async function writeDefaults(file: string): Promise<NodeConfiguration> {
 async function writeConfiguration(file: string, fields: object): Promise<void> {
   const text = `${JSON.stringify(fields, null, 2)}\n`;
   try {
-    // A join token is for this user only: the next start refuses a file that others can read.
+    // Make a file with a join token private: the next start refuses a token that other users can read.
     await replaceFile(file, text, { keepMode: !('joinToken' in fields) });
   } catch (error) {
     throw new DroverError('DRV_NODE_ROOT_UNUSABLE', `${file} cannot be written: ${fileReason(error)}`);

@@ -1,10 +1,12 @@
-/** Tells how an instance's last runs ended and where their output is, for `instance why` and the log. */
+/**
+ * Tells how an instance's last runs ended and where their output is in the log, for `instance why` and `instance logs`.
+ */
 import { DroverError } from '../model/errors.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import type { OutputSpan, PastRun } from '../model/run/past-exit.js';
 
 interface PastRunsOptions {
-  /** Wall clock, Unix milliseconds. */
+  /** The present time of the wall clock, Unix milliseconds. */
   readonly now: number;
   readonly read: (
     span: OutputSpan,
@@ -12,8 +14,8 @@ interface PastRunsOptions {
 }
 
 /**
- * Describes past runs in the order given, newest first. Lines that cannot be read count as gone: an end is worth
- * telling without its lines.
+ * Describes past runs in the given order, newest first. Unreadable lines count as gone, because an exit is useful
+ * without its lines.
  */
 export function describePastRuns(
   runs: readonly PastRun[],
@@ -30,7 +32,7 @@ export function describePastRuns(
 }
 
 /**
- * Where the output of the run before the present run stands. When no run is up, the last run counts as the present one.
+ * The place of the output of the run before the present run. When no run is up, the last run counts as the present one.
  * Throws DRV_RUN_UNKNOWN.
  */
 export function previousOutput(

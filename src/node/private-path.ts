@@ -6,8 +6,8 @@ import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
 /**
- * Throws DRV_NODE_ROOT_UNUSABLE, with the command that mends it, when `path` belongs to another user or grants more
- * than `mode`. A link at `path` must belong to this user too. A path that does not exist is fine.
+ * Checks `path`; a missing path is fine. Throws DRV_NODE_ROOT_UNUSABLE, with the command that corrects it, when `path`
+ * belongs to another user or grants more than `mode`. A link must belong to this user too.
  */
 export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<void> {
   const { uid, username } = ownUser();

@@ -43,7 +43,8 @@ export async function acquireRootLock(paths: RootPaths): Promise<RootLock> {
 }
 
 /**
- * The holder of the lock. `release` leaves the file: removing it could free a lock that another process has just taken.
+ * The handle for releasing the lock. `release` leaves the file: removing it could free a lock that another process has
+ * just taken.
  */
 function heldBy(file: number): RootLock {
   let isHeld = true;
@@ -57,10 +58,13 @@ function heldBy(file: number): RootLock {
   };
 }
 
-/** Returns the open lock file, locked. A file that was removed meanwhile locks nothing. */
+/**
+ * Returns the open lock file, locked. Tries again when the file was removed meanwhile, because a removed file locks
+ * nothing.
+ */
 async function openLocked(paths: RootPaths): Promise<number> {
   for (;;) {
-    // Not a FileHandle: the garbage collector closes a FileHandle, and the lock would be gone.
+    // Open without a FileHandle: the garbage collector may close a FileHandle, which would end the lock.
     const file = openSync(paths.lockFile, O_RDWR | O_CREAT | O_NOFOLLOW, 0o600);
     try {
       if (!(await lockOpenFile(file))) throw await locked(paths);
@@ -88,7 +92,7 @@ function thisProcess(): Holder {
   return { pid: process.pid, startTime, bootId: readBootId(), host: hostname() };
 }
 
-/** True when the process runs and can be seen from here. Processes of other containers and machines cannot. */
+/** True when the process runs and is visible here. Processes of other containers and machines are not visible. */
 function isSeen({ pid, startTime, bootId }: Holder): boolean {
   return bootId === readBootId() && startTime === readProcess(pid)?.startTime;
 }

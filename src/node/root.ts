@@ -1,6 +1,6 @@
 /**
- * The node's directory: all paths under the root (DESIGN §4). Missing directories are made; the root is refused when it
- * is unusable or open to others. This file knows no content of files.
+ * The node's directory: all paths under the root (DESIGN §4). Makes missing directories, and refuses a root that is
+ * unusable or open to others. The content of files is not this file's concern.
  */
 import { createHash } from 'node:crypto';
 import { access, chmod, constants, mkdir, realpath, stat } from 'node:fs/promises';
@@ -25,9 +25,11 @@ export interface RootPaths {
   readonly instanceLogs: string;
   readonly droverLog: string;
   readonly auditLog: string;
-  /** Mode 0700; only the daemon uses it. */
+  /** The data of the daemon, mode 0700; only the daemon uses it. */
   readonly data: string;
-  /** Mode 0700. The path is short enough for Unix sockets, so it may lie outside of the root. */
+  /**
+   * The directory of Unix sockets, mode 0700. It may lie outside of the root, because paths of sockets must be short.
+   */
   readonly sockets: string;
   readonly store: string;
   readonly templateCache: string;
@@ -39,13 +41,13 @@ export interface RootPaths {
   readonly uploads: string;
   /** Data that extensions keep between starts. */
   readonly extensionData: string;
-  /** Keys and certificates of the cluster; made when the first is written. */
+  /** Keys and certificates of the cluster. The directory is made with its first file. */
   readonly cluster: string;
   readonly adminKey: string;
-  /** The certificate of the cluster's authority, for clients of the API. No secret. */
+  /** The certificate of the cluster's authority, for clients of the API. It is not secret. */
   readonly apiAuthority: string;
   readonly lockFile: string;
-  /** The part of the names of locks that no other user can guess. No path. */
+  /** The part of the names of locks that no other user can guess. It is not a path. */
   readonly lockKey: string;
 }
 
@@ -68,7 +70,7 @@ export async function prepareRoot(root: string): Promise<RootPaths> {
     lockKey: await lockKeyOf(data),
   });
   const { configurations, templates, extensions, running, logs, instanceLogs } = paths;
-  // Files that an operator writes may hold passwords; a group may be let in by hand.
+  // Use 0750: files that an operator writes may hold passwords, and a group may be given access by hand.
   for (const directory of [configurations, templates]) await provide(directory, { made: 0o750 });
   for (const directory of [extensions, logs, instanceLogs]) await provide(directory);
   await provide(running, { made: 0o700 });
@@ -130,8 +132,8 @@ async function usableRoot(root: string): Promise<string> {
 }
 
 /**
- * Makes a directory, or checks the present one. `made`: the mode of a new directory. `demanded`: a present directory
- * that grants more is refused.
+ * Makes a directory, or checks an existing one. `made`: the mode of a new directory. `demanded`: refuses an existing
+ * directory that grants more.
  */
 async function provide(
   path: string,
@@ -156,8 +158,8 @@ async function closeRunning(path: string): Promise<void> {
 }
 
 /**
- * Makes a directory. Not by `recursive`, which never ends in Node where the system answers ENOENT for a parent that
- * exists, as in /proc.
+ * Makes a directory. Does not use `recursive`: in Node it never ends when the system answers ENOENT for an existing
+ * parent, as in /proc.
  */
 async function makeDirectory(path: string, mode?: number): Promise<void> {
   await mkdir(path, mode).catch((error: unknown) => {

@@ -5,21 +5,19 @@
 import { BOUNDS, type Report } from '../channel/protocol/messages.js';
 import { cutToBytes } from '../model/words.js';
 
-/**
- * The most messages that wait for the master. Further reports wait here, where a newer report replaces an older one.
- */
+/** The most unacknowledged messages. Further reports wait here, and a newer report replaces an older one. */
 const MOST_UNACKNOWLEDGED = 32;
 
 export class StatusOutbox {
   readonly #latest = new Map<string, Report>();
   readonly #unsent = new Set<string>();
-  /** The reports under each sequence number that is not acknowledged yet. */
+  /** The reports of each unacknowledged message, by sequence number. */
   readonly #sent = new Map<number, readonly Report[]>();
   readonly #waiters: (() => void)[] = [];
   #isScheduled = false;
   #listener: (() => void) | undefined;
 
-  /** Sets the report of an instance. A report that says the same as the last is not sent again. */
+  /** Sets the report of an instance. A report equal to the former one is not sent again. */
   set(said: Report): void {
     const report = withinBounds(said);
     const before = this.#latest.get(report.id);
@@ -33,18 +31,18 @@ export class StatusOutbox {
     return this.#latest.get(id);
   }
 
-  /** Drops the report of an instance that this node does not hold any more. */
+  /** Drops the report of an instance that this node no longer holds. */
   forget(id: string): void {
     this.#latest.delete(id);
     this.#unsent.delete(id);
   }
 
-  /** Sets the one listener, called in a later microtask when there are reports to send. */
+  /** Sets the only listener. It is called in a later microtask when there are reports to send. */
   onReady(listener: () => void): void {
     this.#listener = listener;
   }
 
-  /** The reports of the next message; none while too many messages are not acknowledged. */
+  /** The reports of the next message; empty while too many messages are unacknowledged. */
   take(sequence: number): readonly Report[] {
     const reports: Report[] = [];
     if (this.#sent.size >= MOST_UNACKNOWLEDGED) return reports;
@@ -96,7 +94,7 @@ export class StatusOutbox {
   }
 }
 
-/** Cuts the words of a report to the bounds of the protocol: a runtime's messages may be of any length. */
+/** Cuts the texts of a report to the limits of the protocol, because a runtime's messages may be of any length. */
 function withinBounds(report: Report): Report {
   const { message, exitSignal } = report;
   if (message === null && exitSignal === null) return report;
@@ -107,9 +105,9 @@ function withinBounds(report: Report): Report {
   };
 }
 
-/** True when both reports say the same. */
+/** True when both reports have the same content. */
 export function isSameReport(a: Report, b: Report): boolean {
-  // A field that only `a` has, such as a warning that is over, is news too.
+  // Compare the number of fields too: a field that only `a` has, such as a warning that ended, is a change.
   if (Object.keys(a).length !== Object.keys(b).length) return false;
   return (Object.keys(b) as (keyof Report)[]).every((field) => a[field] === b[field]);
 }

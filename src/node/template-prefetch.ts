@@ -1,6 +1,6 @@
 /**
- * Fetches template trees ahead of need, one after the other. No such fetch begins while a tree is fetched that an
- * instance waits for.
+ * Fetches template trees ahead of need, one after the other. No such fetch begins while an instance waits for another
+ * tree.
  */
 import { publicMessage } from '../model/public-message.js';
 import type { FetchCost, TreeResult } from '../model/template.js';
@@ -9,7 +9,7 @@ import type { Logger } from '../telemetry/logger.js';
 interface TemplatePrefetchOptions {
   readonly isCached: (digest: string) => boolean;
   readonly fetch: (digest: string, signal: AbortSignal) => Promise<FetchCost | undefined>;
-  /** Called when a tree has come: an instance may wait for it by now. */
+  /** Called when a tree was fetched, because an instance may be waiting for it. */
   readonly onFetched: (digest: string) => void;
   readonly logger: Logger;
 }
@@ -27,8 +27,8 @@ export class TemplatePrefetch {
   }
 
   /**
-   * Fetches the trees that are not cached, and yields the result of each digest in turn. Calls may overlap: a tree that
-   * two of them want is fetched once. A caller that stops reading stops no fetch.
+   * Fetches the trees that are not cached, and yields the result of each digest in turn. Concurrent calls share the
+   * fetch of a tree. The fetches continue when a caller stops reading.
    */
   async *fetch(digests: readonly string[]): AsyncGenerator<TreeResult> {
     const results = digests.map((digest) => this.fetchOne(digest));
@@ -40,7 +40,7 @@ export class TemplatePrefetch {
     return this.#options.isCached(digest) ? had(digest) : await this.#want(digest);
   }
 
-  /** Runs `work`, a fetch that an instance waits for. It begins at once, whatever is under way. */
+  /** Runs `work`, a fetch that an instance waits for. The fetch begins at once, also during another fetch. */
   async urgent<T>(work: () => Promise<T>): Promise<T> {
     const working = work();
     const settled = working.catch(() => undefined).finally(() => this.#urgent.delete(settled));
@@ -48,7 +48,7 @@ export class TemplatePrefetch {
     return await working;
   }
 
-  /** Breaks off the fetch under way and begins no other. Idempotent. */
+  /** Aborts the fetch under way and begins no other. Idempotent. */
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#last;

@@ -1,6 +1,6 @@
 /**
- * Writes a wrapper's state to its own disk: the newest value of each key, in batches behind the work, so that a restart
- * waits for no fsync. After a kill, runtimes and feed tell again what was lost.
+ * Writes a wrapper's state to its own disk in the background: the newest value of each key, in batches, so that a
+ * restart waits for no fsync. After a kill, runtimes and feed report lost values again.
  */
 
 import type { Clock, TimerHandle } from '../loop/clock.js';
@@ -18,10 +18,10 @@ const GATHER_MS = 50;
 const RETRY_MS = 1000;
 const SET_ASIDE = 'set-aside/';
 
-/** Values by id. */
+/** The stored values under a prefix, by id. */
 interface Loaded<T> {
   readonly readable: ReadonlyMap<string, T>;
-  /** The values that did not decode, as they are stored. */
+  /** The values that did not decode, in their stored form. */
   readonly unreadable: ReadonlyMap<string, unknown>;
 }
 
@@ -49,8 +49,8 @@ export class WriteBehind {
   }
 
   /**
-   * Reads what an earlier run kept under `prefix`, by id. A value that `decode` refuses is told in the log and copied to
-   * `set-aside/<key>`, where it stays byte for byte.
+   * Reads the stored values under `prefix`, by id. A value that `decode` refuses is logged and copied unchanged to
+   * `set-aside/<key>`.
    */
   async load<T>(prefix: string, decode: (value: unknown) => T): Promise<Loaded<T>> {
     const { store, logger } = this.#options;
@@ -72,13 +72,13 @@ export class WriteBehind {
     return { readable, unreadable };
   }
 
-  /** Sets a value; `undefined` removes the key. Never throws; the write follows. */
+  /** Sets a value; `undefined` removes the key. Never throws; the value is written later. */
   put(key: string, value: unknown): void {
     this.#waiting.set(key, value);
     this.#writing ??= this.#writeLater();
   }
 
-  /** Resolves when everything put so far is on disk. Waits for the next batch; `flush` does not. */
+  /** Resolves when every value put so far is on disk. Waits for the next batch, while `flush` writes at once. */
   async written(): Promise<void> {
     while (this.#writing !== undefined) await this.#writing;
   }
@@ -90,8 +90,8 @@ export class WriteBehind {
   }
 
   /**
-   * Writes the waiting changes now. Resolves when the newest values of `keys` (default: all) are on disk, or when their
-   * try has failed and the next try is put off. Values that are being written need no other try.
+   * Writes the waiting changes now. Resolves when the newest values of `keys` (default: all) are on disk, or their
+   * write has failed and is put off. Values in a write under way are not written again.
    */
   async tryToWrite(
     keys: readonly string[] = [...this.#batch.keys(), ...this.#waiting.keys()],
@@ -104,7 +104,7 @@ export class WriteBehind {
   }
 
   /**
-   * Writes all waiting changes. Changes that cannot be written are given up; the next daemon finds them out again.
+   * Writes all waiting changes. Changes that cannot be written are dropped; the next daemon finds them out again.
    * Idempotent.
    */
   async stop(): Promise<void> {
@@ -123,10 +123,10 @@ export class WriteBehind {
       this.#trying = trying;
       const isWritten = await trying;
       this.#batch = new Map();
-      // Newer values win over the values of a failed batch.
+      // Retry a failed batch, but keep newer values of the same keys.
       if (!isWritten && !this.#isStopping) this.#waiting = new Map([...batch, ...this.#waiting]);
       for (const resolve of awaitingTry) resolve();
-      // A caller that has asked during this try waits for the next try.
+      // Do not pause when a caller asked for a write during this one: that caller waits for the next write.
       if (this.#waiting.size === 0 || this.#awaitingTry.length > 0) continue;
       await this.#pause(isWritten ? GATHER_MS : RETRY_MS);
     }
@@ -151,7 +151,7 @@ export class WriteBehind {
     for (const [key, value] of batch)
       operations.push(value === undefined ? { do: 'remove', key } : { do: 'put', key, value });
     try {
-      // All steps are begun at once, for a single commit. Values that a failed batch loses are written again.
+      // Begin all steps at once, so that they share one commit. After a failure the whole batch is written again.
       await Promise.all(inSteps(operations).map((step) => this.#options.store.transact(step)));
       if (this.#isFailing) this.#options.logger.info('the node can keep its state on disk again');
       this.#isFailing = false;

@@ -15,7 +15,7 @@ export type EntryMessage =
       readonly type: 'snapshot';
       readonly topic: string;
       readonly position: Position;
-      /** True: a new snapshot begins, and what was known of the topic is to be replaced. */
+      /** True: a new snapshot begins, which replaces all known entries of the topic. */
       readonly isFirst: boolean;
       readonly isLast: boolean;
       readonly put: readonly unknown[];
@@ -30,7 +30,7 @@ export type EntryMessage =
 
 /** A message of a topic `log:<id>`. */
 export type LogMessage =
-  /** The lines that follow are of the log on `node`; `next` is the number of the first of them. */
+  /** Announces that the following lines come from the log on `node`. `next`: the number of the first of those lines. */
   | { readonly type: 'log'; readonly topic: string; readonly node: string; readonly next: number }
   | {
       readonly type: 'lines';
@@ -57,7 +57,7 @@ export type WatchMessage =
 
 /** The message that begins a topic. */
 export interface SubscribeRequest {
-  /** The topic. */
+  /** The name of the topic. */
   readonly subscribe: string;
   readonly filter?: {
     readonly configuration?: readonly string[];
@@ -68,7 +68,7 @@ export interface SubscribeRequest {
   readonly log?: {
     readonly tail?: number;
     readonly since?: number;
-    /** The node whose log `since` counts in. */
+    /** The node whose line numbers `since` refers to. */
     readonly node?: string | undefined;
     readonly timestamps?: boolean;
     readonly ansi?: boolean;
@@ -77,7 +77,7 @@ export interface SubscribeRequest {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The messages of one frame, without those that say only that the master lives. Undefined: this is no frame of the change stream. */
+/** The messages of one frame, without heartbeats. Undefined: the text is no frame of the change stream. */
 export function parseFrame(text: string): WatchMessage[] | undefined {
   let frame: unknown;
   try {

@@ -1,11 +1,17 @@
-/** The topics that a connection to the change stream has, over one socket after another. The socket itself is the caller's. */
+/**
+ * The topics of a connection to the change stream. They outlive a socket: after each connect they go on over the new
+ * one. The caller owns the socket.
+ */
 import { Backoff } from '../loop/backoff.js';
 import { isEntryMessage, type Position, type SubscribeRequest, type TopicMessage } from './messages.js';
 
 /** The master beats every 10 s. A connection that is silent for longer than this is lost. */
 export const SILENCE_MS = 20_000;
 
-/** The delays before the tries to connect again. `random` answers in [0, 1): readers of one master come back at different times. */
+/**
+ * The delays before the tries to connect again. `random` answers in [0, 1), so that readers of one master come back at
+ * different times.
+ */
 export function connectBackoff(random: () => number): Backoff {
   return new Backoff(random, { baseMs: 250, maxMs: 5_000 });
 }
@@ -13,21 +19,21 @@ export function connectBackoff(random: () => number): Backoff {
 export interface Subscriber {
   readonly topic: string;
   /**
-   * The message that subscribes to the topic. Called at each connect, so that the message can name the last position
+   * The message that subscribes to the topic. Called at each connect, so that the message names the last position
    * received.
    */
   request(): SubscribeRequest;
   receive(message: TopicMessage): void;
 }
 
-/** What a subscriber asks for beside the topic. */
+/** The fields of a subscription beside the topic and the position. */
 export type Wanted = Omit<SubscribeRequest, 'subscribe' | 'resume'>;
 
-/** A subscriber that goes on after its last message. */
+/** A subscriber that continues after its last message when the connection returns. */
 export class TopicReader implements Subscriber {
   readonly topic: string;
   readonly #wanted: () => Wanted;
-  /** Undefined: a whole snapshot is needed. */
+  /** The position of the last message; undefined: a whole snapshot is needed. */
   #position: Position | undefined;
 
   /** `wanted` is called at each connect. Default: all entries of the topic. */
@@ -41,14 +47,17 @@ export class TopicReader implements Subscriber {
     return { subscribe: this.topic, ...this.#wanted(), ...resume };
   }
 
-  /** Notes how far the reader is. After half a snapshot it must begin again. */
+  /**
+   * Notes the position of a message. In the middle of a snapshot there is no position: a new connection needs the whole
+   * snapshot.
+   */
   receive(message: TopicMessage): void {
     if (!isEntryMessage(message)) return;
     const isWhole = message.type === 'changes' || message.isLast;
     this.#position = isWhole ? message.position : undefined;
   }
 
-  /** Begins again with a whole snapshot. */
+  /** Forgets the position: the next subscription asks for a whole snapshot. */
   forget(): void {
     this.#position = undefined;
   }
@@ -56,7 +65,7 @@ export class TopicReader implements Subscriber {
 
 export class Subscriptions {
   readonly #subscribers = new Map<string, Subscriber>();
-  /** Undefined: there is no open socket. */
+  /** Sends on the open socket; undefined: there is no open socket. */
   #send: ((text: string) => void) | undefined;
 
   get size(): number {
@@ -64,8 +73,8 @@ export class Subscriptions {
   }
 
   /**
-   * Begins a topic, now and after each connect. Takes the place of an earlier subscriber of the topic. Returns the
-   * function that ends the topic; messages that are on their way are not delivered any more.
+   * Subscribes now and after each connect. Replaces an earlier subscriber of the topic. Returns the function that ends
+   * the topic; it also drops messages that are still on their way.
    */
   add(subscriber: Subscriber): () => void {
     const { topic } = subscriber;
@@ -78,7 +87,7 @@ export class Subscriptions {
     };
   }
 
-  /** A socket is open: all topics begin or go on over it. */
+  /** Called with a new open socket: all topics begin or continue on it. */
   connected(send: (text: string) => void): void {
     this.#send = send;
     for (const subscriber of this.#subscribers.values()) send(JSON.stringify(subscriber.request()));
@@ -88,7 +97,7 @@ export class Subscriptions {
     this.#send = undefined;
   }
 
-  /** Hands a message to the subscriber of its topic. A topic that has ended has none. */
+  /** Hands a message to the subscriber of its topic. Drops the message when the topic has ended. */
   deliver(message: TopicMessage): void {
     this.#subscribers.get(message.topic)?.receive(message);
   }

@@ -1,4 +1,4 @@
-/** The topics with entries: the type of an entry, and its key. */
+/** The topics with entries: the type and the key of an entry. */
 import type { NodeState } from '../api/routes/cluster-routes.js';
 import type { Configuration } from '../model/configuration.js';
 import type { InstanceInfo } from '../model/instance.js';
@@ -25,7 +25,7 @@ export interface Topics {
 }
 export type TopicName = keyof Topics;
 
-/** The key of an entry. A `changes` message names the entries that are gone by it. */
+/** The key of an entry. A `changes` message names removed entries by this key. */
 export const KEY_OF: { readonly [Name in TopicName]: (entry: Topics[Name]) => string } = {
   instances: ({ id }) => id,
   configurations: ({ name }) => name,

@@ -4,8 +4,8 @@ import type { HostPort } from '../../model/host-port.js';
 import type { KnownMasters } from './known-masters.js';
 
 /**
- * Asks the masters in turn until one of them answers. A refusal is an answer. DRV_CHANNEL_CLOSED goes on to the next
- * master; any other error ends the search. `isOnly`: there is no other master to ask. Throws the error of the last
+ * Asks the masters in turn until one of them answers; a refusal is an answer. After DRV_CHANNEL_CLOSED the next master
+ * is asked; any other error ends the search. `isOnly`: there is no other master to ask. Throws the error of the last
  * master.
  */
 export async function askMasters<T>(

@@ -44,8 +44,8 @@ export function ask(
 }
 
 /**
- * Asks the master to connect this connection with its API. Status 101: the connection now leads there.
- * Throws like `ask`.
+ * Asks the master to forward this connection to its API. After status 101 the connection leads to the API. Throws like
+ * `ask`.
  */
 export function askForTunnel(socket: TLSSocket): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((resolve, reject) => {
@@ -75,9 +75,9 @@ export async function readBody(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** Thrown when the asked master does not lead and did nothing: ask another master. */
+/** Thrown when the asked master does not lead and did nothing, so that the caller asks another master. */
 export class ElsewhereError extends DroverError {
-  /** The leader; null: nobody leads now. */
+  /** The leader; null: no master leads now. */
   readonly leader: MasterPeer | null;
 
   constructor(message: string, leader: MasterPeer | null) {
@@ -87,7 +87,7 @@ export class ElsewhereError extends DroverError {
   }
 }
 
-/** The error for a master's answer: a 403 is a refusal; any other status is a fault of the master, and may pass. */
+/** The error for a master's answer: a 403 is a refusal; any other status is a fault of the master, which may pass. */
 export function refusalOf(status: number, body: string, address: string): DroverError {
   const said = parseJsonSafely(body);
   if (said === undefined)

@@ -1,7 +1,7 @@
 /**
- * The masters of the cluster that a node knows, kept in `data/cluster/`: their addresses, and the highest term of a
- * leader among them. It says which master to dial next, and refuses a leader whose term is over. A master finds the
- * other masters by it.
+ * The masters of the cluster that a node knows, kept in `data/cluster/`: their addresses, and the term of the latest
+ * leader. Chooses the master to dial next, and refuses a leader from an older term. A master uses this list to find the
+ * other masters.
  */
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
@@ -13,17 +13,17 @@ import { BOUNDS, type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../prot
 import type { SecretFile } from '../trust/authority.js';
 
 const keptSchema = z.object({
-  /** The number of the latest term; null: no leader has named its term yet. */
+  /** The term of the latest leader; null: the term is not known. */
   epoch: z.int().min(0).nullable(),
   masters: masterPeersSchema,
 });
 type Kept = z.output<typeof keptSchema>;
 
 interface KnownMastersOptions {
-  /** The address of a master in `config.json`: the first to ask, and kept as long as the node lives. */
+  /** The address of a master in `config.json`. It is asked first, and kept as long as the node lives. */
   readonly contact: HostPort;
   readonly file: SecretFile;
-  /** True: the next leader's term may be an earlier one, such as after the store was restored or moved. */
+  /** True: a leader with an older term is accepted, such as after the store was restored or moved. */
   readonly older?: { readonly isAccepted: boolean };
   readonly logger: Pick<Logger, 'info' | 'warn'>;
 }
@@ -66,15 +66,18 @@ export class KnownMasters {
     return this.#order.map((text) => parseHostPort(text) ?? this.#options.contact);
   }
 
-  /** Called when the master at `at` does not answer, or is no master any more: the others are asked before it. */
+  /**
+   * Called when the master at `at` does not answer, or is no master any more. Moves its address to the end of the
+   * order.
+   */
   failed(at: HostPort): void {
     const text = hostPort(at.host, at.port);
     if (this.#order.includes(text)) this.#order = [...this.#order.filter((other) => other !== text), text];
   }
 
   /**
-   * Called when a master that does not lead has named the leader; null: nobody leads now. The named master is asked
-   * first. The master that named it comes last, because it may not know better than others.
+   * Called when a master that does not lead has named the leader; null: no master leads now. The named leader is asked
+   * next. The master that answered goes to the end of the order, because its answer may be out of date.
    */
   pointed({ leader, masters }: Pick<MessageOf<'refused'>, 'leader' | 'masters'>): void {
     if (masters !== undefined) this.learn(masters);
@@ -83,8 +86,8 @@ export class KnownMasters {
   }
 
   /**
-   * Called when the master that was asked last cannot lead: it is behind what this node knows, or it took the node and
-   * told it nothing. The others are asked before it.
+   * Called when the master that was asked last cannot lead: its store is older than this node's copy, or it sent no
+   * snapshot. Moves its address to the end of the order.
    */
   fruitless(): void {
     const [asked, ...others] = this.#order;
@@ -92,8 +95,8 @@ export class KnownMasters {
   }
 
   /**
-   * Takes what a leader says of itself. Answers with the reason when this node refuses it because its term is over;
-   * then the others are asked before it.
+   * Takes the term and the masters that a leader names. When the term is older than a known one, returns the reason of
+   * the refusal and moves that master to the end of the order.
    */
   welcomed({ epoch: said, master, masters }: MessageOf<'welcome'>): string | undefined {
     const { older } = this.#options;
@@ -111,19 +114,19 @@ export class KnownMasters {
     return undefined;
   }
 
-  /** Takes the list of the masters that are up. An empty list changes nothing. */
+  /** Takes a new list of the masters that are up. An empty list changes nothing. */
   learn(masters: readonly MasterPeer[]): void {
     if (masters.length > 0) this.#keep({ epoch: this.#kept.epoch, masters: this.#withFormer(masters) });
   }
 
-  /** Resolves when the newest list is on disk, or could not be written. */
+  /** Resolves when the newest list is on disk, or its write has failed. */
   written(): Promise<void> {
     return this.#writing;
   }
 
   /**
    * The masters that are up, followed by former masters: a master that is away for a moment may later be the only one
-   * left. The oldest are forgotten.
+   * up. The oldest former masters are dropped.
    */
   #withFormer(masters: readonly MasterPeer[]): MasterPeer[] {
     const isKnown = (former: MasterPeer): boolean =>
@@ -139,8 +142,8 @@ export class KnownMasters {
   }
 
   /**
-   * Orders the addresses. The masters may know the address in `config.json` under another name, so it is kept beside
-   * theirs.
+   * Orders the addresses. The address in `config.json` is kept beside them, because the masters may know that master
+   * under another name.
    */
   #arrange(): void {
     const all = new Set([

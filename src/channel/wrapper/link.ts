@@ -30,8 +30,8 @@ const FIRST_RETRY_MS = 100;
  */
 const MAX_RECONNECT_MS = 3000;
 /**
- * A refusal usually stands until an operator changes something. At first, though, the master may not have noticed yet
- * that this node's former connection is gone.
+ * The longest delay after a refusal, which usually lasts until an operator acts. The first delays are short, because
+ * the master may not have noticed yet that the node's former connection is gone.
  */
 const MAX_REFUSED_MS = 30_000;
 
@@ -46,11 +46,11 @@ export interface Seen {
 export interface FeedSink {
   applySnapshot(snapshot: MessageOf<'snapshot'>): void;
   applyDelta(delta: MessageOf<'delta'>): void;
-  /** The assignments that this node still has. */
+  /** The assignments in this node's copy of its desired state. */
   held(): readonly Assignment[];
   /**
-   * The newest applied revision of the master's store, and its line. Undefined: none was applied, or the node takes any
-   * store.
+   * The newest revision of the master's store that was applied, and that store's line. Undefined: no revision was
+   * applied, or the node accepts any store.
    */
   seen(): Seen | undefined;
 }
@@ -72,7 +72,7 @@ interface LinkOptions {
   readonly version: string;
   readonly capacity: NodeCapacity;
   readonly offers: () => readonly RuntimeOffer[];
-  /** Why limits of RAM and CPU are not enforced on this node; null: they are enforced. */
+  /** The reason why limits of RAM and CPU are not enforced on this node; null: they are enforced. */
   readonly advisoryLimits?: string | null | undefined;
   /**
    * Opens a connection. Throws DRV_JOIN_REFUSED when the master refuses this node and a person must change something.
@@ -112,7 +112,7 @@ export class Link {
   #connection: Connection | undefined;
   #retry: TimerHandle | undefined;
   /**
-   * True when this try follows the word of a master that does not lead. Such a try is made at once; the next one waits.
+   * True when this try follows a master's pointer to the leader. Such a try is made at once; the try after it waits.
    */
   #isPointed = false;
   #isStopped = false;
@@ -122,8 +122,8 @@ export class Link {
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
     this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
     this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
-    // The reports are sent in the next turn: a restart that follows the end of a process goes before the report of that
-    // end.
+    // Send the reports in the next turn, so that a restart after the end of a process begins before that end is
+    // reported.
     options.reports.onReady(() => options.clock.nextTurn(() => this.#sendReports()));
   }
 
@@ -131,7 +131,10 @@ export class Link {
     this.#connect();
   }
 
-  /** Ends the connection. `willReturn`: the master is told that the instances stay and the node will be back. */
+  /**
+   * Ends the connection. `willReturn`: tells the master that the instances keep running and the node will connect
+   * again.
+   */
   stop(willReturn: boolean): void {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -154,7 +157,7 @@ export class Link {
     this.#connection.transport.send({ type: 'offer', runtimes: [...this.#options.offers()] });
   }
 
-  /** Sends all usage that was measured. A lost message is not repeated, because the next one replaces it. */
+  /** Sends all measured usage. A lost message is not repeated, because the next message replaces it. */
   sendUsage(usages: ReadonlyMap<string, InstanceUsage>): void {
     if (this.#connection?.isWelcome !== true) return;
     const samples = [...usages].map(([id, usage]) => toUsageSample(id, usage));
@@ -215,8 +218,8 @@ export class Link {
   }
 
   /**
-   * The hashes of the assignments for the hello. Empty when there are more than a hello may name: the master then sends
-   * the whole snapshot.
+   * The hashes of this node's assignments, for the hello. Empty when the hello has no room for all of them: the master
+   * then sends the whole snapshot.
    */
   #held(): Pick<MessageOf<'hello'>, 'held'> {
     const held = this.#options.feed.held();
@@ -249,7 +252,7 @@ export class Link {
           );
           return;
         }
-        // Only now: a master whose disk is full welcomes and then hangs up.
+        // Clear the delays only after a snapshot: a master with a full disk sends a welcome and then hangs up.
         this.#backoff.clear();
         this.#refusedBackoff.clear();
         this.#trouble.clear();
@@ -280,7 +283,7 @@ export class Link {
     }
     connection.isWelcome = true;
     this.#options.onWelcome(welcome.master);
-    // The first beat goes at once: the master has waited since the hello.
+    // Send the first beat at once: the master has heard nothing since the hello.
     this.#beat(connection);
     this.#options.reports.restart();
     this.#sendReports();
@@ -309,7 +312,7 @@ export class Link {
     this.#connection = undefined;
     const hasToldNothing = connection.isWelcome && connection.fedSequence === 0;
     if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
-    // Follow only every second pointer at once, because two masters may point to each other.
+    // Follow only every second pointer without a delay, because two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
     if (this.#isPointed && !this.#isStopped) {
       this.#connect();
@@ -322,7 +325,7 @@ export class Link {
     if (this.#isStopped) return;
     if (refusal?.isFinal === true && this.#options.onRefused?.(reason) === true) return;
     const isRefused = refusal !== undefined;
-    // A master that is behind may catch up in a moment, or another master may lead and wait for this node: retry soon.
+    // Retry soon when the master is only behind: it may catch up in a moment, or another master may lead.
     const isLasting = isRefused && refusal.isBehind !== true;
     const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next();
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';

@@ -54,7 +54,7 @@ const MOST_BYTES = { [CHANNEL_PATH]: 256 * MB, [DESK_PATH]: 16 * MB } as const;
  */
 type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
-/** Another master of this cluster, and how this master shows itself to it. */
+/** Another master of this cluster, and the certificate with which this master identifies itself there. */
 export interface FellowMaster {
   readonly nodeId: string;
   readonly credential: KeyPair;
@@ -91,8 +91,8 @@ export class MasterDialer {
   }
 
   /**
-   * Asks whether this node could join. Answers with the name of the cluster and the address of this machine that
-   * reached the master. Changes nothing there. Throws like `join`.
+   * Asks whether this node could join, and changes nothing on the master. Answers with the name of the cluster and the
+   * address of this machine that reached the master. Throws like `join`.
    */
   async check(
     fingerprint: string,
@@ -109,7 +109,7 @@ export class MasterDialer {
 
   /**
    * Asks to join, after the other side has shown the authority with this fingerprint. Throws DRV_CHANNEL_CLOSED when no
-   * master answers or it cannot answer now. Throws DRV_JOIN_REFUSED when it is another cluster's master, or it refuses.
+   * master can answer now. Throws DRV_JOIN_REFUSED when the master refuses or belongs to another cluster.
    */
   async join(
     fingerprint: string,
@@ -127,8 +127,8 @@ export class MasterDialer {
   }
 
   /**
-   * Asks to become a master. Answers with what a master needs, and the address of this machine that reached the master.
-   * Throws like `join`.
+   * Asks to become a master. Answers with the secrets and settings of a master, and the address of this machine that
+   * reached the asked one. Throws like `join`.
    */
   async joinAsMaster(
     fingerprint: string,
@@ -146,7 +146,7 @@ export class MasterDialer {
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
   async open(credential: KeyPair, authority: X509Certificate, signal: AbortSignal): Promise<Transport> {
     const check: TrustCheck = (leaf) => {
-      // A member tries again, because the address may lead to another program only for a while.
+      // Throw an error that is retried: the address may lead to another program only for a while.
       if (!isIssuedBy(leaf, authority, 'server'))
         throw this.#stranger('DRV_CHANNEL_CLOSED', "this node's", 'check masterAddress and masterPort');
     };
@@ -199,7 +199,7 @@ export class MasterDialer {
     });
   }
 
-  /** Connects to the master of the authority with this fingerprint, asks, and hangs up after the answer. */
+  /** Connects to the master whose authority has this fingerprint, asks the question, and hangs up after the answer. */
   async #asking<T>(
     fingerprint: string,
     signal: AbortSignal,
@@ -209,7 +209,7 @@ export class MasterDialer {
     try {
       return await this.#within(signal, async (inner) => {
         const master = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
-          // The other masters name a dead leader until its lease ends.
+          // The named leader may be dead: other masters name it until its lease ends. Ask another master then.
           const mayHaveDied = hops > 0 && DroverError.is(error, 'DRV_CHANNEL_CLOSED');
           throw mayHaveDied ? new ElsewhereError(messageOf(error), null) : error;
         });
@@ -264,7 +264,8 @@ export class MasterDialer {
         host,
         port,
         minVersion: 'TLSv1.3',
-        // The check below trusts the cluster's own authority alone, and ignores the clock of this machine.
+        // Skip Node's own check: the check below trusts only the cluster's authority, and ignores the clock of this
+        // machine.
         rejectUnauthorized: false,
         ...(credential !== undefined && { key: credential.key, cert: credential.certificate }),
       });

@@ -33,7 +33,7 @@ const credentialSchema = z.object({
 });
 type Credential = z.output<typeof credentialSchema>;
 
-/** A join that has begun. It keeps its key, because the master repeats its answer for the same key. */
+/** A join that has begun. The record keeps its key, because the master repeats its answer for the same key. */
 const joiningSchema = z.object({ tokenId: joinTokenIdSchema, key: z.string() });
 
 interface MembershipOptions {
@@ -53,7 +53,7 @@ interface MembershipOptions {
 export class Membership {
   readonly #options: MembershipOptions;
   #credential: Credential | undefined;
-  /** The key of a renewal, until its certificate is kept. */
+  /** The new key of a renewal, until the certificate for it is kept. */
   #newKey: string | undefined;
 
   constructor(options: MembershipOptions) {
@@ -89,8 +89,8 @@ export class Membership {
   }
 
   /**
-   * Joins when this node has never joined. Throws DRV_JOIN_REFUSED. A master that does not answer is no error, because
-   * `connect` tries again.
+   * Joins when this node has never joined. Throws DRV_JOIN_REFUSED. Does not throw when a master does not answer,
+   * because `connect` tries again.
    */
   async joinFirst(signal: AbortSignal): Promise<void> {
     if (this.#credential !== undefined) return;
@@ -101,7 +101,10 @@ export class Membership {
     }
   }
 
-  /** Connects, joining first if need be. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED, DRV_NODE_ROOT_UNUSABLE. */
+  /**
+   * Connects; joins first when the node has no fitting credential, or has a new token and its credential is refused.
+   * Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED, DRV_NODE_ROOT_UNUSABLE.
+   */
   async connect(signal: AbortSignal): Promise<Transport> {
     const credential = this.#credential;
     if (credential === undefined || this.#isForAnother(credential)) return this.#joinAndOpen(signal);
@@ -214,9 +217,8 @@ export class Membership {
 }
 
 /**
- * The public key (PEM) that this node showed to the token's master when it joined, or began to join, under this name.
- * `drover join` shows it, so that the master knows the node again. Undefined: there is no such key. Throws
- * DRV_NODE_ROOT_UNUSABLE.
+ * The public key (PEM) of this node's membership under this name, or of its begun join with this token. `drover join`
+ * sends it, so that the master recognizes the node. Undefined: there is no such key. Throws DRV_NODE_ROOT_UNUSABLE.
  */
 export async function readMemberKey(
   { memberFile, joiningFile }: Pick<MembershipOptions, 'memberFile' | 'joiningFile'>,
@@ -229,8 +231,8 @@ export async function readMemberKey(
 }
 
 /**
- * The keys (PEM) of this node as a member, under this name, of the token's cluster. Undefined: it is not such a member.
- * Throws DRV_NODE_ROOT_UNUSABLE.
+ * The private and public key (PEM) of this node's membership in the token's cluster under this name. Undefined: the
+ * node is no such member. Throws DRV_NODE_ROOT_UNUSABLE.
  */
 export async function memberKeyOf(
   memberFile: SecretFile,

@@ -9,7 +9,7 @@ import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
 
-/** The most unreadable records that a status names. */
+/** The most unreadable records that `cluster status` names. */
 const MOST_UNREADABLE = 20;
 
 const NODE_HEAD = [
@@ -25,7 +25,7 @@ const NODE_HEAD = [
   'VERSION',
 ];
 
-/** The status, and the nodes for its sums. */
+/** The status of the cluster, and the nodes, from which the totals are added up. */
 interface ClusterOverview {
   readonly status: ClusterStatus;
   readonly nodes: readonly ListedNode[];

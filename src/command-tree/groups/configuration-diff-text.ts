@@ -5,7 +5,7 @@ import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import { describeFileError } from '../file-errors.js';
 
-/** The most ids that a line names. */
+/** The most ids that a line of output names. */
 const MAX_IDS = 10;
 
 export function describeDiff(diff: ConfigurationDiff): string {

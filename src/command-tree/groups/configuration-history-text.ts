@@ -6,7 +6,7 @@ import { tableOf, type View } from '../command.js';
 import { describeDifference } from './configuration-diff-text.js';
 
 const HEAD = ['#', 'AGE', 'FROM', 'OUTCOME', 'INSTANCES', 'REVISION'];
-/** The characters shown of a revision or a commit: enough to tell ten from each other. */
+/** How many characters of a revision or a commit are printed: enough to tell ten of them apart. */
 const SHORT = 8;
 
 export function describeHistory(contents: readonly PastContent[], view: View): Promise<string> {

@@ -23,7 +23,7 @@ import { rolloutSentence } from './rollouts.js';
 
 const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
 
-/** The words of `config list` for a file that is not in force. */
+/** The text of `config list` for a file that is not in force. */
 const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
   pending: 'file pending',
   broken: 'file broken',
@@ -158,7 +158,7 @@ export const CONFIGURATION_COMMANDS = {
   }),
 };
 
-/** Each instance goes by the content that it has. */
+/** The `onDelete` of each instance's own revision decides whether it stays. */
 const LEFT_BEHIND = 'its instances stay, unless their onDelete is "stop"';
 
 /** The message about a configuration that was deleted. */

@@ -1,4 +1,4 @@
-/** `instance logs`: its options, and the lines with what their reader should know of those that are missing. */
+/** `instance logs`: its options, and its text: notes about missing lines, then the lines. */
 import { type Command, InvalidArgumentError } from 'commander';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DroverError } from '../../model/errors.js';
@@ -24,7 +24,7 @@ export function declareLogs(command: Command): void {
   declareLogParts(command);
 }
 
-/** Which part of a log, and whether with times. */
+/** Declares the options that choose a part of a log, and the option that prints times. */
 export function declareLogParts(command: Command): void {
   command
     .option(
@@ -37,7 +37,10 @@ export function declareLogParts(command: Command): void {
     .option('--previous', 'only what the run before the present one wrote');
 }
 
-/** Throws DRV_COMMAND_INVALID. `isAll`: without a number of lines it is the whole part, and not the newest lines. */
+/**
+ * Checks the options that choose a part of a log. `isAll`: the default number of lines is then the largest one allowed.
+ * Throws DRV_COMMAND_INVALID.
+ */
 export function logPartOf({ since, until, timestamps = false, previous = false }: LogPartOptions) {
   const problem = logPointsProblem(since, until);
   if (problem !== undefined) throw new DroverError('DRV_COMMAND_INVALID', `--until ${problem}`);
@@ -50,7 +53,7 @@ export function logQuestionOf(id: string, options: LogPartOptions & { readonly l
   return { id, lines: options.lines ?? (isAll ? MAX_LOG_LINES : DEFAULT_LOG_LINES), ...part };
 }
 
-/** The lines, after what their reader should know of those that are missing. */
+/** The log for people: notes about lines that are left out or have no time, then the lines. */
 export function logText({ lines, times, range, firstLine = 1, untimedLines = 0 }: InstanceLog): string {
   const notes = [
     ...(untimedLines === 0

@@ -31,7 +31,7 @@ export function instanceRow(instance: InstanceInfo, now: number): readonly Cell[
   ];
 }
 
-/** Instead of the last column, in wide tables. */
+/** The columns that replace the last column in wide tables. */
 export const WIDE_INSTANCE_HEAD = ['RUNTIME', 'RAM', 'CPU', 'REVISION', 'REASON', 'MESSAGE'];
 
 export function wideInstanceCells(instance: InstanceInfo): readonly Cell[] {
@@ -64,7 +64,7 @@ export function sentenceOf(done: 'created' | 'adopted', instance: InstanceInfo):
   return `${made} on node ${wrapperNodeId}${address === undefined ? '' : `, ${address}`}`;
 }
 
-/** Everything worth knowing of one instance, one line for each field. */
+/** The details of one instance, one line for each field. */
 export function describeInstance(details: InstanceDetails, now: number): Promise<string> {
   const { maxPlayers, isRevisionCurrent }: Partial<InstanceDetails> = details;
   const { configurationRevision: revision, players, templates, usage }: Partial<InstanceDetails> = details;
@@ -96,7 +96,7 @@ export function describeInstance(details: InstanceDetails, now: number): Promise
 
 const BYTES_PER_MB = 1024 * 1024;
 
-/** `45 MB of RAM, 12 % of a core, 34 s of CPU time since its start, 3 processes`; undefined: not measured. */
+/** `45 MB of RAM, 12 % of a core, 34 s of CPU time since its start, 3 processes`; undefined: no usage was measured. */
 function usageText(usage: InstanceDetails['usage'] | undefined): string | undefined {
   if (usage == null) return undefined;
   const { cpuSeconds, cpuPercent, memoryBytes, processes } = usage;

@@ -43,7 +43,7 @@ const MAX_ROWS = 1000;
 
 interface ListInput {
   readonly configuration: string | undefined;
-  /** Directories of instances that are gone, instead of instances. */
+  /** Lists directories of removed instances instead of instances. */
   readonly left?: boolean;
 }
 
@@ -149,7 +149,7 @@ export const INSTANCE_COMMANDS = {
     about: 'end processes and remove their instances; their directories too, unless they are static',
     destroys: ({ selection }) => {
       const id = singleId(selection);
-      // Of any other selection the run asks, because it knows what is meant.
+      // For any other selection the run asks, because only the run knows which instances are chosen.
       return id === undefined
         ? undefined
         : `instance ${id} is deleted, with its directory unless it is static`;
@@ -167,7 +167,7 @@ function lifecycle(about: string) {
   return describe({ ...forMany<InstanceMessage & { readonly target: string }>(), about });
 }
 
-/** The parts that all actions on selected instances have in common. */
+/** The parts of a description that all actions on selected instances share. */
 function forMany<Done extends InstanceMessage>() {
   return {
     usage: SELECTION_USAGE,

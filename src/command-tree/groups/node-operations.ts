@@ -7,7 +7,7 @@ import type { ForgottenNode, NodeDrain, NodeMessage } from '../../operations/nod
 import { describe, messageText } from '../command.js';
 import { describeDrain } from './drain-text.js';
 
-/** The most instances that a line names. */
+/** The most instances that a line of output names. */
 const MOST_NAMED = 20;
 
 /** A node that was forgotten, and whether it was connected then. */

@@ -13,10 +13,10 @@ export interface NodeInfo extends NodeStats {
   readonly address: string;
   readonly port: number;
   readonly apiPort: number;
-  /** Null: the API has no TLS. */
+  /** The certificate of the API; null: the API has no TLS. */
   readonly apiCertificate: ApiCertificateInfo | null;
   readonly runtimes: readonly RuntimeOffer[];
-  /** Why limits do not hold; null: they do; undefined: the node has not said. */
+  /** Why limits are not enforced; null: limits are enforced; undefined: the node has not reported. */
   readonly advisoryLimits: string | null | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** `rollout ...`: how far changed contents have reached the instances, and what an operator asks of that. */
+/** `rollout ...`: how far changed contents have reached the instances, and the commands that steer a rollout. */
 import { rolloutAdvice, rolloutText } from '../../model/plain/rollout-text.js';
 import { durationText, instantText } from '../../model/words.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';

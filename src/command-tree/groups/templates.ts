@@ -4,7 +4,7 @@ import { countText } from '../../model/words.js';
 import { describeNodeSync } from '../../templates/sync/node-sync-text.js';
 import { describe, noInput, tableOf } from '../command.js';
 
-/** The most templates that a line names. */
+/** The most templates that a line of output names. */
 const MAX_NAMES = 20;
 
 interface ListedTemplate {
@@ -58,7 +58,7 @@ export const TEMPLATE_COMMANDS = {
       storage: options.storage ?? null,
       wait: options.wait,
     }),
-    // What was dispatched is said before the nodes are waited for.
+    // With a report, leave out what was dispatched: the run printed that before it waited for the nodes.
     text: (sync: TemplateSync) =>
       sync.report === null ? describeDispatch(sync) : describeReport(sync.report).join('\n'),
     json: ({ report, ...sync }) => ({ ...sync, results: report?.nodes ?? null }),
@@ -74,7 +74,7 @@ export const TEMPLATE_COMMANDS = {
   }),
 };
 
-/** Says which templates are on their way to which nodes, as soon as that is known. */
+/** Says which templates are sent to which nodes. Printed as soon as that is known. */
 export function describeDispatch({ downloaded, storage, templates, nodes }: TemplateSync): string {
   const shown = templates.slice(0, MAX_NAMES).join(', ') + (templates.length > MAX_NAMES ? ', ...' : '');
   const count = countText(templates.length, 'template');

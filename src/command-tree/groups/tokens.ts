@@ -8,7 +8,7 @@ import { describe, messageText, noInput, tableOf } from '../command.js';
 
 export interface TokenOptions {
   readonly label?: string;
-  /** Seconds. Commander makes an empty text of a parsed null, so the words stay words. */
+  /** Seconds, or `never`. Commander would replace a parsed null by an empty text, so `never` stays a word. */
   readonly expires?: number | 'never';
   readonly uses?: number | 'any';
   readonly asMaster?: boolean;

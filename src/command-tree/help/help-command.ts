@@ -1,4 +1,4 @@
-/** `help`: every command, or one in full. */
+/** `help`: lists every command, or describes one command in full. */
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
@@ -51,7 +51,7 @@ function find(program: Command, words: readonly string[]): Command {
 /** The commands that can be run, in the order of the tree. */
 export function* endsOf(command: Command): Generator<Command> {
   if (command.commands.length === 0) yield command;
-  // Without hidden ones, and without the `help` that the parser adds to groups.
+  // Leave out hidden commands, and the `help` that the parser adds to groups.
   const visible = command.createHelp().visibleCommands(command);
   for (const child of command.commands.filter((one) => visible.includes(one))) yield* endsOf(child);
 }

@@ -12,7 +12,10 @@ export function fullUsageOf(command: Command): string {
   return `${pathOf(command)} ${command.usage()}`;
 }
 
-/** The same without options, which the command's own help lists: `instance create <configuration> [count]`. */
+/**
+ * The command with its arguments and without its options: `instance create <configuration> [count]`. The command's own
+ * help lists the options.
+ */
 export function usageOf(command: Command): string {
   return fullUsageOf(command)
     .replace('[options] ', '')

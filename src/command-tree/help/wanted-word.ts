@@ -3,12 +3,12 @@ import type { Command, Option } from 'commander';
 
 export interface KnownWord {
   readonly word: string;
-  /** Tells what the word does; '': its own name says it. */
+  /** The meaning of the word, for the reader; '': the name says enough. */
   readonly about: string;
 }
 
 export type WantedWord =
-  /** A word of a known list: commands, options, or the choices that there are. */
+  /** A word of a known list: a command, an option, or a choice of an argument. */
   | { readonly kind: 'known'; readonly words: readonly KnownWord[] }
   /** An argument, by the name that its command gives it. */
   | { readonly kind: 'argument'; readonly command: Command; readonly argument: string }
@@ -34,11 +34,11 @@ export function wantedWord(program: Command, before: readonly string[], typed: s
 
 interface Walk {
   readonly command: Command;
-  /** The arguments of the command. */
+  /** The arguments typed so far. */
   readonly rest: readonly string[];
-  /** An option whose value comes next. */
+  /** The option whose value is the next word. */
   readonly pending: Option | undefined;
-  /** `--` stood before. */
+  /** True after `--`: further words are arguments, not options. */
   readonly areOptionsOver: boolean;
 }
 

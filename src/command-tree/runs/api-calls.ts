@@ -5,7 +5,7 @@ import { ClientError, EXIT } from './client-error.js';
 export interface CallOptions {
   /** Time for the whole answer. Default: 60 s. */
   readonly timeoutMs?: number;
-  /** Its reason is thrown. */
+  /** Ends the call when it aborts; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
   /** Headers beside those that every request has. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export function pathPart(text: string): string {
   return encodeURIComponent(text);
 }
 
-/** The answer to a GET; undefined where there is no such thing. Throws a ClientError. */
+/** The answer to a GET; undefined when the master answers that the path does not exist. Throws a ClientError. */
 export async function find<T>(api: ApiCalls, path: string): Promise<T | undefined> {
   return api.get<T>(path).catch((error: unknown) => {
     if (error instanceof ClientError && error.exitCode === EXIT.notFound) return undefined;

@@ -51,12 +51,12 @@ export class ClientError extends Error {
   }
 }
 
-/** The error to throw for what was typed wrong. */
+/** The error for wrong arguments or options. */
 export function usageError(message: string): ClientError {
   return new ClientError(EXIT.usage, message);
 }
 
-/** True when the same may succeed later: the master could not be reached, or did not answer in time. */
+/** True when the same call may succeed later: the master could not be reached, or did not answer in time. */
 export function isTransient(error: unknown): error is ClientError {
   return (
     error instanceof ClientError && (error.exitCode === EXIT.unreachable || error.exitCode === EXIT.timedOut)

@@ -8,7 +8,10 @@ export function readContent(api: ApiCalls, name: string): Promise<ConfigurationC
   return api.get(`/configurations/${pathPart(name)}/file`);
 }
 
-/** Only if the configuration still has this revision; null: only if there is none. */
+/**
+ * The options of a call that works only while the configuration has this revision; null: only while the configuration
+ * does not exist.
+ */
 export function ifMatch(revision: string | null): CallOptions {
   return { headers: revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` } };
 }

@@ -26,7 +26,7 @@ export function instanceRuns(api: ApiCalls) {
       );
   const lifecycle = (target: 'start' | 'stop' | 'restart') =>
     act(target, async (id): Promise<InstanceMessage & { readonly target: string }> => {
-      // The route that changes it calls an unknown id a bad request.
+      // Ask for the instance first: for an unknown id this route answers 404, and the PATCH only a bad request.
       await api.get(instancePath(id));
       return api.send('PATCH', `${instancePath(id)}/lifecycle?target=${target}`);
     });
@@ -37,7 +37,8 @@ export function instanceRuns(api: ApiCalls) {
       const found = all
         .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)
         .sort(byConfiguration);
-      // Instances may outlive their configuration.
+      // An empty list is an error only when the configuration is unknown too: instances may outlive their
+      // configuration.
       if (configuration !== undefined && found.length === 0) await api.get(configurationPath(configuration));
       return found;
     },
@@ -62,7 +63,10 @@ export function instanceRuns(api: ApiCalls) {
   } satisfies Partial<CommandRuns>;
 }
 
-/** Groups are asked for only where they choose. */
+/**
+ * The instances and groups that a selection is made from. Configurations are loaded only when the selection names a
+ * group.
+ */
 async function knownTo(api: ApiCalls, { selection }: Selecting): Promise<KnownInstances> {
   const instances = (await api.get<InstanceInfo[]>('/instances')).sort(byConfiguration);
   const isByGroup = 'filter' in selection && selection.filter.group !== undefined;
@@ -75,7 +79,7 @@ async function create(
   api: ApiCalls,
   { configuration, count }: InputOf<'instance create'>,
 ): Promise<readonly InstanceInfo[]> {
-  // The route that makes one calls an unknown name a bad request.
+  // Ask for the configuration first: for an unknown name this route answers 404, and the creation only a bad request.
   await api.get(configurationPath(configuration));
   const created: InstanceInfo[] = [];
   while (created.length < count)
@@ -95,7 +99,7 @@ function incomplete(created: readonly InstanceInfo[], count: number, error: unkn
   return new ClientError(error.exitCode, message, { cause: error });
 }
 
-/** For the route that answers with a part of a log. */
+/** The query of a request for a part of a log. */
 export function logQuery({
   lines,
   since,
@@ -106,7 +110,7 @@ export function logQuery({
   const query = new URLSearchParams({ lines: String(lines) });
   if (since !== undefined) query.set('since', logPointText(since));
   if (until !== undefined) query.set('until', logPointText(until));
-  // A master that does not know them yet says nothing of them.
+  // Send these parameters only when they are set: an older master does not know them.
   if (timestamps) query.set('timestamps', 'true');
   if (previous) query.set('previous', 'true');
   return query.toString();

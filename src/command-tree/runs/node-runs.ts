@@ -37,7 +37,7 @@ export function nodeRuns(api: ApiCalls) {
 
 async function listNodes(api: ApiCalls): Promise<ListedNode[]> {
   const listed = await api.get<ListedNode[]>('/cluster/nodes?details=true');
-  // Masters before that query answer without the details.
+  // Older masters ignore `details=true` and leave the details out.
   if (listed.every((node) => 'offers' in node)) return listed;
   throw new ClientError(
     EXIT.failed,

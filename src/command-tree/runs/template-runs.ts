@@ -87,7 +87,10 @@ async function download(api: ApiCalls, pattern: string, storage: string): Promis
   return results;
 }
 
-/** The templates that the pattern names. A full name need not exist yet. */
+/**
+ * The templates that the pattern names. A pattern with a full name returns that name without a look at the list,
+ * because the template may not exist yet.
+ */
 async function templatesToDownload(api: ApiCalls, pattern: string): Promise<readonly TemplateName[]> {
   const isMeant = matcherOf(pattern);
   const [group = '', name = '*'] = pattern.split('/');

@@ -6,7 +6,7 @@ import { ClientError, EXIT, isTransient } from '../runs/client-error.js';
 import { chooseInstances, consequenceText, type InstanceAction, type KnownInstances } from './choose.js';
 import { type Selecting, singleId } from './selection.js';
 
-/** As many at once: each waits for the disk of the master. */
+/** The most actions under way at once. Each action waits for the master's disk. */
 const AT_ONCE = 8;
 /** The most instances that a question shows. */
 const MOST_SHOWN = 50;
@@ -24,15 +24,15 @@ export interface InstanceMessage {
   readonly instanceId: string;
 }
 
-/** What a person is asked before more is done than one instance was named for. */
+/** A question before a command acts on more than one named instance. */
 export interface Question {
-  /** Such as `3 instances are stopped`. */
+  /** The effect of the command, such as `3 instances are stopped`. */
   readonly what: string;
-  /** Lines that name them. */
+  /** The lines that name the instances. */
   readonly list: readonly string[];
 }
 
-/** Returns when the answer was yes, or `--yes` was given; throws otherwise. */
+/** Asks a person. Returns after a yes, or at once with `--yes`; throws otherwise. */
 export type Asker = (question: Question) => Promise<void>;
 
 /** What became of one instance. Neither `done` nor `refusal`: it was not tried. */
@@ -54,13 +54,13 @@ interface Acting<Done extends InstanceMessage> {
   readonly action: InstanceAction;
   readonly input: Selecting & { readonly waitForPlayers?: boolean };
   readonly known: () => Promise<KnownInstances>;
-  /** Acts on one. Throws a ClientError, also when the instance is not known. */
+  /** Acts on one instance. Throws a ClientError, also when the instance is not known. */
   readonly perform: (id: string) => Promise<Done>;
 }
 
 /**
- * Acts on the one instance that was named. For any other selection it asks first, then acts on those that the question
- * named, and goes on after one that is refused. Throws what `chooseInstances` and the question throw.
+ * Acts on the one named instance. For any other selection: asks first, acts on the instances that the question named,
+ * and goes on after a refusal. Throws what `chooseInstances` and the question throw.
  */
 export async function actOnInstances<Done extends InstanceMessage>(
   { action, input, known, perform }: Acting<Done>,
@@ -93,7 +93,7 @@ async function performAll<Done extends InstanceMessage>(
       } catch (refusal) {
         if (!(refusal instanceof ClientError)) throw refusal;
         outcomes.set(id, { id, refusal });
-        // Every further try would end so, too.
+        // Stop here: the remaining instances would fail for the same reason.
         isOver ||= refusal.exitCode === EXIT.denied || isTransient(refusal);
       }
     }
@@ -140,7 +140,7 @@ export function actedNames(acted: Acted<InstanceMessage>): readonly string[] {
   return done.map(({ instanceId }) => instanceId);
 }
 
-/** Undefined: nothing failed. The exit code is that of the first refusal. */
+/** The refusals of an action; undefined: no refusal. The exit code is that of the first refusal. */
 export function actedFailure(acted: Acted<InstanceMessage>): CommandFailure | undefined {
   if (!isBatch(acted)) return undefined;
   const { action, outcomes } = acted;

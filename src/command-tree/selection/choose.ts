@@ -14,9 +14,9 @@ export interface KnownInstances {
 }
 
 export interface Chosen {
-  /** Never empty. */
+  /** The chosen instances; never empty. */
   readonly instances: readonly InstanceInfo[];
-  /** How many others the filter takes in that the action has nothing to do with. */
+  /** How many other instances match the filter but need no action. */
   readonly left: number;
 }
 

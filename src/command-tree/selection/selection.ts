@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { DroverError } from '../../model/errors.js';
 
-/** What an instance must be of; without any field every instance is meant. */
+/** The configuration, group and node that an instance must have. Without any field the filter takes all instances. */
 export interface InstanceFilter {
   readonly configuration?: string;
   /** A name in the `instanceGroups` of its configuration. */
@@ -10,7 +10,7 @@ export interface InstanceFilter {
   readonly node?: string;
 }
 
-/** `ids`: each once, at least one. */
+/** `ids`: at least one id, and no id twice. */
 export type Selection = { readonly ids: readonly string[] } | { readonly filter: InstanceFilter };
 
 export interface Selecting {
@@ -54,7 +54,10 @@ export function selectionOf(
   return ids.length > 0 ? { ids: [...new Set(ids)] } : { filter };
 }
 
-/** The only instance that was named; undefined: there may be more, so a person is asked first. */
+/**
+ * The id when exactly one instance was named; undefined: the selection may hold more instances, so a person is asked
+ * first.
+ */
 export function singleId(selection: Selection): string | undefined {
   return 'ids' in selection && selection.ids.length === 1 ? selection.ids[0] : undefined;
 }

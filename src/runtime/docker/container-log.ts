@@ -20,7 +20,7 @@ import { LogFrames } from './engine/log-frames.js';
 import type { RetryDelay } from './engine/retry-delay.js';
 import type { RunState } from './run-files.js';
 
-/** How much a new daemon reads again, at most, after a kill. */
+/** The most output that a new daemon reads again after a kill. */
 const CHECKPOINT_EVERY_BYTES = 256 * 1024;
 const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine kept no more of it\n');
 
@@ -44,7 +44,7 @@ export class ContainerLog {
   readonly #writer: SegmentWriter;
   #from: LogPlace | null = null;
   #cursor: EngineCursor | undefined;
-  /** Bytes after the cursor that are in the log already. */
+  /** Bytes after the cursor that the log holds already. */
   #skip = 0;
   #sinceCheckpoint = 0;
   #receivedBytes = 0;
@@ -54,18 +54,19 @@ export class ContainerLog {
     this.#writer = new SegmentWriter(options.directory, options.limits);
   }
 
-  /** Grows with all that the engine gives, new or not. */
+  /** How many bytes the engine has sent, new ones and repeated ones. */
   get receivedBytes(): number {
     return this.#receivedBytes;
   }
 
   /**
-   * Opens the log of a new run, before the run starts. Resolves with where its output begins. Throws an Error for
-   * the operator.
+   * Opens the log of a new run, before the run starts. Returns where the run's output begins. Throws an Error for the
+   * operator.
    */
   begin(): LogPlace | null {
     this.#open();
-    // A run that ended in the middle of a line must not swallow the first line of this one.
+    // The former run may have ended in the middle of a line: without a line end, its text would run into this run's
+    // first line.
     this.#writer.endLine();
     this.#from = this.#writer.position ?? null;
     this.#checkpoint();
@@ -91,7 +92,7 @@ export class ContainerLog {
         await ((await engine.version()).isPodman ? this.#copyAt(stream, signal) : this.#copy(stream));
         if (hasEnded) return;
         hasEnded = !(await engine.inspect(containerId)).isRunning;
-        // Once more: when a container ends, engines leave the last output out of a stream that follows.
+        // Read once more: when a container ends, engines leave the last output out of a stream that follows.
         if (hasEnded) continue;
       } catch (error) {
         if (signal.aborted || isUnknown(error)) return;
@@ -105,8 +106,8 @@ export class ContainerLog {
   }
 
   /**
-   * Podman (4.3) leaves lines out of a log that it follows. So the stream only tells when there is something, and
-   * what there is is read without following.
+   * Podman (4.3) leaves lines out of a log that it follows. So the stream only signals new output, and the output is
+   * read without following.
    */
   async #copyAt(stream: Readable, signal: AbortSignal): Promise<void> {
     const { engine, containerId } = this.#options;
@@ -116,16 +117,16 @@ export class ContainerLog {
     await copy();
   }
 
-  /** Finishes the last line of an ended run and closes the log. Returns where its output stands. */
+  /** Ends the last line of an ended run and closes the log. Returns the place of the run's output. */
   end(): OutputSpan | undefined {
     const to = this.#writer.position;
-    // Followers get whole lines only, and last words often have no newline.
+    // End the line: followers get whole lines only, and the last output often has no newline.
     this.#writer.endLine();
     this.#writer.close();
     return this.#from === null || to === undefined ? undefined : { from: this.#from, to };
   }
 
-  /** Releases the log of a run that lives on. */
+  /** Closes the log of a run that continues without this daemon. */
   release(): void {
     this.#checkpoint();
     this.#writer.close();
@@ -135,7 +136,7 @@ export class ContainerLog {
     try {
       this.#writer.open();
     } catch (error) {
-      // A full disk is no reason not to run: the writer drops lines, counts them, and goes on when there is room.
+      // Run even with a full disk: the writer drops lines, counts them, and writes again when there is room.
       if (!isDiskFull(error)) throw new Error(`cannot open its log: ${publicMessage(error)}`);
     }
   }
@@ -162,7 +163,7 @@ export class ContainerLog {
   }
 
   #withoutSkipped(payload: Buffer, isGap: boolean): Buffer {
-    // The place to skip from is gone: a line twice is better than a line lost.
+    // After a gap the bytes to skip are unknown, so skip none: a repeated line is better than a lost line.
     if (isGap) this.#skip = 0;
     const skipped = Math.min(this.#skip, payload.length);
     this.#skip -= skipped;
@@ -176,7 +177,8 @@ export class ContainerLog {
     this.#options.onOutput(bytes);
     const after = this.#writer.position;
     this.#sinceCheckpoint += bytes.length;
-    // Another segment, or bytes that a full disk took: from here on the log's size must be counted anew.
+    // False when a new segment began or a full disk lost bytes: the log's size then no longer tells the place, so a
+    // checkpoint is due.
     const isPlain =
       before?.segment === after?.segment && before?.offset === (after?.offset ?? 0) - bytes.length;
     if (!isPlain || this.#sinceCheckpoint >= CHECKPOINT_EVERY_BYTES) this.#checkpoint();
@@ -184,7 +186,7 @@ export class ContainerLog {
 
   #checkpoint(): void {
     const place = this.#writer.position;
-    // Before the end of the skipped part the cursor does not match the place.
+    // Write no checkpoint while bytes are skipped: the cursor does not match the place yet.
     if (place === undefined || this.#skip > 0) return;
     this.#sinceCheckpoint = 0;
     this.#options.onCheckpoint({ place, cursor: this.#cursor ?? null });

@@ -21,7 +21,7 @@ import type { Engine } from './engine/engine.js';
 import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
 
-/** How long the end of a run waits for last output while the engine gives none. */
+/** The longest wait for the last output of an ended run while the engine sends none. */
 const LAST_OUTPUT_LIMIT_MS = 30_000;
 /** The end of the log, which an attached terminal shows first. */
 const FIRST_SCREEN_BYTES = 16 * 1024;
@@ -76,7 +76,7 @@ export class ContainerRun {
     return this.#state.containerId;
   }
 
-  /** Null until the run has ended and its output is in the log. */
+  /** The exit; null until the run has ended and its output is in the log. */
   get exit(): Exit | null {
     return this.#state.exit;
   }
@@ -85,7 +85,7 @@ export class ContainerRun {
     return this.#state.isAcknowledged;
   }
 
-  /** Its container has ended; its last output may still be on its way. */
+  /** True when the container has ended. Its last output may still be missing in the log. */
   get isEnding(): boolean {
     return this.#ending !== undefined;
   }
@@ -101,29 +101,29 @@ export class ContainerRun {
       : { ...id, process: identity, exit };
   }
 
-  /** Prepares a new run, before its container is started. Throws an Error for the operator. */
+  /** Prepares a new run before its container starts. Throws an Error for the operator. */
   begin(): void {
     this.#keep({ from: this.#log.begin() });
   }
 
-  /** Begins to copy output: the container has been started. */
+  /** Begins to copy output, after the start of the container. */
   follow(): void {
     this.#following ??= this.#log.follow(this.#stop.signal);
   }
 
-  /** Takes up a run of an earlier daemon. A run that has ended needs no more work. */
+  /** Continues a run of an earlier daemon. Does nothing for a run that has ended. */
   resume(): void {
     if (this.exit !== null || this.isAcknowledged) return;
     this.#log.resume(this.#state);
     this.follow();
   }
 
-  /** Notes that somebody else is removing the container. */
+  /** Notes that another program is removing the container. */
   noteRemoved(): void {
     this.#isRemoved = true;
   }
 
-  /** Resolves with the exit of an ended run when all of its output is in the log. Repeatable. */
+  /** Resolves with the exit when all of the ended run's output is in the log. Repeated calls share the result. */
   end(how: Exit): Promise<Exit> {
     this.#ending ??= this.#end(how);
     return this.#ending;
@@ -134,8 +134,8 @@ export class ContainerRun {
   }
 
   /**
-   * Shows the output as it comes into the log, so the engine is asked for nothing and holds up nobody. Throws
-   * DRV_INSTANCE_NOT_ATTACHABLE.
+   * Attaches a terminal to the output on its way into the log. Nothing is asked of the engine, so a slow reader delays
+   * no one. Throws DRV_INSTANCE_NOT_ATTACHABLE.
    */
   attach(): Attachment {
     if (this.#terminals.size >= MOST_TERMINALS)
@@ -153,12 +153,12 @@ export class ContainerRun {
     return terminal;
   }
 
-  /** Notes that the exit is recorded: only the container is left to remove. */
+  /** Notes that the exit is recorded; after that only the container must be removed. */
   acknowledge(): void {
     this.#keep({ isAcknowledged: true });
   }
 
-  /** Releases everything without ending anything. Idempotent. */
+  /** Releases all resources and leaves the container running. Idempotent. */
   async release(): Promise<void> {
     if (this.#stop.signal.aborted) return;
     for (const terminal of this.#terminals) terminal.close();
@@ -170,10 +170,10 @@ export class ContainerRun {
 
   async #end(how: Exit): Promise<Exit> {
     if (this.exit !== null) return this.exit;
-    // It may have ended before its start was answered.
+    // Copy the output even when the container ended before the engine answered the start.
     this.follow();
     await this.#untilFollowed();
-    // Released meanwhile: the next daemon finds the container ended and copies the rest.
+    // Do not record the exit after a release: the next daemon finds the ended container and copies the missing output.
     if (this.#stop.signal.aborted) return how;
     const output = this.#log.end();
     const exit: Exit = {
@@ -199,7 +199,7 @@ export class ContainerRun {
         return;
       } catch (error) {
         if (this.#stop.signal.aborted) return;
-        // A busy machine takes long for much output, and gives it all.
+        // Wait longer while output arrives: a busy machine takes long for much output.
         if (this.#log.receivedBytes > before) continue;
         logger.warn(
           { ...this.id, reason: messageOf(error) },
@@ -216,7 +216,10 @@ export class ContainerRun {
   }
 }
 
-/** Beyond what kernel and engine buffer: a program that does not read must not fill our memory. */
+/**
+ * The most bytes that wait beyond the buffers of kernel and engine: a program that does not read must not fill the
+ * daemon's memory.
+ */
 const MOST_WAITING_BYTES = 64 * 1024;
 
 /** Standard input of one container: a connection to its engine, opened at the first write and kept while it runs. */
@@ -261,7 +264,7 @@ class ContainerStdin {
     try {
       const connection = await this.#engine.attach(this.#containerId, this.#signal);
       connection.on('error', forget).on('close', forget);
-      // The engine sends the output here too; it is in the log already.
+      // Discard what the engine sends here: the output is in the log already.
       connection.resume();
       this.#signal.addEventListener('abort', () => connection.destroy(), { once: true });
       return connection;

@@ -26,12 +26,15 @@ interface ContainerStart {
   readonly spec: StartSpec;
   readonly session: EngineSession;
   readonly rootId: string;
-  /** Cancels a pull; the steps after a pull are quick. */
+  /** Cancels a pull. The steps after the pull are quick and are not cancelled. */
   readonly signal: AbortSignal;
   readonly clock: Clock;
 }
 
-/** Throws DRV_RUNTIME_START_FAILED for the operator, DRV_RUNTIME_UNAVAILABLE, or the signal's reason. */
+/**
+ * Starts the container. Throws DRV_RUNTIME_START_FAILED for the operator, DRV_RUNTIME_UNAVAILABLE, or the signal's
+ * reason.
+ */
 export async function startContainer(start: ContainerStart): Promise<ContainerIdentity> {
   const { spec, session, signal, clock } = start;
   checkSpec(spec);
@@ -42,7 +45,7 @@ export async function startContainer(start: ContainerStart): Promise<ContainerId
     const { engine } = session;
     await provideImage({ engine, settings, signal, clock, onProgress: spec.onProgress ?? (() => undefined) });
     signal.throwIfAborted();
-    // Checked again: a pull takes its time.
+    // Check again after the pull, which may take minutes.
     await refuseSecond(start);
     return await launchWithInit(start, settings);
   } catch (error) {
@@ -54,7 +57,7 @@ export async function startContainer(start: ContainerStart): Promise<ContainerId
 }
 
 /**
- * An engine without its init program still runs containers. Their programs then handle signals and children
+ * Creates the container, without an init program when the engine has none. Programs then handle signals and children
  * themselves.
  */
 async function launchWithInit(start: ContainerStart, settings: DockerSettings): Promise<ContainerIdentity> {
@@ -135,7 +138,7 @@ async function defaultUser(engine: Engine): Promise<string | undefined> {
 
 async function refuseSecond({ spec, session }: ContainerStart): Promise<void> {
   const last = session.book.liveOf(spec.instanceId);
-  // An earlier start failed, and its container could not be removed then.
+  // A failed start may have left its container behind: remove the container now.
   if (last?.isAcknowledged === true) await session.remove(last);
   const live = session.book.liveOf(spec.instanceId);
   if (live !== undefined)

@@ -1,7 +1,6 @@
 /**
  * One terminal that is attached to a container. The container has no terminal of its own (see container-options.ts), so
- * there is no size, and output is that of both streams as it comes into the log. A reader who lets too much wait is
- * detached.
+ * there is no size. The output is both streams, in the order of the log. A reader who falls too far behind is detached.
  */
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEndReason, AttachEvent, Attachment } from '../../model/run/attachment.js';
@@ -19,8 +18,8 @@ export class ContainerTerminal implements Attachment {
   #wake: (() => void) | undefined;
 
   /**
-   * `first`: the end of the log. `write`: throws what standard input refuses. `onClosed`: called once, when the terminal
-   * has ended or was closed.
+   * `first`: the end of the log. `write`: throws when standard input refuses the bytes. `onClosed`: called once, when
+   * the terminal has ended or was closed.
    */
   constructor(first: Buffer, write: (bytes: Buffer) => Promise<void>, onClosed: () => void) {
     this.#write = write;
@@ -28,7 +27,7 @@ export class ContainerTerminal implements Attachment {
     if (first.length > 0) this.show(first);
   }
 
-  /** New output, in pieces that every part of the way takes. */
+  /** Passes on new output, in pieces that no part of the way refuses as too large. */
   show(bytes: Buffer): void {
     for (let at = 0; at < bytes.length; at += PIECE_BYTES)
       this.#push({ kind: 'output', bytes: bytes.subarray(at, at + PIECE_BYTES) });
@@ -63,7 +62,7 @@ export class ContainerTerminal implements Attachment {
     this.end('lost', 'the terminal was closed');
   }
 
-  /** Ends it with a last word, behind all output. Idempotent. */
+  /** Ends the terminal with a last message, after all output. Idempotent. */
   end(reason: AttachEndReason, message: string): void {
     if (this.#hasEnded) return;
     this.#push({ kind: 'ended', reason, message });
@@ -81,7 +80,10 @@ export class ContainerTerminal implements Attachment {
   }
 }
 
-/** Refusals count too: whoever types and reads nothing must not fill the memory. */
+/**
+ * The bytes of an event. Messages of refusals count too, so that a client that types and never reads cannot fill the
+ * memory.
+ */
 function sizeOf(event: AttachEvent): number {
   return event.kind === 'output' ? event.bytes.length : event.message.length;
 }

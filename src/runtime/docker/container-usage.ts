@@ -26,7 +26,9 @@ export class ContainerUsage {
   readonly #engine: Pick<Engine, 'inspect' | 'usage'>;
   readonly #logger: Logger;
   readonly #files = new GroupFiles();
-  /** Groups by container id; null: the group cannot be seen from here. Holds only the containers of the last call. */
+  /**
+   * Groups by container id; null: the group is not visible to this process. Holds only the containers of the last call.
+   */
   #groups = new Map<string, ContainerGroup | null>();
 
   constructor(engine: Pick<Engine, 'inspect' | 'usage'>, logger: Logger) {
@@ -60,7 +62,7 @@ export class ContainerUsage {
       const cgroups = await readFile(`/proc/${pid}/cgroup`, 'latin1');
       return groupOf(id, cgroups, await readFile('/proc/self/mountinfo', 'latin1'));
     } catch {
-      // The engine counts its processes in another name space.
+      // The process is not visible here: the engine counts its processes in another PID namespace.
       return null;
     }
   }
@@ -84,7 +86,7 @@ export function groupOf(id: string, cgroups: string, mountinfo: string): Contain
   return both === undefined ? null : { memory: both, accounting: both, isVersion2: true };
 }
 
-/** A container may divide its group further. */
+/** The directory up to the container's own group: a container may divide its group further. */
 function upTo(id: string, directory: string | undefined): string | undefined {
   const at = directory?.indexOf(id) ?? -1;
   if (directory === undefined || at < 0) return undefined;

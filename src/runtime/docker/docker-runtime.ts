@@ -43,7 +43,7 @@ export class DockerRuntime implements Runtime {
   readonly #events: RunEvents;
   readonly #release = new AbortController();
   #session: EngineSession | undefined;
-  /** The supervisor was told that the running containers are unknown: it must look again when they are known. */
+  /** True after the supervisor asked in vain for the running containers: call it again when they are known. */
   #isOwed = false;
 
   constructor(options: DockerRuntimeOptions) {
@@ -82,7 +82,7 @@ export class DockerRuntime implements Runtime {
   }
 
   async adopt(): Promise<readonly Held[]> {
-    // Where no container was ever started, no engine need be asked.
+    // Ask no engine when this root never started a container.
     if (this.#session === undefined && this.#files.read().length === 0) return [];
     try {
       const session = await this.#connected();
@@ -145,7 +145,7 @@ export class DockerRuntime implements Runtime {
     }
   }
 
-  /** A container has no terminal, and so no size. */
+  /** Attaches a terminal without a size, because a container has no terminal of its own. */
   async attach(run: RunId): Promise<Attachment> {
     return this.#running(run).attach();
   }
@@ -170,14 +170,14 @@ export class DockerRuntime implements Runtime {
     await this.#session?.release();
   }
 
-  /** Throws DRV_INSTANCE_NOT_RUNNING. */
+  /** Returns a live run. Throws DRV_INSTANCE_NOT_RUNNING. */
   #running(run: RunId): ContainerRun {
     const known = this.#session?.book.get(run);
     if (known?.exit !== null || known.isEnding) throw notRunning(run);
     return known;
   }
 
-  /** Returns a run that has not ended. Throws DRV_RUNTIME_UNAVAILABLE while that cannot be known. */
+  /** Returns the container of a run that has not ended. Throws DRV_RUNTIME_UNAVAILABLE while that is not known. */
   async #live(run: RunId): Promise<{ session: EngineSession; containerId: string } | undefined> {
     const isSynced = this.#session?.isSynced === true;
     if (!isSynced && !this.#files.read().some((one) => keyOf(one) === keyOf(run))) return undefined;
@@ -185,13 +185,15 @@ export class DockerRuntime implements Runtime {
     const known = session.book.get(run);
     if (known?.exit !== null) return undefined;
     if (!known.isAcknowledged) return { session, containerId: known.containerId };
-    // Its start failed, and its container could not be removed then.
+    // This run's start failed, and the engine could not remove its container then: try again.
     await session.remove(known);
     if (session.book.get(run) !== undefined) throw unavailable('the container engine does not answer');
     return undefined;
   }
 
-  /** The engine that has this root's containers; without any containers, the engine that is there. */
+  /**
+   * The socket of the engine that has this root's containers; without any containers, the socket of any present engine.
+   */
   #socket(): ReturnType<typeof findEngineSocket> {
     const isUsed = this.#session !== undefined && this.#session.book.all().length > 0;
     const used = isUsed ? this.#session?.engine.socketPath : this.#files.read()[0]?.socketPath;
@@ -232,7 +234,7 @@ export class DockerRuntime implements Runtime {
   }
 }
 
-/** The container ended, or went, while it was asked. */
+/** The error for a container that ended or was removed during the request; other errors pass unchanged. */
 function toNotRunning(error: unknown, run: RunId): unknown {
   return isUnknown(error) || isNotNow(error) ? notRunning(run) : error;
 }

@@ -1,7 +1,7 @@
 /**
- * The containers of this root on one engine: takes up those that are there, hears of their ends, and removes those
- * whose end was recorded. While the engine is away no container counts as ended; when it is back, all are looked
- * up.
+ * The containers of this root on one engine: takes over running containers, learns of their ends, and removes
+ * containers whose end was recorded. While the engine is away no container counts as ended. When the engine is back,
+ * all containers are looked up.
  */
 
 import type { SegmentLimits } from '../../logs/segments.js';
@@ -20,7 +20,7 @@ import type { RunState } from './run-files.js';
 
 interface EngineSessionOptions extends ContainerRunServices {
   readonly rootId: string;
-  /** True while the start of this run is under way: then its container is no remainder of a failed start. */
+  /** True while the start of this run is under way: its container is then not left over from a failed start. */
   readonly isStarting: (run: RunId) => boolean;
   /** Called when a run has ended and its output is in the log. */
   readonly onExit: (run: RunId, exit: Exit) => void;
@@ -84,7 +84,7 @@ export class EngineSession {
     await Promise.all(this.#ending);
   }
 
-  /** Prepares a new run, before its container is started. Throws an Error for the operator. */
+  /** Prepares a new run before its container starts. Throws an Error for the operator. */
   open(run: RunId, containerId: string): ContainerRun {
     const opened = new ContainerRun(this.#newState(run, containerId), this.#options);
     opened.begin();
@@ -93,16 +93,16 @@ export class EngineSession {
   }
 
   /**
-   * Removes the container of a run whose exit was acknowledged, and forgets the run. Tried again when the engine is
-   * back.
+   * Removes the container of a run whose exit was acknowledged, and forgets the run. A failed removal is repeated when
+   * the engine is back.
    */
   async remove(run: ContainerRun): Promise<void> {
     if (await this.#removeContainer(run.containerId)) this.#forget(run);
   }
 
-  /** Undoes a start that failed. While the engine does not answer, its container may yet run. */
+  /** Undoes a failed start. While the engine does not answer, the container may still run. */
   async discard(containerId: string, run: ContainerRun | undefined): Promise<void> {
-    // First of all: should this daemon end now, the next one removes the container.
+    // Acknowledge first: if this daemon ends now, the next daemon still removes the container.
     run?.acknowledge();
     await run?.release();
     if ((await this.#removeContainer(containerId)) && run !== undefined) this.#forget(run);
@@ -134,7 +134,7 @@ export class EngineSession {
     this.book.add(run);
   }
 
-  /** Takes up a container without a file: its start was cut off, or the data directory was lost. */
+  /** Takes over a container without a file: its start was interrupted, or the data directory was lost. */
   async #takeUpUnknown({ id, labels, isNew }: ListedContainer): Promise<void> {
     const run = runOfLabels(this.#options.rootId, labels);
     if (run === undefined || this.book.of(id) !== undefined || this.#options.isStarting(run)) return;
@@ -147,7 +147,7 @@ export class EngineSession {
     this.#options.files.remove(run.id);
   }
 
-  /** Brings a run in line with what the engine lists. */
+  /** Updates a run to what the engine lists. */
   async #square(run: ContainerRun, listed: ListedContainer | undefined): Promise<void> {
     if (run.isAcknowledged) await this.remove(run);
     else if (run.exit !== null || this.#options.isStarting(run.id)) return;
@@ -176,12 +176,13 @@ export class EngineSession {
     try {
       const state = await this.engine.inspect(run.containerId);
       if (state.isBeingRemoved) run.noteRemoved();
-      // Somebody started it again: the run of ours was over all the same.
+      // Use the reported exit code: if someone has started the container again, its present state says nothing of this
+      // run.
       const said = exitCode === undefined ? state : { ...state, exitCode };
       this.#end(run, exitOfState(said, clock.now()));
     } catch (error) {
       if (isUnknown(error)) this.#end(run, exitOfRemoved(exitCode, clock.now()));
-      // The engine reported the exit code, and then could not be inspected: use the reported exit code.
+      // Use the reported exit code when the engine cannot be asked for more.
       else if (exitCode !== undefined)
         this.#end(run, exitOfState({ exitCode, isOutOfMemory: false, finishedAt: '' }, clock.now()));
       else throw error;
@@ -199,13 +200,13 @@ export class EngineSession {
     this.#ending.add(ending);
   }
 
-  /** Returns false when the engine did not answer. */
+  /** Removes a container. Returns false when the engine did not answer. */
   async #removeContainer(id: string): Promise<boolean> {
     try {
       await this.engine.remove(id);
       return true;
     } catch (error) {
-      // 409: somebody else is removing it.
+      // The container is gone, or (409) someone else is removing it: nothing is left to do.
       if (isUnknown(error) || isNotNow(error)) return true;
       this.#options.logger.debug({ reason: messageOf(error), container: id }, 'a container is removed later');
       return false;

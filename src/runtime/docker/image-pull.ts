@@ -9,7 +9,7 @@ import type { Engine } from './engine/engine.js';
 import { EngineRefusal, isUnknown } from './engine/engine-error.js';
 import { jsonLines } from './engine/json-lines.js';
 
-/** The interval of progress messages: each one is an event for everybody who watches the instance. */
+/** The interval of progress messages: each message is an event for everyone who watches the instance. */
 const TELL_EVERY_MS = 2000;
 /** A pull fails after this long without any news: a registry that hangs would hold the start for ever. */
 const SILENCE_LIMIT_MS = 120_000;
@@ -71,7 +71,7 @@ async function pull({ engine, settings, onProgress, signal, clock }: ImageReques
   }
 }
 
-/** Reports the latest progress, at most once in an interval. */
+/** Reports the latest progress, at most once per interval. */
 class Teller {
   readonly #clock: Clock;
   readonly #listener: (text: string) => void;
@@ -128,7 +128,10 @@ function silenceText(image: string): string {
   return `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`;
 }
 
-/** The engine's words about the registry, and what to do. An engine that is away passes as it is. */
+/**
+ * The error of a failed pull: the engine's message about the registry, and what to do. The error of an unreachable
+ * engine passes unchanged.
+ */
 function pullError(image: string, error: unknown): Error {
   if (DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')) return error;
   return startFailed(
@@ -138,7 +141,7 @@ function pullError(image: string, error: unknown): Error {
 }
 
 const MB = 1_000_000;
-/** The most layers that are added up: an image has a hundred or two at most. */
+/** The most layers that are added up. Images have hardly more than 200 layers. */
 const MOST_LAYERS = 1000;
 
 interface LayerNews {
@@ -171,7 +174,7 @@ export class PullProgress {
       if (layer !== undefined || this.#layers.size < MOST_LAYERS)
         this.#layers.set(id, { loaded: progressDetail?.current ?? 0, total });
     } else if (layer !== undefined) {
-      // Verified, unpacked or complete: all of the layer was loaded.
+      // Any later status, such as verified or complete, means that the whole layer was loaded.
       layer.loaded = layer.total;
     }
   }

@@ -1,6 +1,6 @@
 /**
- * What must outlive the daemon about each container run, in a small file each: its container, how much of its log
- * was copied, and its exit until that is acknowledged. Synchronous, like the log.
+ * The state of each container run that must outlive the daemon, in a small file: its container, its log's progress, and
+ * its exit until that is acknowledged. Synchronous, like the log.
  */
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,13 +24,13 @@ const runStateSchema = z.object({
   /** Where the run's output begins in the instance's log; null: unknown. */
   from: logPlaceSchema.nullable(),
   /**
-   * The engine's log up to `cursor` stands before `place`; what follows was written byte for byte. Null cursor:
-   * the beginning of the engine's log.
+   * The log up to `place` holds the engine's log up to `cursor`; later bytes were copied unchanged. Null cursor: the
+   * beginning of the engine's log.
    */
   checkpoint: z.object({ place: logPlaceSchema, cursor: engineCursorSchema.nullable() }).nullable(),
-  /** Set when all of the output is in the log. */
+  /** The exit; null until all of the output is in the log. */
   exit: exitSchema.nullable(),
-  /** The exit was recorded: only the container is left to remove. */
+  /** True when the exit was recorded: only the container must be removed. */
   isAcknowledged: z.boolean(),
 });
 export type RunState = Readonly<z.output<typeof runStateSchema>>;
@@ -39,13 +39,13 @@ export class RunFiles {
   readonly #directory: string;
   readonly #logger: Logger;
 
-  /** The directory is made at the first write. */
+  /** Makes nothing on disk: the first write makes the directory. */
   constructor(directory: string, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
   }
 
-  /** All files that can be read. The others are named in the log and left alone. */
+  /** Reads all files. Unreadable files are named in the log and left alone. */
   read(): RunState[] {
     let names: string[];
     try {
@@ -56,7 +56,9 @@ export class RunFiles {
     return names.filter((name) => NAME.test(name)).flatMap((name) => this.#readOne(name));
   }
 
-  /** Never throws: without the file the run goes on, and the next daemon only knows less of it. */
+  /**
+   * Writes the state. Never throws: without the file the run continues, and the next daemon only knows less about it.
+   */
   write(state: RunState): void {
     const path = this.#pathOf(state);
     try {
@@ -70,7 +72,7 @@ export class RunFiles {
     }
   }
 
-  /** Removes the file; a missing one is no error. */
+  /** Removes the file. Does nothing when the file does not exist. */
   remove(run: RunId): void {
     const path = this.#pathOf(run);
     rmSync(path, { force: true });

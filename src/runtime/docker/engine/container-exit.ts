@@ -5,30 +5,31 @@ import type { Exit } from '../../../model/run/past-exit.js';
 
 /** A program that signal n ended exits with 128 + n, through the init program and through every shell. */
 const SIGNAL_BASE = 128;
-/** Go's zero time: the engine has no instant. */
+/** Times before this year count as missing: engines write Go's zero time (year 1) for a missing time. */
 const LEAST_YEAR = 2000;
 
 export interface ContainerState {
   readonly exitCode: number;
   readonly isOutOfMemory: boolean;
-  /** As the engine writes it, or empty. */
+  /** The time of the end in the engine's format; may be empty. */
   readonly finishedAt: string;
 }
 
 export const REMOVED_CAUSE = 'its container was removed';
 
-/** `now` replaces an instant that the engine does not have. */
+/** The exit that a container's state describes. `now` replaces a missing time. */
 export function exitOfState({ exitCode, isOutOfMemory, finishedAt }: ContainerState, now: number): Exit {
   const exit = exitOfCode(exitCode);
   return {
     ...exit,
     at: instantOf(finishedAt) ?? now,
-    // The engine also says so when only a child was killed and the program ended by itself later.
+    // Require SIGKILL too: the engine also reports out of memory when only a child was killed and the program ended by
+    // itself later.
     ...(isOutOfMemory && exit.signal === 'SIGKILL' && { isOutOfMemory: true }),
   };
 }
 
-/** The exit of a container that somebody removed. How it ended is known only from an earlier event. */
+/** The exit of a removed container. Only an earlier event can tell the exit code. */
 export function exitOfRemoved(exitCode: number | undefined, now: number): Exit {
   const known = exitCode === undefined ? { code: null, signal: null } : exitOfCode(exitCode);
   return { ...known, at: now, cause: REMOVED_CAUSE };

@@ -6,7 +6,7 @@ import type { DockerSettings } from './docker-settings.js';
 const MB = 1024 * 1024;
 /** The least memory that engines accept. */
 const LEAST_MEMORY_BYTES = 6 * MB;
-/** Enough for a large JVM, and a bound for fork bombs. */
+/** The most processes of a container: enough for a large JVM, and a bound for fork bombs. */
 const MOST_PROCESSES = 4096;
 const CPU_PERIOD_US = 100_000;
 
@@ -20,15 +20,17 @@ interface ContainerFacts {
   readonly settings: DockerSettings;
   /** Network mode, chosen from the networks that the engine has. */
   readonly network: string;
-  /** `user:group` when the configuration names none; undefined: the image's. */
+  /** The `user:group` for a configuration without one; undefined: the image decides. */
   readonly defaultUser: string | undefined;
-  /** The engine keeps as much output as the instance's log does, for the time without a daemon. */
+  /** The size of the engine's own log, equal to the instance's log, so that output is kept while no daemon runs. */
   readonly log: SegmentLimits;
-  /** The engine has an init program, which passes signals on and reaps children. */
+  /** True when the engine has an init program, which passes signals on and reaps children. */
   readonly hasInit: boolean;
 }
 
-/** The container in the words of the engine's API; `name` goes into the request's URL, the rest into its body. */
+/**
+ * The container in the terms of the engine's API. `name` belongs in the request's URL, the other fields in its body.
+ */
 export type ContainerOptions = ReturnType<typeof containerOptions>;
 
 export function containerOptions(facts: ContainerFacts) {
@@ -58,7 +60,8 @@ function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, p
   const memory = Math.max(spec.ramMB * MB, LEAST_MEMORY_BYTES);
   const bindings = Object.fromEntries(ports.map((port) => [port, [{ HostPort: String(spec.port) }]]));
   return {
-    // Not `Binds`: there a colon in the path would separate, and a missing directory would be made.
+    // Use `Mounts` instead of `Binds`: in `Binds` a colon in the path separates, and the engine creates a missing
+    // directory.
     Mounts: [
       { Type: 'bind', Source: spec.workingDirectory, Target: settings.dockerWorkdir },
       ...(spec.apiAuthority === undefined
@@ -76,7 +79,7 @@ function hostConfig({ spec, settings, network, log, hasInit }: ContainerFacts, p
     PortBindings: bindings,
     Memory: memory,
     MemorySwap: memory,
-    // The effect of NanoCpus, without its refusal of more than the machine has.
+    // Set period and quota instead of NanoCpus, which engines refuse above the number of the machine's cores.
     ...(spec.cpu > 0 && { CpuPeriod: CPU_PERIOD_US, CpuQuota: (spec.cpu / 100) * CPU_PERIOD_US }),
     PidsLimit: MOST_PROCESSES,
     LogConfig: {

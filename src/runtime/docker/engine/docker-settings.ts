@@ -25,11 +25,11 @@ const settingsSchema = z.object({
 });
 
 export interface DockerSettings extends Readonly<z.output<typeof settingsSchema>> {
-  /** Always with a tag or digest: without one an engine would pull every tag. */
+  /** The image, always with a tag or digest: without either an engine would pull every tag. */
   readonly image: string;
 }
 
-/** Throws DRV_RUNTIME_START_FAILED, naming the property. */
+/** Reads the settings of a start. Throws DRV_RUNTIME_START_FAILED, naming the property. */
 export function readDockerSettings({ properties = {}, environment }: StartSpec): DockerSettings {
   const settings = settingsSchema.safeParse(properties);
   if (!settings.success) {

@@ -1,24 +1,27 @@
 /**
- * A place in an engine's log, and how it is found again. Engines number nothing: a message is known by its stream
- * and instant. Pieces of one long line share their instant, so they are counted.
+ * A place in an engine's log, and the search for that place. Engines number no messages: a message is known by its
+ * stream and instant. Pieces of one long line share their instant, so they are counted.
  */
 import { z } from 'zod';
 import type { LogMessage } from './log-frames.js';
 
 const NEWLINE = 0x0a;
 const NS_PER_S = 1_000_000_000n;
-/** How far messages of the two streams may stand out of the order of their instants. */
+/** How far the order of messages of the two streams may differ from the order of their instants. */
 const SLACK_NS = 2n * NS_PER_S;
 
 export const engineCursorSchema = z.object({
-  /** From where to ask for the log again, Unix seconds with a fraction: early enough to see the message again. */
+  /**
+   * The start of the next request for the log, Unix seconds with a fraction: early enough to include the cursor's
+   * message again.
+   */
   since: z.string(),
-  /** The last message that was taken. */
+  /** The stream of the last copied message. */
   stream: z.int(),
   at: z.string(),
-  /** The message's number among those of its stream and instant, counted from 1. */
+  /** The message's number among the messages of its stream and instant, counted from 1. */
   seen: z.int(),
-  /** The latest instant up to there. The instant of a long line may be much older than what stands before its end. */
+  /** The latest instant up to the cursor. The instant of a long line may be much older than messages before its end. */
   latest: z.string(),
 });
 export type EngineCursor = Readonly<z.output<typeof engineCursorSchema>>;
@@ -26,11 +29,11 @@ export type EngineCursor = Readonly<z.output<typeof engineCursorSchema>>;
 interface Seen {
   readonly at: string;
   readonly count: number;
-  /** The line is not finished: its next piece will have the same instant. */
+  /** True while the line is unfinished: its next piece has the same instant. */
   readonly isOpen: boolean;
 }
 
-/** Follows a log from its beginning, or from the `since` of a cursor, and knows its place. */
+/** Follows a log from its beginning, or from the `since` of a cursor, and knows the place of the last message. */
 export class CursorTracker {
   readonly #streams = new Map<number, Seen>();
   #last: number | undefined;
@@ -63,7 +66,7 @@ function later(a: Seen, b: Seen): Seen {
   return nanosecondsOf(b.at) > nanosecondsOf(a.at) ? b : a;
 }
 
-/** Tells messages up to a cursor from those after it. */
+/** Tells messages up to a cursor from messages after it. */
 export class CursorAlignment {
   readonly #cursor: EngineCursor | undefined;
   readonly #at: bigint;
@@ -79,17 +82,17 @@ export class CursorAlignment {
     this.#isPast = cursor === undefined;
   }
 
-  /** The cursor's message was no longer in the log: some output may be missing. */
+  /** True when the cursor's message was no longer in the log, so some output may be missing. */
   get isGap(): boolean {
     return this.#isGap;
   }
 
-  /** The cursor was found, or passed. */
+  /** True when the cursor was found or passed. */
   get isPast(): boolean {
     return this.#isPast;
   }
 
-  /** True for a message that was taken before. Call it for each message, in order. */
+  /** True for a message that was copied before. Call it for each message, in order. */
   isOld(message: LogMessage): boolean {
     const cursor = this.#cursor;
     if (this.#isPast || cursor === undefined) return false;
@@ -98,7 +101,7 @@ export class CursorAlignment {
       this.#isPast = this.#count === cursor.seen;
       return true;
     }
-    // Within a stream instants never go back.
+    // Within a stream instants never decrease; across the streams the order may differ by SLACK_NS.
     const last = message.stream === cursor.stream ? this.#at : this.#latest + SLACK_NS;
     if (nanosecondsOf(message.at) <= last) return true;
     this.#isPast = true;
@@ -107,7 +110,7 @@ export class CursorAlignment {
   }
 }
 
-/** Nanoseconds since 1970; 0 for what is no instant. JavaScript dates end at milliseconds. */
+/** Nanoseconds since 1970; 0 for text that is no instant. JavaScript dates hold only milliseconds. */
 export function nanosecondsOf(at: string): bigint {
   const parts = /^([^.]+?)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)$/.exec(at);
   const ms = parts === null ? Number.NaN : Date.parse(`${parts[1]}${parts[3]}`);

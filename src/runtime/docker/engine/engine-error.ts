@@ -1,4 +1,4 @@
-/** The ways in which a request to the engine fails: the engine refuses, or it does not answer at all. */
+/** The two ways in which a request to the engine fails: a refusal, or no answer. */
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
 import { withoutPaths } from '../../../model/public-message.js';
@@ -9,7 +9,7 @@ const LONGEST_WORDS = 500;
 
 const refusalSchema = z.object({ message: z.string() });
 
-/** A refusal: the engine answered with a status that is no success. `message` holds its own words, without paths. */
+/** The engine's answer with a status that is no success. `message` holds the engine's text, without paths. */
 export class EngineRefusal extends Error {
   readonly status: number;
 
@@ -20,7 +20,7 @@ export class EngineRefusal extends Error {
   }
 }
 
-/** True when the engine says that there is no such thing. */
+/** True when the engine does not know the requested object. */
 export function isUnknown(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 404;
 }
@@ -30,7 +30,7 @@ export function isNotNow(error: unknown): boolean {
   return error instanceof EngineRefusal && error.status === 409;
 }
 
-/** The refusal in an answer with this status and body. */
+/** The refusal for an answer with this status and body. */
 export function refusalOf(status: number, body: string): EngineRefusal {
   try {
     return new EngineRefusal(status, refusalSchema.parse(JSON.parse(body)).message);
@@ -39,7 +39,7 @@ export function refusalOf(status: number, body: string): EngineRefusal {
   }
 }
 
-/** Makes a DRV_RUNTIME_UNAVAILABLE of any error that is not the engine's refusal. */
+/** Turns an error into DRV_RUNTIME_UNAVAILABLE, unless it is the engine's refusal. */
 export function toEngineError(error: unknown): Error {
   if (error instanceof DroverError || error instanceof EngineRefusal) return error;
   return unavailable(

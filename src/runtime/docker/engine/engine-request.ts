@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { refusalOf } from './engine-error.js';
 
 export interface EngineRequest {
-  /** Default `GET`. */
+  /** The method of the request. Default: `GET`. */
   readonly method?: 'GET' | 'POST' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -34,8 +34,8 @@ export function ask(socketPath: string, asked: EngineRequest, signal: AbortSigna
 }
 
 /**
- * Resolves with the connection that the request becomes. Rejects as `ask` does. There is no body: Podman would give
- * it to the program as input.
+ * Resolves with the connection that the request becomes. Rejects as `ask` does. Sends no body, because Podman would
+ * pass the body to the program as input.
  */
 export function upgrade(socketPath: string, asked: EngineRequest, signal: AbortSignal): Promise<Duplex> {
   return new Promise((resolve, reject) => {
@@ -55,7 +55,8 @@ function open(
   headers: Record<string, string | number>,
 ): ClientRequest {
   const search = new URLSearchParams(query).toString();
-  // A kept connection would break when the engine restarts, at the very request that should find it well.
+  // Use a new connection: a kept one breaks when the engine restarts, at the first request that could notice the
+  // restart.
   const agent = false;
   return request({ socketPath, agent, method, path: search ? `${path}?${search}` : path, headers, signal });
 }

@@ -1,6 +1,6 @@
 /**
- * Keeps a connection to the engine's events while there are containers to watch. Each time the connection stands,
- * what happened before is looked up; what happens afterwards arrives as an event. Nothing is polled.
+ * Keeps a connection to the engine's events while there are containers to watch. After each connect the earlier changes
+ * are looked up; later changes arrive as events. Nothing is polled.
  */
 import { z } from 'zod';
 import { DroverError, messageOf } from '../../../model/errors.js';
@@ -25,7 +25,7 @@ export type EngineEvent =
 interface EngineWatchOptions {
   readonly engine: Engine;
   readonly rootId: string;
-  /** Looks up what happened before the connection stood. Events that arrive meanwhile wait. */
+  /** Looks up what happened before the connection. Events that arrive meanwhile wait. */
   readonly onConnected: () => Promise<void>;
   readonly onEvent: (event: EngineEvent) => void;
   readonly delay: RetryDelay;
@@ -44,8 +44,8 @@ export class EngineWatch {
   }
 
   /**
-   * Begins to connect, once. Resolves when the connection stands and everything before it was looked up. Rejects
-   * with DRV_RUNTIME_UNAVAILABLE when the attempt under way fails; further attempts follow until `stop`.
+   * Begins to connect, once. Resolves when the connection is open and earlier changes were looked up. Rejects with
+   * DRV_RUNTIME_UNAVAILABLE when the present attempt fails; further attempts follow until `stop`.
    */
   async connected(): Promise<void> {
     this.#running ??= this.#run();
@@ -70,7 +70,7 @@ export class EngineWatch {
       } catch (error) {
         if (signal.aborted) return;
         this.#sayBroken(error);
-        // A caller that asks before the next attempt learns that this one failed.
+        // Keep the failed attempt until the next one begins: callers that ask meanwhile learn of the failure.
         if (this.#attempt.isOver) this.#attempt = new Attempt();
         this.#attempt.fail(error);
       }
@@ -81,7 +81,7 @@ export class EngineWatch {
 
   async #listen(signal: AbortSignal): Promise<void> {
     const { engine, rootId, onConnected, onEvent, delay, logger } = this.#options;
-    // Before the look-up: what happens between the two must not be missed.
+    // Open the stream before the look-up, so that no change between the two is missed.
     const stream = await engine.events(rootId, signal);
     await onConnected();
     if (this.#isBroken) logger.info('the container engine answers again');
@@ -111,7 +111,7 @@ export class EngineWatch {
   }
 }
 
-/** The result of one attempt to connect, for all that wait for it. */
+/** The result of one attempt to connect, for all its waiters. */
 class Attempt {
   readonly result: Promise<void>;
   #resolve: () => void = () => undefined;
@@ -123,7 +123,7 @@ class Attempt {
       this.#resolve = resolve;
       this.#reject = reject;
     });
-    // Often there is no waiter.
+    // A failed attempt without a waiter is no unhandled rejection.
     this.result.catch(() => undefined);
   }
 

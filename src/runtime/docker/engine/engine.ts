@@ -47,7 +47,7 @@ interface EngineVersion {
 
 export interface Inspected extends ContainerState {
   readonly isRunning: boolean;
-  /** Pid of the main process, by the engine's count; 0: none. */
+  /** Pid of the main process in the engine's PID namespace; 0: there is no process. */
   readonly pid: number;
   readonly isBeingRemoved: boolean;
 }
@@ -55,7 +55,7 @@ export interface Inspected extends ContainerState {
 export interface ListedContainer {
   readonly id: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Created, and never started. */
+  /** True when the container was created but never started. */
   readonly isNew: boolean;
   readonly isLive: boolean;
 }
@@ -68,7 +68,7 @@ export class Engine {
   constructor(socketPath: string, clock: Clock) {
     this.socketPath = socketPath;
     this.#clock = clock;
-    // One for each request and stream under way.
+    // Allow any number of listeners: each request and stream under way adds one.
     setMaxListeners(0, this.#closed.signal);
   }
 
@@ -89,18 +89,18 @@ export class Engine {
     return new Set(networksSchema.parse(networks).map(({ Name }) => Name));
   }
 
-  /** Throws EngineRefusal 404 when there is none. */
+  /** Resolves when the engine has the image. Throws EngineRefusal 404 when the engine does not have it. */
   async requireImage(name: string): Promise<void> {
     await this.#call('look for an image', { path: `/images/${name}/json` });
   }
 
-  /** The engine's report of a pull under way: lines of JSON, one for each piece of news. */
+  /** The engine's report of a pull under way: JSON lines, one for each step of progress. */
   pull(image: string, signal: AbortSignal): Promise<Readable> {
     const asked: EngineRequest = { method: 'POST', path: '/images/create', query: { fromImage: image } };
     return this.#stream('pull an image', asked, signal);
   }
 
-  /** Resolves with its id. */
+  /** Creates a container and resolves with its id. */
   async create({ name, ...body }: ContainerOptions): Promise<string> {
     const asked: EngineRequest = { method: 'POST', path: '/containers/create', query: { name }, body };
     return createdSchema.parse(await this.#call('create a container', asked, CREATE_LIMIT_MS)).Id;
@@ -116,7 +116,7 @@ export class Engine {
     await this.#call('signal a container', { method: 'POST', path, query: { signal } });
   }
 
-  /** Removes a container with its anonymous volumes; ends it when it runs. */
+  /** Removes a container with its anonymous volumes, also when it runs. */
   async remove(id: string): Promise<void> {
     const query = { force: 'true', v: 'true' };
     await this.#call('remove a container', { method: 'DELETE', path: `/containers/${id}`, query });
@@ -147,7 +147,7 @@ export class Engine {
     }));
   }
 
-  /** Both streams, each message with its instant, until the container ends. `since`: Unix seconds. */
+  /** Both streams of output, each message with its instant, until the container ends. `since`: Unix seconds. */
   logs(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
     return this.#stream('follow a log', logRequest(id, since, true), signal);
   }
@@ -175,7 +175,7 @@ export class Engine {
   /** Lines of JSON: ends and removals of this root's containers, from now on. */
   events(rootId: string, signal: AbortSignal): Promise<Readable> {
     const label = [`${ROOT_LABEL}=${rootId}`];
-    // Podman before 4.4 knows `died` alone in a filter, and still tells of `die`.
+    // Name both forms: Podman before 4.4 accepts only `died` in a filter, and still sends events named `die`.
     const event = ['die', 'died', 'destroy', 'remove'];
     const filters = JSON.stringify({ type: ['container'], event, label });
     return this.#stream('tell events', { path: '/events', query: { filters } }, signal);
@@ -187,7 +187,7 @@ export class Engine {
     return usageOf(statsSchema.parse(said));
   }
 
-  /** The answer's JSON; undefined: it has no body. */
+  /** Sends a request. Resolves with the answer's JSON; undefined: the answer has no body. */
   async #call(what: string, asked: EngineRequest, limitMs = CALL_LIMIT_MS): Promise<unknown> {
     const { signal } = this.#closed;
     const said = await this.#bounded(what, limitMs, signal, async (inner) =>
@@ -196,7 +196,10 @@ export class Engine {
     return said === '' ? undefined : JSON.parse(said);
   }
 
-  /** The limit is on the beginning of the answer. The stream itself lives until it ends or `signal` aborts. */
+  /**
+   * Opens a stream. The time limit covers only the beginning of the answer; the stream lives until it ends or `signal`
+   * aborts.
+   */
   #stream(what: string, asked: EngineRequest, signal: AbortSignal): Promise<Readable> {
     const either = AbortSignal.any([signal, this.#closed.signal]);
     return this.#bounded(what, CALL_LIMIT_MS, either, (inner) =>
@@ -221,7 +224,7 @@ export class Engine {
   }
 }
 
-/** Podman refuses an empty `since`. */
+/** The request for a log. An empty `since` is left out, because Podman refuses it. */
 function logRequest(id: string, since: string | undefined, isFollowing: boolean): EngineRequest {
   const shown = { stdout: 'true', stderr: 'true', timestamps: 'true', follow: String(isFollowing) };
   return { path: `/containers/${id}/logs`, query: since === undefined ? shown : { ...shown, since } };
@@ -229,7 +232,10 @@ function logRequest(id: string, since: string | undefined, isFollowing: boolean)
 
 const NS_PER_S = 1e9;
 
-/** An engine's figures of a container. Only the fields in use; the versions of control groups name them differently; an ended container has none of them. */
+/**
+ * An engine's statistics of a container: only the used fields. The versions of control groups name them differently,
+ * and an ended container has none.
+ */
 export const statsSchema = z.object({
   cpu_stats: z.object({ cpu_usage: z.object({ total_usage: z.number().default(0) }) }),
   memory_stats: z
@@ -243,7 +249,7 @@ export const statsSchema = z.object({
   pids_stats: z.object({ current: z.int().default(0) }).default({ current: 0 }),
 });
 
-/** Memory without the file cache that the kernel would give back, like the engines' own tools show it. */
+/** Memory without the file cache that the kernel could take back, as the engines' own tools show it. */
 export function usageOf(stats: z.output<typeof statsSchema>): Usage {
   const { usage, stats: details } = stats.memory_stats;
   const cache = details.total_inactive_file ?? details.inactive_file ?? 0;

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 
-/** Longer lines are refused: no engine sends them. */
+/** The longest accepted line. Engines send no longer lines. */
 const LONGEST_LINE = 1024 * 1024;
 
 /** Yields values until the stream ends. Throws the stream's error, and for a line that is too long or not JSON. */

@@ -18,7 +18,7 @@ export class RetryDelay {
     this.#backoff = new Backoff(random, { baseMs: BASE_MS, maxMs: MOST_MS });
   }
 
-  /** Notes an answer: the next failure waits the shortest time. */
+  /** Notes an answer: the next delay is the shortest again. */
   reset(): void {
     this.#backoff.clear();
   }
