@@ -36,7 +36,7 @@ const MOST_PASSES = 10_000;
 export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
-  // Creations that failed before say nothing of the new content.
+  // Earlier failures to create concern the former content.
   let facts = { ...service, history: undefined, ...toTheEnd(service) };
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const { steps } = planService(facts, 0);

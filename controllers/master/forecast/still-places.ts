@@ -50,7 +50,7 @@ export class StillPlaces {
     });
   }
 
-  /** Frees the place and the port that the instance holds, unless it keeps them. */
+  /** Ends an instance and frees its place; a static instance keeps its port. */
   end(id: string): void {
     this.#instances.end(id);
   }
