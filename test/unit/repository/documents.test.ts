@@ -15,10 +15,12 @@ import {
   rowsOf,
   sectionOf,
 } from '../../support/repository/markdown.js';
-import { inPages, MANUAL, read } from '../../support/repository/pages.js';
+import { firstCells, inPages, MANUAL, read } from '../../support/repository/pages.js';
 import { REPOSITORY } from '../../support/repository-root.js';
 
 const MOST_LINES_OF_README = 200;
+/** The rows of the vocabulary. */
+const MOST_WORDS = 40;
 const SCRIPTS_WITHOUT_RUN = ['start', 'test'];
 /** npm runs these by itself. */
 const HOOK_SCRIPT = /^(?:pre|post)/;
@@ -67,6 +69,16 @@ describe('the pages', () => {
     expect(
       [...MANUAL, 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].filter((page) => !links.includes(page)),
     ).toEqual([]);
+  });
+
+  it('explain the controllers on one page, with a vocabulary that a person can keep in mind', () => {
+    const page = read('controllers/README.md');
+    expect(page.split('\n').length).toBeLessThanOrEqual(MOST_LINES_OF_README);
+    expect(firstCells(sectionOf(page, '## Vocabulary')).length).toBeLessThanOrEqual(MOST_WORDS);
+  });
+
+  it('hold no mark of a merge that was not finished', () => {
+    expect(inPages((text) => text.match(/^(?:<{7}|>{7}) .*/gm) ?? [])).toEqual([]);
   });
 
   it('begin with a README.md that is a door, not a manual', () => {
