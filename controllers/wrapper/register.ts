@@ -47,12 +47,12 @@ export function buildWrapperControllers(parts: NodeParts, trace: Trace): Wrapper
   });
   desired.onChange((id) => {
     supervisor.specChanged(id);
-    // A new instance has no handle yet: the supervisor makes it, and that wakes the installer.
+    // A new instance has no handle yet. The supervisor makes the handle, and the new handle wakes the installer.
     if (handles.get(id) !== undefined) installer.specChanged(id);
   });
   handles.onChange((id) => {
     const phase = handles.get(id)?.phase;
-    // The answer to a start changes the handle again; until then only a long start has something new to show.
+    // While a start is under way, only its progress is worth a look: the runtime's answer changes the handle again.
     if (phase?.is !== 'starting' || phase.progress !== null) supervisor.enqueue(id);
     if (phase?.is === 'down' && phase.directory !== 'prepared') installer.enqueue(id);
   });

@@ -77,8 +77,8 @@ async function attach(parts: NodeParts, id: string, size: TerminalSize): Promise
 }
 
 /**
- * The runtime and the run of an instance that is up. Throws DRV_INSTANCE_NOT_RUNNING; `lack` says what the instance
- * lacks because of that.
+ * The runtime and the run of an instance that is up. Throws DRV_INSTANCE_NOT_RUNNING, with a message that ends with
+ * `lack`, such as "has no terminal".
  */
 function runningOf(
   { handles, runtimes }: NodeParts,

@@ -31,16 +31,16 @@ export interface Assembly {
   readonly extensions: ExtensionRegistry;
   readonly running: RunningParts;
   readonly stop: () => void;
-  /** Ends the node soon, with this line for a person and exit code 1. Instances go on. */
+  /** Ends the node soon, with this line for the operator and exit code 1. Instances go on running. */
   readonly fail: (reason: string) => void;
-  /** Aborts when the node is to end, so that a start that waits for others gives up. */
+  /** Aborts when the node must end, so that a waiting start gives up. */
   readonly ending: AbortSignal;
-  /** Ends the process at once, because another daemon has the store. */
+  /** Ends the process at once, because another daemon has taken the store. */
   readonly fenced: (error: DroverError) => void;
   readonly older: OlderMaster;
 }
 
-/** Opens one of the node's two stores. It is closed when the node stops. */
+/** Opens one of the node's two stores. The store is closed when the node stops. */
 export async function openNodeStore(
   { paths, shared, running, fenced }: Assembly,
   name: 'master' | 'node',

@@ -1,7 +1,4 @@
-/**
- * Connects the wrapper of a master's node to the master that leads: in this process, or at another master's cluster
- * port.
- */
+/** Connects the wrapper of a master's node to the leader, in this process or at another master's cluster port. */
 import { createInProcessPair, type Transport } from '../channel/protocol/transport.js';
 import type { Authority } from '../channel/trust/authority.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
@@ -45,8 +42,8 @@ interface LeaderRoutes {
 }
 
 /**
- * Connects to the leader as soon as there is one. The connection ends when this master learns of a later leader. Throws
- * DRV_CHANNEL_CLOSED when `signal` aborts.
+ * Connects to the leader as soon as a master leads. The connection ends when this master learns of a later leader.
+ * Throws DRV_CHANNEL_CLOSED when `signal` aborts.
  */
 export async function connectToLeader({ here, there, ...needs }: LeaderRoutes): Promise<Transport> {
   const leader = await untilLed(needs);
@@ -58,7 +55,7 @@ export async function connectToLeader({ here, there, ...needs }: LeaderRoutes): 
 
 /**
  * Closes the connection when a later leader is known. A leader that is cut off from etcd does not know that its term is
- * over, and would keep this node.
+ * over, and would keep this node connected.
  */
 function leaveWithTerm(
   transport: Transport,
@@ -80,7 +77,7 @@ function inProcess(master: Pick<Master, 'accept'>): Transport {
   return mine;
 }
 
-/** Shows the certificate that this master serves with, which names this node. */
+/** Opens a connection that presents this master's server certificate, which names this node. */
 async function dial(
   { authority, assembly: { configuration, shared } }: LeaderConnectionNeeds,
   { clusterAddress }: Leader,
@@ -95,7 +92,7 @@ async function dial(
   return dialer.open(await authority.serverCredential(), certificate, signal);
 }
 
-/** Waits until there is a leader, through an election if need be. */
+/** Waits until a master leads, if necessary through an election. */
 async function untilLed({
   candidate,
   nodeId,

@@ -102,7 +102,7 @@ export class Daemon {
     });
   }
 
-  /** The ids of the instances that live on this node: those that `stopInstances` would end. */
+  /** The ids of the instances that live on this node, which `stopInstances` would end. */
   aliveInstances(): readonly string[] {
     return this.#wrapper.aliveInstances();
   }
@@ -127,7 +127,8 @@ export class Daemon {
   }
 
   /**
-   * Hands the lead to another master, if there is one. If there is none, nothing starts instances again that end here.
+   * Gives up the lead when there is another master. The only master keeps the lead, because no other master would
+   * restart the instances that end here.
    */
   async #handOver(): Promise<void> {
     const { candidate } = this.#started;

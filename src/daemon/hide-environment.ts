@@ -6,8 +6,8 @@
 import { closeSync, openSync, readFileSync, writeSync } from 'node:fs';
 
 /**
- * The variables that stay visible: those of every process, and those that show an operator how this process was
- * started.
+ * The variables that stay visible: variables that every process has, and variables that tell an operator how this
+ * process was started.
  */
 const SHOWN =
   /^(PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|SHELL|TERM|PWD|INVOCATION_ID|DROVER_CONTROL_GROUP|DROVER_RUN)$/;
@@ -38,7 +38,9 @@ export function hideEnvironment(): string | null {
   }
 }
 
-/** The places of the hidden variables in the block. A variable has a copy elsewhere before its place is yielded. */
+/**
+ * Yields where the hidden variables are in the block. Each variable is copied elsewhere before its place is yielded.
+ */
 function* hiddenEntries(block: Buffer): Generator<{ readonly from: number; readonly to: number }> {
   for (let from = 0; from < block.length; ) {
     const end = block.indexOf(0, from);
@@ -47,7 +49,7 @@ function* hiddenEntries(block: Buffer): Generator<{ readonly from: number; reado
     const name = block.toString('utf8', from, equals < 0 || equals > to ? to : equals);
     if (name !== '' && !SHOWN.test(name)) {
       const value = process.env[name];
-      // Setting a variable makes a new string for it, so that nothing uses the old string any more.
+      // Setting a variable makes a new string for it, so nothing uses the old string any more.
       if (value !== undefined) process.env[name] = value;
       yield { from, to };
     }

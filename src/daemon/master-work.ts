@@ -1,4 +1,4 @@
-/** The work of a node while its master leads: from the moment when it leads until all work of the term has ended. */
+/** The work of a node while its master leads, from the start of a term until all work of the term has ended. */
 import type { TermWork } from '../leadership/candidate.js';
 import type { Term } from '../leadership/leadership.js';
 import type { Master } from '../master.js';
@@ -7,14 +7,14 @@ import { DroverError } from '../model/errors.js';
 interface MasterWorkOptions {
   readonly master: Master;
   /**
-   * Begins to follow the directories. Resolves when the records agree with them. May be called again after a failure.
+   * Begins to follow the directories. Resolves when the records agree with the directories. Repeatable after a failure.
    */
   readonly startFiles: () => Promise<void>;
-  /** Makes the first key of the API if there is none. */
+  /** Makes the first key of the API if the API has no key. */
   readonly ensureAdminKey: () => Promise<unknown>;
   /** Lets the other nodes in. Repeatable. */
   readonly openDoor: () => Promise<void>;
-  /** Resolves when the begun writes of clients are answered, or after a short limit. */
+  /** Resolves when the writes that clients have begun are answered, or after a short limit. */
   readonly untilAnswered: () => Promise<void>;
 }
 
@@ -33,19 +33,22 @@ export class MasterWork implements TermWork {
     });
   }
 
-  /** True while this master leads and answers everything that a leader is asked. */
+  /** True while this master leads and can answer every question for a leader. */
   get isReady(): boolean {
     return this.#isReady;
   }
 
-  /** Called once, when the wrapper of this node runs. The first term waits for it, to know what runs on this node. */
+  /**
+   * Called once, when the wrapper of this node runs. The first term waits for this call, because it must know what runs
+   * on this node.
+   */
   nodeIsUp(): void {
     this.#tellNodeIsUp();
   }
 
   /**
-   * Follows the directories. Called when this master or another one leads, because the leader writes what the
-   * directories bring. Repeatable, also after a failure.
+   * Follows the directories. Called when any master leads, because the leader writes the content of the directories
+   * into the records. Repeatable, also after a failure.
    */
   startFiles(): Promise<void> {
     this.#starting ??= this.#options.startFiles().catch((error: unknown) => {
@@ -55,7 +58,9 @@ export class MasterWork implements TermWork {
     return this.#starting;
   }
 
-  /** Called before the API answers where this master leads already, and in each term. Repeatable, also after a failure. */
+  /**
+   * Called before the API answers when this master already leads, and in each term. Repeatable, also after a failure.
+   */
   ensureAdminKey(): Promise<unknown> {
     this.#keyMade ??= this.#options.ensureAdminKey().catch((error: unknown) => {
       this.#keyMade = undefined;
@@ -66,11 +71,10 @@ export class MasterWork implements TermWork {
 
   async begin(term: Term): Promise<void> {
     this.#options.master.beginTerm(term);
-    // Clients wait: what does not need the other goes on beside it.
+    // Clients wait, so both run at once.
     const ends = await Promise.allSettled([this.ensureAdminKey(), this.#startAll(term)]);
     for (const end of ends) if (end.status === 'rejected') throw end.reason;
-    // Ready only now. Earlier, a client would be told of processes that may be gone, and find no node for new
-    // instances.
+    // Not ready before this point: clients would see processes that may be gone, and find no node for new instances.
     this.#isReady = !term.signal.aborted;
   }
 

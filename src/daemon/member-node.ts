@@ -1,5 +1,5 @@
 /**
- * A running node that is only a wrapper, with the few commands of its prompt. The executable sees it like a node with a
+ * A running node that is only a wrapper, with the few commands of its prompt. The executable uses it like a node with a
  * master.
  */
 import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/logger.js';
 import type { Wrapper } from '../wrapper.js';
 
 const LOOK_EVERY_MS = 50;
-/** The number of instances that the text at the start names. */
+/** How many instances the text after the start names at most. */
 const MOST_SHOWN = 20;
 
 const COMMANDS: Readonly<Record<string, string>> = {
@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<string, string>> = {
 interface MemberNodeParts {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'root' | 'droverLog'>;
-  /** The `host:port` of the master that was dialled last. */
+  /** The `host:port` of the last master that the node dialled. */
   readonly masterAddress: () => string;
   readonly logger: Logger;
   readonly wrapper: Pick<Wrapper, 'status' | 'aliveInstances' | 'stopInstances'>;
@@ -48,7 +48,7 @@ export class MemberNode {
     this.commands = { run: (line, session) => this.#run(line, (text) => session.write(text)), complete };
   }
 
-  /** The text for a person after the start. */
+  /** The text for the operator after the start. */
   describe({ hasPrompt }: { readonly hasPrompt: boolean }): readonly string[] {
     const { nodeId, paths, wrapper } = this.#parts;
     const { offers } = wrapper.status();
@@ -74,7 +74,7 @@ export class MemberNode {
       await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS));
   }
 
-  /** The ids of the instances that live on this node: those that `stopInstances` would end. */
+  /** The ids of the instances that live on this node, which `stopInstances` would end. */
   aliveInstances(): readonly string[] {
     return this.#parts.wrapper.aliveInstances();
   }

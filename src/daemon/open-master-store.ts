@@ -9,7 +9,7 @@ import { secretKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { type Assembly, openNodeStore } from './assembly.js';
 
-/** The name of a secret that every leader has made. Its presence shows that a leader has written. */
+/** The name of a secret that every leader creates. Its presence shows that a leader has written. */
 export const TOKENS_SECRET = 'instance-tokens';
 
 /** The store of a master, and its candidacy among the masters that share it. */
@@ -19,8 +19,8 @@ export interface MasterStore {
 }
 
 /**
- * Opens the store, which is closed when the node stops. On etcd it waits until etcd answers, and gives `waitFor` the
- * reason; the assembly's `ending` ends that wait.
+ * Opens the store, which is closed when the node stops. On etcd it waits until etcd answers, and calls `waitFor` with
+ * the reason; the assembly's `ending` ends that wait.
  */
 export async function openMasterStore(
   assembly: Assembly,
@@ -39,7 +39,7 @@ export async function openMasterStore(
   };
 }
 
-/** Resolves when this master may write, or another master has written what all masters share. */
+/** Resolves when this master may write, or another master has written the records that all masters share. */
 export async function untilFounded({ store, candidate }: MasterStore, ending: AbortSignal): Promise<void> {
   const found = new AbortController();
   const signal = AbortSignal.any([ending, found.signal]);
@@ -55,7 +55,7 @@ export async function untilFounded({ store, candidate }: MasterStore, ending: Ab
     );
 }
 
-/** Resolves when the store holds `key`, or `signal` aborts. */
+/** Resolves when the store contains `key`, or `signal` aborts. */
 async function untilThere(store: Store, key: string, signal: AbortSignal): Promise<void> {
   const { entries, revision } = await store.list(key);
   if (entries.length > 0) return;

@@ -1,6 +1,5 @@
 /**
- * Opens the store of a node's master on etcd. open-master-store.ts loads this file only for a store on etcd, so that no
- * other start loads it.
+ * Opens the store of a node's master on etcd. Only open-master-store.ts loads this file, and only for a store on etcd.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -29,7 +28,7 @@ const IN_CLEAR =
 interface OnEtcdOptions {
   readonly settings: EtcdSettings;
   readonly own: MasterPeer;
-  /** Gets the reason of a wait, as in `openMasterStore`. */
+  /** Called with the reason of a wait, as in `openMasterStore`. */
   readonly waitFor: (reason: string) => void;
 }
 
@@ -76,8 +75,8 @@ function isInClear(endpoint: string): boolean {
 }
 
 /**
- * Refuses a state on etcd that does not belong to this root, because a master would end or double what nodes run.
- * Throws DRV_NODE_CONFIG_INVALID with what to do.
+ * Refuses a state on etcd that does not belong to this root: with that state, a master would end or duplicate the
+ * instances that nodes run. Throws DRV_NODE_CONFIG_INVALID with advice.
  */
 export async function refuseForeign(
   store: Pick<Store, 'get' | 'list'>,

@@ -1,6 +1,6 @@
 /**
- * Builds the parts that a master has when others share its store: the desk for their questions, its directories as
- * views of the state, and the audit trails of all. They run on every master, leading or not.
+ * Builds the parts that a master needs when others share its store: the desk for their questions, its directories as
+ * views of the state, and the audit trails of all. These parts run on every master, leading or not.
  */
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -35,7 +35,7 @@ import type { Shared } from './assembly.js';
 
 const TREE = 'template-tree';
 const HOLD = 'hold-template';
-/** How long a master may take to fetch a large tree. A write through the API waits for it. */
+/** How long another master may take to fetch a large tree, while a write through the API waits. */
 const HOLD_MS = 30_000;
 const LEADER = 'leader';
 const treeSchema = z.object({ digest: z.string() });
@@ -48,10 +48,10 @@ export interface SeveralMastersOptions {
   readonly nodeId: string;
   readonly paths: Pick<RootPaths, 'configurations' | 'templates' | 'data'>;
   readonly store: Store;
-  /** The mirrors of the state. They are loaded before this starts, and followed until it has stopped. */
+  /** The mirrors of the state. They are loaded before these parts start, and followed until the parts have stopped. */
   readonly state: Pick<MasterState, 'configurations' | 'histories' | 'rollouts' | 'nodes'>;
   readonly leadership: AskingLeadership;
-  /** The other masters, remembered over restarts. */
+  /** The other masters, remembered across restarts. */
   readonly known: KnownMasters;
   /** Opens a connection to the desk of another master. */
   readonly dial: DeskDial;
@@ -66,8 +66,8 @@ export class SeveralMasters implements Part {
   readonly audit: AuditOfMasters;
   readonly templates: TemplateView;
   /**
-   * Finds the leader. It starts when the state is open, before the other parts: this master may lose etcd before any
-   * master leads.
+   * Finds the leader. The search starts before the other parts, once the state is open: this master may lose etcd
+   * before any master leads.
    */
   readonly search: LeaderSearch;
   readonly #options: SeveralMastersOptions;
@@ -77,7 +77,7 @@ export class SeveralMasters implements Part {
   readonly #calls: MasterCalls;
   readonly #stopping = new AbortController();
   readonly #running = new RunningParts();
-  /** The starts that have not succeeded yet, in order. */
+  /** The starts that have yet to succeed, in order. */
   readonly #starts: (() => Promise<void>)[];
 
   constructor(options: SeveralMastersOptions) {
@@ -195,8 +195,8 @@ export class SeveralMasters implements Part {
   }
 
   /**
-   * Starts the parts, after the templates. After a failure, such as of etcd, the next call goes on with the part that
-   * failed.
+   * Starts the parts, after the templates. When a part failed, such as through a fault of etcd, the next call goes on
+   * from that part.
    */
   async start(): Promise<void> {
     for (let next = this.#starts[0]; next !== undefined; next = this.#starts[0]) {

@@ -1,4 +1,7 @@
-/** Builds the configuration files of the only master: the records follow them, and nobody else writes these. */
+/**
+ * Builds the configuration files of the only master: the records follow the files, and no other part writes these
+ * records.
+ */
 import { join } from 'node:path';
 import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
 import { Bases } from '../../controllers/master/directories/bases.js';

@@ -34,12 +34,13 @@ import type { Assembly } from './assembly.js';
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const CERTIFICATE_PROGRAM = fileURLToPath(new URL('../certificate-thread-main.js', import.meta.url));
 /**
- * The longest silence on a connection. A node that gives a connection up soon makes another, so a large nodeTimeoutMs
- * need not be waited for.
+ * The longest silence on a connection between nodes. A shorter limit than a large nodeTimeoutMs does no harm, because a
+ * node reconnects soon.
  */
 const MAX_SILENCE_MS = 15_000;
 /**
- * The characters that a name in a certificate may have. `%` is left out, because it names an interface of this machine.
+ * The characters that a name in a certificate may have. `%` is left out, because it marks a network interface of this
+ * machine.
  */
 const NAME = /^[\x21-\x24\x26-\x7e]+$/;
 const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
@@ -59,7 +60,7 @@ interface ClusterServerNeeds {
   readonly leadership: Leadership;
   /** Takes another master's connection to the API. */
   readonly takeTunnel: (connection: TLSSocket) => void;
-  /** Takes another master's connection to the desk. Absent: there is no other master. */
+  /** Takes another master's connection to the desk. Absent: this is the only master. */
   readonly takeDesk?: (connection: Transport, nodeId: string) => void;
   /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
@@ -109,7 +110,7 @@ export async function openCluster(
 /** The names under which nodes and clients may reach this master, each once. */
 function namesOf({ nodeId, address, bindAddress = address, apiNames = [] }: NodeConfiguration): string[] {
   const names = [address, bindAddress, ...apiNames, nodeId, 'localhost', '127.0.0.1', '::1'];
-  // Clients leave out the dot at the end of a name, and never look for an IPv4 address as IPv6.
+  // Clients drop the dot at the end of a name, and never look up an IPv4 address as IPv6.
   const plain = names.map((name) => name.replace(/\.$/, '').replace(IPV4_IN_IPV6, ''));
   return [...new Set(plain)].filter((name) => NAME.test(name) && !ALL_INTERFACES.has(name));
 }
@@ -120,8 +121,8 @@ export function silenceOf({ nodeTimeoutMs }: NodeConfiguration): number {
 }
 
 /**
- * Listens at the cluster port. It ends every connection of a node until `open` is called, when the master's state is
- * loaded.
+ * Listens at the cluster port. Until `open` is called, when the master's state is loaded, the port disconnects every
+ * node.
  */
 export async function startClusterServer(
   { configuration, shared, running }: Assembly,
@@ -150,7 +151,7 @@ export async function startClusterServer(
     callsOf: (nodeId) => master().callsOf(nodeId),
     renewServer: async () => {
       await server.renewServer();
-      // The API shows the same certificate, unless the operator brought files.
+      // The API presents the same certificate as the cluster port, unless the operator supplied files.
       if (apiCertificate?.authority != null)
         apiCertificate.replace(await cluster.authority.serverCredential());
     },
@@ -160,7 +161,7 @@ export async function startClusterServer(
   let opening: Promise<void> | undefined;
   const open = async (): Promise<void> => {
     server.open();
-    // The port lets no node in before the master stops, because a stopping master could not take connections.
+    // Stop letting nodes in before the master stops, because a stopping master could not take their connections.
     running.onStop(() => server.shut());
     await running.start(renewal);
   };
@@ -175,8 +176,8 @@ interface HandoverSource {
 }
 
 /**
- * The handover. It reads the files anew, because the operator may have replaced them. Throws when a file cannot be
- * read.
+ * Reads the handover. Its files are read each time, because the operator may have replaced them. Throws when a file
+ * cannot be read.
  */
 async function readHandover({
   paths,

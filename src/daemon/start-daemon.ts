@@ -35,34 +35,33 @@ const LONGEST_INTERVAL_MS = 2 ** 31 - 1;
 export type StartedNode = Daemon | MemberNode;
 
 export interface DaemonOptions {
-  /** The node's directory. It is made if its parent exists. */
+  /** The node's directory. It is created if its parent exists. */
   readonly root: string;
   readonly version: string;
-  /** Receives readable log lines; false: they go to the log file only. */
+  /** Where readable log lines go; false: the log lines go to the log file only. */
   readonly terminal: boolean | LogTerminal;
-  /** Ends the daemon soon, as SIGTERM does, for the command `stop`. */
+  /** Ends the daemon soon, as SIGTERM does; the command `stop` calls it. */
   readonly stop: () => void;
-  /** Ends the daemon soon, as SIGTERM does, but with this line at the terminal and exit code 1. */
+  /** Ends the daemon soon, as SIGTERM does, but prints this line at the terminal and exits with code 1. */
   readonly fail: (reason: string) => void;
   /**
-   * Ends the process at once, as `kill -9` does: another daemon has taken the stores of this root, and acts on its
-   * instances from now on.
+   * Ends the process at once, as `kill -9` does: another daemon has taken the stores of this root, and now controls its
+   * instances.
    */
   readonly fenced: (error: DroverError) => void;
   /**
    * Aborts when the node is to end while it still starts, so that a start that waits for etcd gives up. Default: never.
    */
   readonly ending?: AbortSignal;
-  /**
-   * True: the first master that this node hears from may have an older store than the node has seen, such as a restored
-   * store.
-   */
+  /** True when the node accepts an older store, such as a restored one, from the first master that answers. */
   readonly acceptOlder?: boolean;
-  /** Told which code belongs to extensions, so that the process can attribute an uncaught error to an extension. */
+  /**
+   * Gets to know which code belongs to extensions, so that the process can attribute an uncaught error to an extension.
+   */
   readonly faults?: ExtensionFaults;
 }
 
-/** Starts the node. Throws DroverErrors whose message is one clear line; everything that was begun is then undone. */
+/** Starts the node. Throws DroverErrors whose message is one clear line, after undoing every step of the start. */
 export async function startDaemon(options: DaemonOptions): Promise<StartedNode> {
   const running = new RunningParts();
   try {
@@ -89,7 +88,7 @@ async function startParts(
   running.onStop(() => logger.info('Drover has ended'));
   logger.info({ version, node: configuration.nodeId, root: paths.root }, `Drover ${version} starts`);
 
-  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would end.
+  // Keeps the process alive, because the clock's timers do not: a node that only waits for its master would exit.
   const alive = setInterval(() => undefined, LONGEST_INTERVAL_MS);
   running.onStop(() => clearInterval(alive));
 
@@ -105,7 +104,7 @@ async function startParts(
     stop,
     ending: ending ?? new AbortController().signal,
     fail: (reason) => {
-      // The caller prints the line at the terminal, so the log leaves it out there.
+      // The caller prints the line at the terminal, so the log must not print it there again.
       log.closeTerminal();
       logger.error(`Drover ends: ${reason}`);
       fail(reason);
@@ -120,8 +119,8 @@ async function startParts(
   try {
     return await startAll(assembly);
   } catch (error) {
-    // The caller prints the line at the terminal. The log file keeps it too, because a service manager may not show the
-    // terminal.
+    // The caller prints the line at the terminal. The log file gets the line too, because a service manager may not
+    // show the terminal.
     log.closeTerminal();
     logger.error(
       error instanceof DroverError ? { code: error.code } : { err: error },
@@ -156,7 +155,7 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
   const started = await startMaster(assembly, before);
   const { candidate, work, connection, openDoor } = started;
   const serving = candidate.serve(work);
-  // Awaited below, after the wrapper. Without this handler, an earlier failure would count as unhandled.
+  // The promise is awaited below, after the wrapper. Without this handler, an earlier failure would count as unhandled.
   serving.catch(ignore);
   before?.connect(connection);
   const wrapper = before?.wrapper ?? (await startWrapper(assembly, connection));
@@ -169,7 +168,7 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
 }
 
 /**
- * Follows the files also on a master that does not lead. A leader that fails here gives its term up instead, and tries
+ * Follows the files on every master, leading or not. A leader whose files fail gives up its term instead, and tries
  * again in its next term.
  */
 async function followFiles(work: MasterWork, { shared, running }: Assembly): Promise<void> {

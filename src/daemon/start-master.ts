@@ -35,7 +35,8 @@ import type { WithoutState } from './start-without-state.js';
 import type { MasterConnection } from './start-wrapper.js';
 
 /**
- * The directory in the package. It is two folders up from this file, and also from the chunk that this file becomes.
+ * The dashboard's directory in the package: two folders up from this file, and also from the chunk that this file
+ * becomes.
  */
 const DASHBOARD = fileURLToPath(new URL('../../dist/dashboard', import.meta.url));
 
@@ -46,17 +47,20 @@ export interface StartedMaster
   readonly work: MasterWork;
   /** Connects the wrapper of this node to the leader. */
   readonly connection: MasterConnection;
-  /** Opens the cluster port to other nodes. While another master leads, they are told which one. Repeatable. */
+  /**
+   * Opens the cluster port to other nodes. While another master leads, the port tells nodes which master leads.
+   * Repeatable.
+   */
   readonly openDoor: () => Promise<void>;
 }
 
-/** The state and the parts beside it, built but not started. */
+/** The state and the parts built on it, not started yet. */
 interface Foundation {
   readonly store: Store;
   readonly candidate: Candidate;
   readonly audit: AuditLog;
   readonly cluster: Cluster;
-  /** The certificate of the API; undefined: no TLS. */
+  /** The certificate of the API; undefined: the API has no TLS. */
   readonly apiCertificate: ApiCertificate | undefined;
   readonly tokens: InstanceTokens;
   readonly templates: MasterTemplates;
@@ -68,8 +72,8 @@ interface Foundation {
 }
 
 /**
- * Starts everything that a master has whether it leads or not. It leads and serves from `candidate.serve(work)` on.
- * `before`: the parts of the node that run already, if the state was away for long.
+ * Starts all parts of a master that do not depend on leading. The master leads and serves once `candidate.serve(work)`
+ * is called. `before`: the parts of the node that already run, because the state was not available for long.
  */
 export async function startMaster(assembly: Assembly, before?: WithoutState): Promise<StartedMaster> {
   const { paths, configuration, shared, extensions, running } = assembly;
@@ -79,7 +83,8 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   const { master, templates, files, several, apiCertificate, dashboard, candidate, store, audit, cluster } =
     foundation;
   const openDoor = async (): Promise<void> => {
-    // The other masters show certificates of this authority to each other, and only a leader can make it.
+    // The other masters present certificates of this authority to each other, and only a leader can create the
+    // authority.
     if (several !== undefined && candidate.isLeader()) await cluster.authority.ensure();
     await door.open();
   };
@@ -105,9 +110,10 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     }),
   });
   await before?.makeRoom();
-  // A script that waits for an answer of the API reads the key next.
+  // Make the key first: a script that waits for an answer of the API then reads the key.
   if (candidate.isLeader()) await work.ensureAdminKey();
-  // The API listens before the rest, so that a taken port is known early. It answers 503 while it is not ready.
+  // The API listens before the other parts start, so that a taken port is known early. Until the master is ready, the
+  // API answers 503.
   await running.start(api);
   const door = await startClusterServer(assembly, cluster, {
     master: () => master,
@@ -116,7 +122,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(several !== undefined && { takeDesk: (transport, nodeId) => several.desk.take(transport, nodeId) }),
     apiCertificate,
   });
-  // Runs before the cluster port closes, because that ends the tunnels of other masters.
+  // Registered to run before the cluster port closes, because that close ends the tunnels of other masters.
   running.onStop(() => api.untilLeft());
   if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
@@ -139,7 +145,7 @@ async function lay(
   const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
   const isShared = configuration.store.kind === 'etcd';
-  // A single master does not load this module.
+  // Load this module only when masters share a store.
   const ofSeveral = isShared ? await import('./several-masters.js') : undefined;
   const { store, candidate } = await openMasterStore(assembly, waitFor);
   await untilFounded({ store, candidate }, ending);
@@ -179,7 +185,7 @@ async function lay(
     leadership: candidate,
     nodeTimeoutMs,
     store,
-    // Records that masters share are the truth, and not the files of one.
+    // When masters share the records, the records count, and not the files of one master.
     ...(!isShared && { isInForce: (record) => files.isInForce(record) }),
     templates: templates.sources,
     issueInstanceToken: (id, createdAt) => tokens.issue(id, createdAt),
@@ -286,8 +292,8 @@ function buildDependencies(
 }
 
 /**
- * The host address of a node, with the variables that are known before an instance runs: properties, and the node's id
- * and address.
+ * The host address of a node. Its text may use the variables that are known before an instance runs: properties, and
+ * the node's id and address.
  */
 function hostAddressOf(configuration: Configuration, node: NodeRecord): string {
   const variables = new Map(Object.entries(configuration.properties));

@@ -1,5 +1,6 @@
 /**
- * Starts a node that is only a wrapper. It has no API and no state of its own; it joins a master on another machine.
+ * Starts a node that is only a wrapper, without an API or a state of its own. The node joins a master on another
+ * machine.
  */
 
 import { type JoinToken, parseJoinToken } from '../channel/trust/join-token.js';
@@ -70,7 +71,7 @@ function buildMembership(
     memberFile: files.file('member.json'),
     joiningFile: files.file('joining.json'),
     onJoined: async () => {
-      // The node may have joined another cluster: accept a store that is older than the one it knew.
+      // The node may have joined another cluster: accept a store that is older than the node's last one.
       older.isAccepted = true;
       try {
         await dropJoinToken(paths.configFile);
@@ -84,7 +85,7 @@ function buildMembership(
   });
 }
 
-/** The join token. The environment's value goes before the file's. */
+/** The join token. A token in the environment has priority over a token in the file. */
 function tokenOf(configured: string | undefined): JoinToken | undefined {
   const given = process.env[TOKEN_VARIABLE];
   const [text, where] =

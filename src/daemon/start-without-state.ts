@@ -1,7 +1,7 @@
 /**
  * Starts the parts of a master's node that need no state of the cluster. Like a wrapper without its master, the node
- * takes up what runs here and restarts what crashes. So a node whose etcd is away at its start is no worse off than a
- * node whose etcd goes away later. Its API says what it waits for.
+ * adopts running instances and restarts crashed ones. So a node whose etcd is away at its start is no worse off than a
+ * node whose etcd goes away later. Its API tells clients the reason for the wait.
  */
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -18,9 +18,9 @@ import { type MasterConnection, startWrapper } from './start-wrapper.js';
 
 export interface WithoutState {
   readonly wrapper: Wrapper;
-  /** Sets the reason that clients of the API are told. */
+  /** Sets the reason that the API gives to its clients. */
   readonly waitFor: (reason: string) => void;
-  /** Frees the port of the API, because the state is there now. */
+  /** Frees the port of the API, because the state is now available. */
   readonly makeRoom: () => Promise<void>;
   /** Lets the wrapper connect from now on. */
   readonly connect: (connection: MasterConnection) => void;
@@ -31,7 +31,7 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
   const { running, extensions } = assembly;
   let reason = 'its state was not asked for yet';
   const api = await openWaitingApi(assembly, () => `this master is starting: ${reason}`);
-  // Listens before anything changes, as the API of a master does.
+  // Listen first, as the API of a master does: a taken port must be found before anything changes.
   if (api !== undefined) await running.start(api);
   await running.start(extensions);
   let connect: (connection: MasterConnection) => void = () => undefined;
@@ -48,14 +48,17 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
     },
     makeRoom: async () => api?.stop(),
     connect: (connection) => {
-      // Stops the wrapper before the master, so that it can say goodbye to the leader.
+      // Registered last, so that the wrapper stops before the master and can still say goodbye to the leader.
       running.onStop(() => wrapper.stop());
       connect(connection);
     },
   };
 }
 
-/** Undefined: at a first start, before the operator's key is there; with TLS, before the certificate is there. */
+/**
+ * Builds the waiting API. Undefined at a first start, before the operator's key exists; undefined with TLS, before the
+ * certificate exists.
+ */
 async function openWaitingApi(assembly: Assembly, reason: () => string): Promise<WaitingApi | undefined> {
   const { configuration, paths } = assembly;
   if (!existsSync(paths.adminKey) && !wasStoreMade(join(paths.store, 'node'))) return undefined;
@@ -65,8 +68,8 @@ async function openWaitingApi(assembly: Assembly, reason: () => string): Promise
 }
 
 /**
- * The operator's certificate, or the certificate of the last start: the authority that could make a new one is sealed
- * in the state.
+ * The operator's certificate, or the certificate of the last start. A new certificate cannot be made here, because the
+ * authority is sealed in the state.
  */
 async function pairOf(
   { paths, shared }: Assembly,

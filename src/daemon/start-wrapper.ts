@@ -26,10 +26,7 @@ import { Wrapper, type WrapperOptions } from '../wrapper.js';
 import { type Assembly, openNodeStore } from './assembly.js';
 
 const MB = 1024 * 1024;
-/**
- * How long a start waits for the master's first snapshot. Only a master that is away, or a full disk, delays the
- * snapshot.
- */
+/** How long a start waits for the master's first snapshot. Only an absent master or a full disk delays the snapshot. */
 const FED_WAIT_MS = 2000;
 /** The path in the built program, where this file is part of a chunk (rolldown.config.ts). */
 const OWNER_PROGRAM = fileURLToPath(new URL('../owner-main.js', import.meta.url));
@@ -40,7 +37,10 @@ const ROOT_WARNING =
   'Drover runs as root, and so does each instance without runAs: it can read data/admin.key and all of this machine; ' +
   'name a runAs in config.json, or run Drover as a user of its own (docs/operations.md: What an instance can reach)';
 
-/** The way of the wrapper to its master, and the calls that it answers beside the ordinary services. */
+/**
+ * The connection of the wrapper to its master, and the calls that the wrapper answers in addition to the ordinary
+ * services.
+ */
 export interface MasterConnection {
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly endRefused?: (reason: string) => void;
@@ -81,7 +81,8 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       cache,
       workspaces,
       clock,
-      // A copy, because each look at `process.env` asks the system, and every start of an instance reads all of it.
+      // A copy, because each read of `process.env` is a system call, and every start of an instance reads all
+      // variables.
       inherited: { ...process.env },
       users: new NodeUsers(configuration.runAs),
       addedVariables: (instance) => extensions.variables(instance),

@@ -1,7 +1,7 @@
 /**
  * Moves the state of a master between a file and etcd, and into and out of backups, while the master is stopped. A
- * state on etcd can be backed up while masters run. The written state is read again and compared before anything else
- * changes.
+ * state on etcd can be backed up while masters run. Before anything else changes, the written state is read again and
+ * compared.
  */
 import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
@@ -23,7 +23,7 @@ import type { Store, StoreState } from '../store/store.js';
 
 export type StoreKind = 'lmdb' | 'etcd';
 
-/** Prints a line for the person who waits. */
+/** Prints a line for the waiting operator. */
 type Say = (line: string) => void;
 
 interface Place {
@@ -32,7 +32,7 @@ interface Place {
   readonly say: Say;
 }
 
-/** Moves the state to `kind`. Returns what was done, for a person. Throws DroverErrors with one clear line. */
+/** Moves the state to `kind`. Returns a report for the operator. Throws DroverErrors with one clear line. */
 export function migrateStore(root: string, kind: StoreKind, say: Say): Promise<string> {
   return withStopped(root, say, async (place) => {
     if (place.configuration.store.kind !== 'etcd')
@@ -49,7 +49,7 @@ export function migrateStore(root: string, kind: StoreKind, say: Say): Promise<s
   });
 }
 
-/** Writes the state into `file`. Like `migrateStore`, but a state on etcd is read while masters run. */
+/** Writes the state into `file`. Like `migrateStore`, but can read a state on etcd while masters run. */
 export async function backupStore(root: string, file: string, say: Say): Promise<string> {
   const { configuration } = await masterIn(root);
   const read = async (place: Place): Promise<StoreState> =>
@@ -63,7 +63,9 @@ export async function backupStore(root: string, file: string, say: Say): Promise
   });
 }
 
-/** Replaces the state by the content of `file`. A state on etcd must have been removed before. Like `migrateStore`. */
+/**
+ * Replaces the state by the content of `file`. A state on etcd must be removed first. Otherwise like `migrateStore`.
+ */
 export function restoreStore(root: string, file: string, say: Say): Promise<string> {
   return withStopped(root, say, async (place) => {
     const { kind } = place.configuration.store;
@@ -100,8 +102,8 @@ async function open(place: Place, kind: StoreKind): Promise<Store> {
 
 /** Writes the state into a store. Resolves with the written state. */
 async function fill(place: Place, kind: StoreKind, state: StoreState): Promise<StoreState> {
-  // Raises the epochs. A new etcd counts terms from 1, which nodes would refuse. In a restored state the same revision
-  // numbers will belong to other changes than those that nodes have seen.
+  // Raise the epochs. A new etcd counts terms from 1, which nodes would refuse. After a restore, a revision number can
+  // stand for another change than the one that nodes have seen.
   const raised = raiseEpochs(state, Date.now());
   if (kind === 'lmdb') await fillStore(join(place.paths.store, 'master'), raised);
   else await fillEtcd(await etcdOptions(place), raised);
@@ -137,14 +139,14 @@ function plain({ entries, revision }: StoreState): unknown {
   };
 }
 
-/** Renames a directory, so that it stays as a copy. Returns its new name. */
+/** Renames a directory, which stays as a copy. Returns the new name. */
 async function setAside(directory: string): Promise<string> {
   const name = `${directory}.${new Date().toISOString().replace(/[:.]/g, '-')}`;
   await rename(directory, name);
   return name;
 }
 
-/** Runs `work` while Drover is stopped. Throws DRV_NODE_ROOT_LOCKED while Drover runs there. */
+/** Runs `work` while Drover is stopped. Throws DRV_NODE_ROOT_LOCKED while Drover runs in this root. */
 async function withStopped(root: string, say: Say, work: (place: Place) => Promise<string>): Promise<string> {
   const { paths } = await masterIn(root);
   const lock = await acquireRootLock(paths);
@@ -165,7 +167,7 @@ async function withAwake(root: string, say: Say, work: (place: Place) => Promise
   }
 }
 
-/** The master of this root. Throws DRV_NODE_CONFIG_INVALID when there is none. */
+/** The master of this root. Throws DRV_NODE_CONFIG_INVALID when the root has no master. */
 async function masterIn(root: string): Promise<Omit<Place, 'say'>> {
   const configuration = await readMainConfiguration(join(resolve(root), 'config.json'));
   if (configuration?.isMasterNode !== true)

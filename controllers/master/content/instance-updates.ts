@@ -1,6 +1,6 @@
 /**
- * Gives instances another content in place: same id, same node, same directory where they are static.
- * What runs is restarted by its node; what does not takes the content at its next start.
+ * Gives instances another content in place: same id, same node, same directory where they are static. A running
+ * instance is restarted by its node; a stopped instance takes the content at its next start.
  */
 
 import { DroverError } from '../../../src/model/errors.js';
@@ -23,13 +23,13 @@ interface InstanceUpdatesOptions extends StateRecords {
 }
 
 interface UpdateOptions {
-  /** Default: what is in force. */
+  /** The content to give. Default: the content in force. */
   readonly content?: InstanceContent;
   /** Asked of the newest record before each try: false ends the update. Default: always due. */
   readonly isDue?: (record: InstanceRecord) => boolean;
   /**
-   * Updates only if the content needs no restart; else the outcome is `not-due`. A restart that the rollout asks for is
-   * left to the rollout.
+   * Updates only if the content needs no restart; otherwise the outcome is `not-due`. A restart that a rollout asks for
+   * is left to that rollout.
    */
   readonly isOnlyLive?: boolean;
 }
@@ -63,7 +63,7 @@ export class InstanceUpdates {
     return content.hash;
   }
 
-  /** Why `update` would refuse an instance the content in force now, in words; undefined: it would not refuse. */
+  /** Why `update` would now refuse to give an instance the content in force; undefined: `update` would not refuse. */
   refusal(record: InstanceRecord): string | undefined {
     try {
       this.check(record);
@@ -124,7 +124,9 @@ export class InstanceUpdates {
     }
   }
 
-  /** `kept` keeps the content from being collected before the record names it. */
+  /**
+   * Writes the changed record. The operation `kept` keeps the content from being deleted before the record names it.
+   */
   async #write({ record, promise }: PlaceAgain, expectedRevision: number, kept: Operation): Promise<void> {
     const { store, mirror } = this.#options.instanceRecords;
     const end = promise();
@@ -141,8 +143,8 @@ export class InstanceUpdates {
   }
 
   /**
-   * The changed record. An instance that its node holds gets a new place there, also while it is stopping, because a
-   * start may come before it has stopped. An instance at rest gets its place when it starts.
+   * The changed record. An instance that its node holds gets a new place on that node, even while it is being stopped,
+   * because a start may come before the stop is complete. An instance at rest gets its place when it starts.
    */
   #next(before: InstanceRecord, content: InstanceContent): PlaceAgain {
     refuseLossOfFiles(before, content);
@@ -153,7 +155,7 @@ export class InstanceUpdates {
   }
 }
 
-/** True when an instance needs no restart to have a content: it differs at most in fields that hold at once. */
+/** True when an instance needs no restart for a content, because the changed fields all apply to a running process. */
 export function isLive(
   { revision, placement }: InstanceRecord,
   { configuration, hash }: InstanceContent,
@@ -166,7 +168,7 @@ export function isLive(
   return asked === null || asked === 'live';
 }
 
-/** As `isLive`, and no rollout asks for a restart. */
+/** True when `isLive` is, and no rollout asks for a restart. */
 export function needsNoStart(
   record: InstanceRecord,
   content: InstanceContent,

@@ -7,30 +7,30 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 export interface ContentFacts {
   readonly id: string;
   /**
-   * The change that the content in force needs. `none`: the instance has that content. `live`: no restart. `start`: a
-   * start.
+   * What the instance needs to get the content in force. `none`: it has that content. `live`: a change without a
+   * restart. `start`: a start with that content.
    */
   readonly asks: 'none' | 'live' | 'start';
-  /** Somebody asked that the instance takes the content in force when its players have left. */
+  /** True when an operator asked that the instance takes the content in force once its players have left. */
   readonly isAsked: boolean;
   readonly players: number;
-  /** The instance has done its work (`hasFinished`); a new restart policy must not start it again. */
+  /** True when the instance has done its work (`hasFinished`); a new restart policy must not start it again. */
   readonly hasFinished: boolean;
-  /** See `awaitsFirstStart`. */
+  /** True when the instance has yet to start for the first time (`awaitsFirstStart`). */
   readonly awaitsFirstStart: boolean;
   /**
-   * Why its node cannot hold the instance with that content; undefined: it can. Called only if the instance would start
-   * with it.
+   * Why the node of the instance cannot hold it with that content; undefined: the node can. Called only if the instance
+   * would start with that content.
    */
   readonly refusal: () => string | undefined;
 }
 
-/** How often a refusal by the node is looked at again. */
+/** The time until the next look at an instance that its node refused. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** Takes the content in force in place. `why` ends the sentence "... takes it: ". */
+/** Gives an instance the content in force in place. `why` completes the log's sentence "... takes it: ". */
 export interface ContentStep {
-  /** `refit`: without a restart. */
+  /** `update`: with a restart if the content needs one; `refit`: without a restart. */
   readonly do: 'update' | 'refit';
   readonly id: string;
   readonly why: string;

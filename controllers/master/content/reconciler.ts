@@ -46,10 +46,10 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     return facts !== undefined && plan(facts).steps[0]?.do === how;
   }
 
-  /** Undefined: there is nothing to decide about the instance. */
+  /** The facts about the instance; undefined: there is nothing to decide. */
   #factsOf(record: InstanceRecord): ContentFacts | undefined {
     const inForce = this.#options.contents.of(record.configurationName);
-    // Without a configuration there is no other content.
+    // Instances of a removed configuration keep their content.
     if (inForce === undefined || record.desired.goal === 'remove') return undefined;
     return {
       id: record.id,
@@ -62,7 +62,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     };
   }
 
-  /** True for a canary: it has the rollout's content, while other instances are made from the last good one. */
+  /** True for a canary: it already has the rollout's content, while other instances get the last good content. */
   #isCanary(record: InstanceRecord, inForce: ContentInForce): boolean {
     const target = this.#options.contents.targetOf(record.configurationName);
     return target !== undefined && target.hash !== inForce.hash && isLive(record, target, this.#options);

@@ -22,7 +22,7 @@ export class FirstPlacements {
     });
   }
 
-  /** The record after the pass, or as it is after 250 ms; undefined: it is gone. */
+  /** The record after the placement pass, or after 250 ms if no pass came; undefined: the instance is gone. */
   async after(id: string): Promise<InstanceRecord | undefined> {
     const { instances, clock } = this.#options;
     const current = instances.get(id)?.value;

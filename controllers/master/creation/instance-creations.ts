@@ -24,11 +24,11 @@ const CREATE_TRIES = 20;
 
 interface InstanceCreationsOptions extends StateRecords {
   readonly clock: Clock;
-  /** Makes an id, which may be taken. Default: a random one. */
+  /** Makes an id, which may already be in use. Default: a random id. */
   readonly newInstanceId?: () => string;
   /**
-   * Whether the file of a configuration is still what its record was made from. If not, the record is about to change
-   * or go, and only clients get instances of it. Absent: it always is.
+   * Tells whether the file of a configuration still matches its record. When it does not, the record is about to change
+   * or be removed, and only clients may create instances. Default: always true.
    */
   readonly isInForce?: (configuration: ConfigurationRecord) => Promise<boolean>;
   readonly placement: Pick<Placement, 'placeNew'>;
@@ -40,18 +40,21 @@ interface Creation {
   readonly beside: readonly Operation[];
   /** True when no client asked for the creation. */
   readonly isAutomatic?: boolean;
-  /** Refuses the creation when no place fits, with placement's words: DRV_ADOPTION_REFUSED. */
+  /**
+   * True: creates nothing when no place fits. The creation then throws DRV_ADOPTION_REFUSED with placement's
+   * explanation.
+   */
   readonly mustFit?: boolean;
 }
 
 interface MissingInstances {
   readonly count: number;
-  /** Instances on lost nodes in whose place the first ones are made; at most `count`. */
+  /** Instances on lost nodes, at most `count`, that the first new instances replace. */
   readonly replaces: readonly string[];
 }
 
 interface ReplaceOptions {
-  /** `rollout`: the new one gets the content that the rollout brings. Default: the content for new instances. */
+  /** `rollout`: the new instance gets the content that the rollout brings. Default: the content for new instances. */
   readonly content?: 'rollout';
   /** The same transaction removes the old instance. */
   readonly removeFirst: boolean;
@@ -118,14 +121,14 @@ export class InstanceCreations {
    */
   async createMissing(configurationName: string, { count, replaces }: MissingInstances): Promise<string[]> {
     const counted = this.#options.configurations.get(configurationName)?.value.hash;
-    // Check the originals: one that changes meanwhile may be back.
+    // Check the records of the originals: an original that changes meanwhile may be back.
     const originals = this.#checksOf(replaces);
     const made = await this.#create(configurationName, (configuration) => {
       const { maximumServiceCount } = configuration.configuration;
       const underWay = maximumServiceCount === undefined ? 0 : this.#underWay(configurationName);
       const isOutdated = configuration.hash !== counted || !isSame(originals, this.#checksOf(replaces));
       if (isOutdated || underWay >= count) return undefined;
-      // The configuration and its rollout are checked, too.
+      // Two operations are the checks of the configuration and its rollout.
       const most = MAX_OPERATIONS - 2 - originals.length;
       const due = Math.min(count - underWay, most);
       const made = this.#newRecords(this.#contentOf(configuration), 'enforcer', due);
@@ -139,10 +142,10 @@ export class InstanceCreations {
   }
 
   /**
-   * Makes another instance of the same, present configuration to replace one that is wanted. The new one stands
-   * beside it; with `removeFirst` the same transaction removes the old one. It has the maker of the old one, whose
-   * place it takes. Resolves with the new id. Undefined: nothing was written, because the instance is not wanted any
-   * more, the maximum allows none beside it, or the file of its configuration changes. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Creates an instance of the present configuration to replace the wanted instance `id`, with the same `madeBy`. The
+   * old instance stays; with `removeFirst` the same transaction removes it. Resolves with the new id. Resolves with
+   * undefined, and writes nothing, when the old instance is no longer wanted, the maximum allows no further instance,
+   * or the configuration's file is changing. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async replace(id: string, { removeFirst, beside, content }: ReplaceOptions): Promise<string | undefined> {
     const name = this.#options.instances.get(id)?.value.configurationName;
@@ -177,9 +180,9 @@ export class InstanceCreations {
   }
 
   /**
-   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a
-   * conflict it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined, or
-   * nothing is to be made of the configuration by itself.
+   * Creates the instances that `make` derives from the newest configuration; resolves with their ids. After a conflict
+   * it tries again, a bounded number of times. Resolves with undefined when `make` returns undefined, or when the
+   * configuration's file is changing and no client asked for the creation.
    */
   async #create(
     configurationName: string,
@@ -191,7 +194,7 @@ export class InstanceCreations {
       if (configuration === undefined) throw unknownConfiguration(configurationName);
       const creation = make(configuration.value);
       if (creation === undefined) return undefined;
-      // One that begins only now may find an instance of the content before: it replaces that.
+      // A rollout that begins only now finds these instances, and replaces those that have the former content.
       const rollout = rollouts.get(configurationName);
       const checks: Operation[] = [
         { do: 'check', key: configurationKey(configurationName), expectedRevision: configuration.revision },
@@ -205,7 +208,7 @@ export class InstanceCreations {
         await this.#write(creation, checks);
         return creation.records.map(({ id }) => id);
       } catch (error) {
-        // An id was taken, or a record of the transaction changed meanwhile.
+        // The id was in use, or a record of the transaction changed meanwhile.
         if (!DroverError.is(error, 'DRV_STORE_CONFLICT') || tries >= CREATE_TRIES) throw error;
       } finally {
         this.#creating.set(configurationName, this.#underWay(configurationName) - count);
@@ -218,7 +221,7 @@ export class InstanceCreations {
     return this.#options.contents.of(configuration.name) ?? { configuration, hash, generation: 0 };
   }
 
-  /** Creates the records where placement wants them. Between its choice and the write comes nothing else. */
+  /** Creates the records in the places that placement chooses. Nothing else runs between the choice and the write. */
   async #write({ records, beside, mustFit }: Creation, checks: readonly Operation[]): Promise<void> {
     const { store, instances, placement } = this.#options;
     const born: NewPlace[] = [];
@@ -260,8 +263,8 @@ export class InstanceCreations {
   }
 
   /**
-   * Counts wanted instances, with those that are being created: of two requests at once only one may take the last
-   * place.
+   * The number of wanted instances and of those being created. So only one of two simultaneous requests can take the
+   * last place.
    */
   #running(name: string): number {
     const { instances, instancesByConfiguration } = this.#options;
@@ -297,7 +300,7 @@ function checkOf(key: string, expectedRevision: number): Operation {
   return { do: 'check', key, expectedRevision };
 }
 
-/** True when both name the same revisions of the same keys. */
+/** True when both lists name equal revisions of equal keys. */
 function isSame(a: readonly Operation[], b: readonly Operation[]): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }

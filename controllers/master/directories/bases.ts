@@ -1,6 +1,6 @@
 /**
- * Remembers what a directory and the state last agreed on, by name, in a file under `data/views/`. The file holds for
- * one directory and one state: it says nothing about a new checkout, or a state that went back.
+ * Remembers what a directory and the state last agreed on, by name, in a file under `data/views/`. The file is valid
+ * for one directory and one state; for a new checkout or a restored state it is ignored.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -44,7 +44,7 @@ export class Bases {
     this.#options = options;
   }
 
-  /** Reads the file. If it is missing or damaged, no base is known, and so nothing is overwritten. */
+  /** Reads the file. When the file is missing or damaged, no base is known, and so nothing is overwritten. */
   async open(): Promise<void> {
     const { path, store, logger } = this.#options;
     this.#line = lineOf((await store.get(EPOCH_BASE))?.value);
@@ -70,8 +70,8 @@ export class Bases {
   }
 
   /**
-   * Notes bases; resolves when they are on disk. `waiting`: what the method `waiting` returns from now on; default: as
-   * before.
+   * Notes bases; resolves when they are on disk. `waiting`: the names whose removal now waits to be confirmed; default:
+   * no change.
    */
   async note(
     standing: Standing,
@@ -95,7 +95,8 @@ export class Bases {
   #holdFor({ directory, revision }: Standing): boolean {
     const known = this.#standing;
     if (known === undefined || known.directory !== directory) return false;
-    // A restored state reaches the known revision again by other changes, so compare only what both lines share.
+    // After a restore, the known revision may stand for other changes, so compare only the history that both lines
+    // share.
     return known.revision <= Math.min(revision, lastInCommon(this.#line, known.line));
   }
 }

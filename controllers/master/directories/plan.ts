@@ -1,6 +1,6 @@
 /**
- * What a directory of a master and the records do to each other. A change on either side goes to the other one where
- * that is as it was when both last agreed (the base). Pure.
+ * What a directory of a master and the records do to each other. A change on one side is copied to the other side if
+ * that side still equals the base: the content on which both last agreed. Pure.
  *
  * `here` is the directory, `there` are the records; a hash names what each has of a name.
  *
@@ -30,8 +30,8 @@ import type {
 export interface Base {
   readonly hash: string;
   /**
-   * The content that is being written here now. It counts as the base too: the process may end before it notes the
-   * base.
+   * The content that is now being written here. It also counts as the base, because the process may end before it notes
+   * the base.
    */
   readonly next?: string | undefined;
 }
@@ -51,14 +51,14 @@ export interface ViewFacts {
   readonly gone: readonly string[];
   /** Names whose removal waited to be confirmed. */
   readonly waiting: ReadonlySet<string>;
-  /** True when many removals at once wait to be confirmed. False: such names are written here again. */
+  /** True when many removals at once wait for confirmation; false when their files are written here again. */
   readonly doRemovalsWait: boolean;
   readonly confirmed: Confirmed;
   /** Names that cannot be judged now: a broken file, a write under way, or a record that cannot be read. */
   readonly undecided: ReadonlySet<string>;
 }
 
-/** A change in the directory. It is made only if the directory still has `present`; undefined: nothing. */
+/** A change in the directory, made only while the directory still has the content `present` (undefined: no file). */
 export interface ChangeHere {
   readonly name: string;
   /** The content to write; undefined: remove it. */
@@ -67,29 +67,29 @@ export interface ChangeHere {
 }
 
 export type ViewStep =
-  /** Notes bases, all in one write of their file. `base` undefined: the name is on neither side. */
+  /** Notes bases, all in one write of their file. `base` undefined: neither side has the name. */
   | { readonly do: 'note'; readonly bases: readonly Note[]; readonly waiting: ReadonlySet<string> }
   | { readonly do: 'write-there'; readonly changes: readonly ChangeThere[] }
   | { readonly do: 'remove-there'; readonly removals: readonly RemovalThere[] }
-  /** Makes each change on its own: a failed one does not hinder the others. */
+  /** Makes each change on its own: a failed change does not hinder the others. */
   | { readonly do: 'change-here'; readonly changes: readonly ChangeHere[] }
   /** Rethrows a failed change of the directory. It comes last, so that it does not hinder writes to the records. */
   | { readonly do: 'tell-hindrance' };
 
 export interface Note {
   readonly name: string;
-  /** Undefined: the name is on neither side. */
+  /** The new base; undefined: neither side has the name. */
   readonly base: Base | undefined;
 }
 
 export interface ViewPlan {
   readonly steps: readonly ViewStep[];
   readonly conflicts: readonly ViewConflict[];
-  /** Names whose removal waits to be confirmed: their records stay in force, and they are not written here again. */
+  /** Names whose removal waits for confirmation: their records stay in force, and no files are written for them. */
   readonly waiting: ReadonlySet<string>;
 }
 
-/** What is to be done for one name. */
+/** What to do about one name. */
 type Verdict =
   | 'settled'
   | 'agree'
@@ -106,7 +106,7 @@ interface Sides {
   readonly isDeleted: boolean;
 }
 
-/** The row of the table above that fits. */
+/** The verdict by the table above. */
 export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   if (here === there) {
     const isNoted = base?.hash === here && base?.next === undefined;
@@ -154,7 +154,7 @@ export function planView(facts: ViewFacts): ViewPlan {
   const changed = [...written, ...removed];
   return {
     steps: [
-      // Note the waiting names, so that after a restart, too, they are neither removed nor written here again.
+      // Note the waiting names, so that a restart neither removes them nor writes their files again.
       ...(bases.length > 0 || !isSame(waiting, facts.waiting)
         ? [{ do: 'note', bases, waiting } as const]
         : []),

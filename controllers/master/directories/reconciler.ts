@@ -38,7 +38,7 @@ export interface DirectoryEngineOptions {
   readonly isAlone?: boolean;
   /** True when many removals at once wait to be confirmed. Default false: such names are written here again. */
   readonly doRemovalsWait?: boolean;
-  /** Called with each step and after each round: the engine's answers may have changed. */
+  /** Called with each step and after each round, because the engine's answers may have changed. */
   readonly onRound: () => void;
   readonly metrics: Pick<Metrics, 'addQueue' | 'trace'>;
   readonly clock: Clock;
@@ -47,11 +47,17 @@ export interface DirectoryEngineOptions {
 }
 
 interface Facts extends ViewFacts {
-  /** The directory and state that the plan was made from. When the plan is done, it may be another directory. */
+  /**
+   * The directory and the state that the plan was made from. While the plan is carried out, the directory may be
+   * replaced.
+   */
   readonly standing: Standing;
 }
 
-/** Each conflict is lost to a write that succeeded; far more than follow each other. */
+/**
+ * How many conflicts end the tries: many more than can follow each other, because each conflict means that another
+ * write succeeded.
+ */
 const MOST_CONFLICTS = 100;
 const NOBODY: Confirmed = new Set();
 const NOTHING_KNOWN: ViewPlan = { steps: [], conflicts: [], waiting: new Set() };
@@ -60,10 +66,12 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
   readonly name: string;
   readonly #options: DirectoryEngineOptions;
   readonly #controller: Controller<Facts, ViewStep>;
-  /** The names that this process saw in the directory, and those that waited when the last process ended. */
+  /**
+   * The names that this process saw in the directory, and the names whose removal waited when the last process ended.
+   */
   #seen = new Set<string>();
   #seenIn: string | undefined;
-  /** The facts of the last observation; undefined: it could conclude nothing. */
+  /** The facts of the last observation; undefined: the observation was inconclusive. */
   #facts: Facts | undefined;
   /** The last decision. */
   #decided: ViewPlan = NOTHING_KNOWN;
@@ -162,7 +170,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     if (this.#seenIn !== standing.directory) this.#seen = new Set(waiting);
     this.#seenIn = standing.directory;
     for (const name of here.keys()) this.#seen.add(name);
-    // Alone, every record without a file counts, also when the file went while no process ran.
+    // The only master also counts a record whose file vanished while no process ran.
     const gone = [...(isAlone ? there.keys() : this.#seen)].filter(
       (name) => here.get(name) === undefined && !undecided.has(name) && brought(name),
     );
@@ -257,7 +265,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     if (this.#options.isAlone !== true) await this.#options.bases.note(standing, notes);
   }
 
-  /** The base after a change. If a second file still says a removed name, the base stays and a person decides. */
+  /** The base after a change. If another file still holds a removed name, the base stays and a person decides. */
   #baseAfter({ name, hash, present }: ChangeHere): Base | undefined {
     const isLeft = hash === undefined && this.#options.tree.observe()?.here.get(name) !== undefined;
     const agreed = isLeft ? present : hash;

@@ -1,6 +1,6 @@
 /**
- * Foretells what the controllers would make of changed contents, on the state as it is: minimum-service says what is created
- * and ended, placement what fits. It writes nothing and wakes no controller.
+ * Foretells what the controllers would do about changed contents in the present state. Minimum-service says which
+ * instances are created and ended, and placement says which of them fit. It writes nothing and wakes no controller.
  */
 import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type {
@@ -33,7 +33,7 @@ interface ContentForecasterOptions extends StillPlacesOptions {
 
 interface Planned {
   readonly content: PlannedContent;
-  /** The content for new instances, which old ones take without being replaced. */
+  /** The content for new instances, which existing instances take without being replaced. */
   readonly made: InstanceContent | null;
   readonly isHeldBack: boolean;
   readonly instances: readonly PlannedInstance[];
@@ -48,7 +48,10 @@ export class ContentForecaster implements Forecaster {
     this.#options = options;
   }
 
-  /** Places creations before replacements: a rollout replaces step by step, later. */
+  /**
+   * Foretells all contents together. Creations get places before replacements, because a rollout replaces later, step
+   * by step.
+   */
   forecast(contents: readonly PlannedContent[]): Forecast {
     const places = new StillPlaces(this.#options);
     const planned = contents.map((content) => this.#plan(content, places));
@@ -91,7 +94,7 @@ export class ContentForecaster implements Forecaster {
     places: StillPlaces,
   ) {
     const { instances, instancesByConfiguration } = this.#options;
-    // While canaries run, they alone have the new content.
+    // While canaries run, only they have the new content.
     const tried = isHeldBack || made?.hash === to?.hash ? null : to;
     const has = (record: InstanceRecord, content: InstanceContent): boolean =>
       content.hash === record.revision || (tried !== null && isLive(record, tried, this.#options));

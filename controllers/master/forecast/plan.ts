@@ -9,13 +9,13 @@ import { type LeavingFacts, leavingIn } from '../minimum-service/leaving.js';
 import { missingOf, plan as planService, type ServiceFacts, surplusIn } from '../minimum-service/plan.js';
 import type { Foretold, ForetoldVictim } from '../rollout/foretell.js';
 
-/** An instance that exists, and that nobody has asked to end. */
+/** An existing instance that is not asked to end. */
 export interface PlannedInstance extends Omit<ContentFacts, 'refusal'> {
-  /** The content needs another process. */
+  /** True when the content needs another process. */
   readonly isOtherProcess: boolean;
   /** The outcome when the instance takes the content without a rollout. Call once: it reserves the new place. */
   readonly byItself: () => UpdateOutlook;
-  /** The outcome when a rollout updates the instance in place. Call once, likewise. */
+  /** The outcome when a rollout updates the instance in place. Call once: it reserves the new place. */
   readonly inPlace: () => UpdateOutlook;
 }
 
@@ -25,24 +25,24 @@ export type UpdateOutlook = Extract<UpdateOutcome, 'restarted' | 'taken'> | { re
 export interface Outcome {
   readonly create: number;
   readonly ended: ReadonlySet<string>;
-  /** The ones among `ended` that go only when their players have left. */
+  /** Ids of the `ended` instances that end only when their players have left. */
   readonly busy: ReadonlySet<string>;
 }
 
-/** More passes than any plan needs: each creates or ends something. */
+/** More passes than any plan needs, because each pass creates or ends an instance. */
 const MOST_PASSES = 10_000;
 
 /** The creations and ends by minimum-service under a content, assuming that new instances do not fail. */
 export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
-  // Creations that failed before say nothing of the new content.
+  // Earlier failures to create concern the former content.
   let facts = { ...service, history: undefined, ...toTheEnd(service) };
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const { steps } = planService(facts, 0);
     if (steps.length === 0) break;
     for (const step of steps) {
-      // All at once: pass by pass would be a thousand passes for a large minimum.
+      // Create all missing instances in one pass: a large minimum would take a thousand passes.
       if (step.do === 'create') create += missingOf(facts);
       else ended.add(step.id);
     }
@@ -56,14 +56,16 @@ export function outcomeOf(service: ServiceFacts): Outcome {
   return { create, ended, busy: new Set(busy.filter((id) => ended.has(id))) };
 }
 
-/** The outcome when a configuration is removed: who ends, and whose players are waited for. */
+/**
+ * The outcome when a configuration is removed: which instances end, and which of those wait for their players to leave.
+ */
 export function outcomeWithout(leaving: LeavingFacts): Outcome {
   const { now, waiting } = leavingIn(leaving);
   const ids = (some: typeof now): string[] => some.map(({ id }) => id);
   return { create: 0, ended: new Set(ids([...now, ...waiting])), busy: new Set(ids(waiting)) };
 }
 
-/** Assumes that all players leave some time. */
+/** Assumes that all players leave in the end. */
 function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
   return surplus === undefined ? {} : { surplus: { players: 'ignore', leftMs: null } };
 }
@@ -73,7 +75,7 @@ interface Taken {
   readonly restarted: ReadonlySet<string>;
   /** Ids of instances that have the content from their next start on, or need no start for it. */
   readonly taken: ReadonlySet<string>;
-  /** The ones among `restarted` that first wait for their players to leave. */
+  /** Ids of the `restarted` instances that first wait for their players to leave. */
   readonly waiting: ReadonlySet<string>;
 }
 
@@ -96,7 +98,7 @@ export function takenOf(instances: readonly PlannedInstance[], ended: Outcome['e
   return { restarted, taken, waiting };
 }
 
-/** The step of the content controller, assuming that the node can hold the instance; `byItself` asks that later. */
+/** The step of the content controller if the node can hold the instance; `byItself` later finds out whether it can. */
 function stepOf(instance: PlannedInstance): ContentStep | undefined {
   return planContent({ ...instance, refusal: () => undefined }).steps[0];
 }

@@ -9,7 +9,7 @@ const MOST_PLACED = 10_000;
 
 /** A new instance, and the instance whose place it takes. */
 interface NewOne extends Pick<Foretold, 'budget'> {
-  /** The instance that it replaces; null: none. */
+  /** The instance that the new one replaces; null: none. */
   readonly victim: ForetoldVictim | null;
 }
 
@@ -27,7 +27,7 @@ export class Room {
     this.#places = places;
   }
 
-  /** `victims`: the instances that the first new ones replace, in order; the others replace none. */
+  /** Places `count` new instances. The first ones replace the `victims`, in order; the others replace none. */
   placeAll(
     name: string,
     content: InstanceContent | null,
@@ -41,13 +41,13 @@ export class Room {
     for (let placed = 0; placed < judged; placed++) {
       const message = placeOne(this.#places, content, victims[placed] ?? NO_VICTIM);
       if (message === undefined) continue;
-      // All instances of a content have the same needs: when one fits nowhere, no other does.
+      // All instances of a content have equal needs: when one fits nowhere, the others do not fit either.
       this.#lack(name, judged - placed, message);
       return;
     }
   }
 
-  /** Adds instances that were tried already; a refusal of undefined: the instance has a place. */
+  /** Adds instances that were already tried, by their refusals; undefined stands for an instance that got a place. */
   note(name: string, refusals: readonly (string | undefined)[]): void {
     this.#want(name, refusals.length);
     const missing = refusals.filter((refusal) => refusal !== undefined);
@@ -72,7 +72,10 @@ export class Room {
   }
 }
 
-/** Tries a place beside the victim if the rollout may do that, else in the victim's place. Undefined: it fits. */
+/**
+ * Tries a place beside the victim if the rollout allows that, else the victim's place. Returns why no place fits;
+ * undefined: a place fits.
+ */
 function placeOne(
   places: StillPlaces,
   content: InstanceContent,

@@ -29,7 +29,7 @@ export class StillPlaces {
   readonly #instances: StillInstances;
   readonly #ledger: PlacementLedger;
   readonly #shortlists: Shortlists;
-  /** The content taken by each instance that no node holds, by id. */
+  /** The new content of each instance that no node holds, by id. */
   readonly #taken = new Map<string, InstanceContent>();
   #placed = 0;
 
@@ -50,14 +50,14 @@ export class StillPlaces {
     });
   }
 
-  /** Frees what the instance holds. */
+  /** Ends an instance and frees its place; a static instance keeps its port. */
   end(id: string): void {
     this.#instances.end(id);
   }
 
   /**
-   * Places instances that already wait for a node, before any new ones. Answers for those with another content:
-   * undefined when one has a place, else why not.
+   * Places instances that already wait for a node, before any new ones. Returns the outlook of each that takes another
+   * content: `refusal` says why no node fits; undefined: it has a place.
    */
   placeWaiting(): WaitingOutlook[] {
     const outlooks: WaitingOutlook[] = [];
@@ -79,7 +79,7 @@ export class StillPlaces {
     return outlooks;
   }
 
-  /** Places one more instance. Undefined: it has a place; otherwise why no node fits. */
+  /** Places one more instance. Returns why no node fits; undefined: the instance has a place. */
   place(content: InstanceContent): string | undefined {
     const { configuration, hash } = content;
     const { problems } = this.#options.chooseTemplates(configuration, '');
@@ -87,7 +87,7 @@ export class StillPlaces {
     const shortlist = this.#shortlists.of(hash, configuration);
     const place = shortlist.best();
     if (place === undefined) return shortlist.refusal(null).message;
-    // The colon keeps this id apart from all real ones.
+    // No real id has a colon.
     const id = `new:${this.#placed++}`;
     this.#hold(newInstance(content, { id, madeBy: 'enforcer', now: this.#options.clock.now() }), place);
     return undefined;
@@ -116,10 +116,10 @@ export class StillPlaces {
   }
 }
 
-/** The instances as they are now, but for those that a plan ends. */
+/** The present instances, without those that a plan ends. */
 class StillInstances implements LedgerInstances {
   readonly #instances: Mirror<InstanceRecord>;
-  /** The record left of each ended instance; undefined: it is removed. */
+  /** The remaining record of each ended instance; undefined: the instance is removed. */
   readonly #ended = new Map<string, Mirrored<InstanceRecord> | undefined>();
   #listener: MirrorListener<InstanceRecord> = () => undefined;
 
@@ -139,7 +139,7 @@ class StillInstances implements LedgerInstances {
     return this.#instances.entries();
   }
 
-  /** Has one listener, the ledger, and tells it only of ended instances. */
+  /** Sets the only listener, the ledger, which hears of ended instances only. */
   onChange(listener: MirrorListener<InstanceRecord>): () => void {
     this.#listener = listener;
     return () => undefined;

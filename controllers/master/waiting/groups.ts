@@ -5,7 +5,9 @@ import { taskOf } from '../placement/places.js';
 /** The one key of the waiting controller. */
 export const ALL_THAT_WAITS = 'all';
 
-/** The key of the group of an instance that waits for a place or another port; undefined: it waits for neither. */
+/**
+ * The group key of an instance that waits for a place or for another port; undefined: the instance waits for neither.
+ */
 export function waitingGroupOf(record: InstanceRecord): string | undefined {
   const { placement, home, revision, status } = record;
   const task = taskOf(record);

@@ -1,7 +1,7 @@
 /**
- * Chooses which of the instances that wait for a place placement looks at now. Instances with the same needs and the
- * same message form a group, and one answer holds for all of it. So a change that makes nothing fit costs the same
- * however many wait.
+ * Chooses which of the instances that wait for a place placement looks at now. Instances with equal needs and equal
+ * messages form a group, and one answer holds for the whole group. So a change after which nothing fits costs no more
+ * when many instances wait.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
 import { mustWait, type PlacementFacts, plan as planPlacement } from '../placement/plan.js';
@@ -9,14 +9,15 @@ import { mustWait, type PlacementFacts, plan as planPlacement } from '../placeme
 /** The least time between two looks, however much changes. */
 const LOOK_EVERY_MS = 50;
 /**
- * The least time between two rounds of explanations, per waiting instance, so that they stay a small share of the work.
+ * The least time, for each waiting instance, between two renewals of the explanations. So explanations stay a small
+ * share of the work.
  */
 const EXPLAIN_EVERY_MS = 1;
 
 /** Instances with the same needs and the same message. Never empty. */
 export interface WaitingGroup {
   readonly size: number;
-  /** Returns at most this many of their ids. */
+  /** Returns ids of instances in the group, at most `most`. */
   readonly take: (most: number) => readonly string[];
   /** Placement's facts of the group's first instance. */
   readonly first: PlacementFacts;
@@ -26,16 +27,16 @@ export interface WaitingGroup {
 
 export interface WaitingFacts {
   readonly groups: readonly WaitingGroup[];
-  /** The time since placement was last asked to look at some. */
+  /** The time since placement was last asked to look at waiting instances. */
   readonly lookedAgoMs: number;
-  /** The time since placement was last asked to explain anew. */
+  /** The time since placement was last asked to renew explanations. */
   readonly explainedAgoMs: number;
 }
 
 export interface LookStep {
   readonly do: 'look';
   readonly ids: readonly string[];
-  /** The explanations of the group are out of date; false: a place may be free for it. */
+  /** True when the group's explanations are out of date; false when a place may be free for the group. */
   readonly isToExplain: boolean;
 }
 

@@ -10,10 +10,10 @@ import { type LookStep, plan, type WaitingFacts, type WaitingGroup } from './pla
 
 interface WaitingOptions {
   readonly places: Places;
-  /** The instances that wait, by `waitingGroupOf`. */
+  /** The waiting instances, by the key that `waitingGroupOf` gives. */
   readonly awaitingPlace: LookupReader<string>;
   /**
-   * Placement has failed with this instance, and tries it again after a delay. A look now would cut the delay short.
+   * True when placement failed with this instance and will retry after a delay. A look now would cut the delay short.
    */
   readonly isRetried: (id: string) => boolean;
   /** Asks placement to look at an instance. */
@@ -51,7 +51,7 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
     for (const id of ids) onLook(id);
   }
 
-  /** Undefined: placement already looks at the members, or has nothing to decide about them. */
+  /** The group of these members; undefined: placement already looks at them, or has nothing to decide about them. */
   #groupOf(members: ReadonlySet<string>): WaitingGroup | undefined {
     const { places, isRetried } = this.#options;
     const take = (most: number): string[] => {
@@ -65,7 +65,7 @@ export class Waiting implements Reconciler<WaitingFacts, LookStep> {
     const [id] = take(1);
     const first = id === undefined ? undefined : places.factsOf(id);
     if (first === undefined || first.task === null) return undefined;
-    // Placement looks at each new instance directly, unless that waits for a node to come back.
+    // Placement looks at each new instance directly, unless the instance waits for a node to come back.
     if (first.message === null && first.task === 'place' && first.awaited.forMs <= 0) return undefined;
     return { size: members.size, take, first, room: () => places.room(first.id, members.size) };
   }

@@ -32,7 +32,7 @@ export class Adoption {
     this.#supervisor = supervisor;
   }
 
-  /** Takes up what every runtime holds, and the limits of what lives. Call once, before the controllers start. */
+  /** Takes up what every runtime holds, and the limits of live instances. Call once, before the controllers start. */
   async start(): Promise<void> {
     let areAllAsked = true;
     for (const runtime of this.#parts.runtimes.all) if (!(await this.#adopt(runtime))) areAllAsked = false;
@@ -45,8 +45,8 @@ export class Adoption {
   }
 
   /**
-   * Subscribes to a runtime and takes up what it holds. Resolves with false, and logs why, when the runtime cannot be
-   * asked: then it may hold what no handle knows.
+   * Subscribes to a runtime and takes up what it holds. Resolves with false, and logs why, when the runtime gives no
+   * answer: that runtime may hold runs that no handle knows.
    */
   async #adopt(runtime: Runtime): Promise<boolean> {
     const { logger } = this.#parts;
@@ -83,13 +83,13 @@ export class Adoption {
       if (handle.runtime === runtime.key) this.#square(handle, held.get(handle.id));
     for (const entry of held.values())
       if (handles.get(entry.instanceId) === undefined) this.#open(runtime, entry);
-    // Afterwards: an exit must not come between what the runtime said and the handle.
+    // Handles first: an exit that arrives during these waits must find the handle of its run.
     for (const entry of news) if (isKnown(entry)) await this.#noteLogPlace(entry);
   }
 
   /**
-   * Notes where the log of a run begins whose start never reached the disk. The runtime knows the place. Otherwise a line
-   * of the run before would say that this run is ready.
+   * Notes where the log of a run begins when the run's start never reached the disk; the runtime knows the place.
+   * Otherwise a log line of the previous run could make this run count as ready.
    */
   async #noteLogPlace(held: Held): Promise<void> {
     const { handles, installation, logger } = this.#parts;
@@ -112,7 +112,7 @@ export class Adoption {
       return;
     }
     if (handle.phase.is !== 'up' && !isItsRun) {
-      // A start may have been cut off between fork and record.
+      // The last daemon may have been killed after it forked a process, and before it recorded that.
       handles.put(unclear(handle));
       return;
     }
@@ -124,11 +124,11 @@ export class Adoption {
     );
   }
 
-  /** Notes a running process in its handle: this daemon goes on with it. */
+  /** Notes a running process in its handle, because this daemon now supervises it. */
   #takeOver(handle: Handle, { run, process }: Held & { readonly exit: null }): void {
     const { handles, clock, logger } = this.#parts;
     if (handle.run === run && isConfirmed(handle, process)) return;
-    // Not known for a run whose start never reached the disk.
+    // The handle's port and time of start belong to an earlier run when the start of this run never reached the disk.
     const { port, begunAt } = handle.run === run ? handle : { port: undefined, begunAt: null };
     handles.put(up({ ...handle, run, port, begunAt }, process, clock.monotonic()));
     logger.info(
@@ -144,7 +144,7 @@ export class Adoption {
     const handle = newHandle({
       id: held.instanceId,
       configurationName: wanted?.assignment.configurationName ?? 'unknown',
-      // While its configuration is unknown, nothing of the instance may be deleted.
+      // An unknown configuration counts as static, so that nothing of the instance is deleted.
       static: wanted?.configuration.static ?? true,
       runtime: runtime.key,
       restartToken: wanted?.assignment.restartToken ?? 0,
@@ -155,12 +155,12 @@ export class Adoption {
   }
 
   /**
-   * Opens the limits of running instances again, and removes those of ended ones. `areAllAsked`: each runtime said what
-   * it holds, so that nothing runs without a handle.
+   * Adopts the limits of running instances, and removes the limits of ended ones. `areAllAsked`: every runtime has
+   * answered, so nothing runs without a handle.
    */
   async #takeUpLimits(areAllAsked: boolean): Promise<void> {
     const { handles, desired, limits } = this.#parts;
-    // Live instances whose limits are not known: they may have those of any earlier run.
+    // Live instances with unknown limits: the limits of any earlier run may be theirs.
     const unknown = new Set<string>();
     for (const handle of handles.values()) {
       const { id, run } = handle;

@@ -17,17 +17,17 @@ export interface SupervisorFacts {
   readonly reported: Report | undefined;
   /** True when the operator ended the node with Ctrl-C: everything stops, and nothing desired changes. */
   readonly isNodeStopping: boolean;
-  /** Why the node does not offer the runtime; null: it offers it. */
+  /** Why the node does not offer the runtime; null: the node offers the runtime. */
   readonly runtimeProblem: string | null;
   /** The run under readiness check, or null. */
   readonly checkedRun: number | null;
-  /** True when the check under way asks for something else than the configuration does by now. */
+  /** True when the configuration now asks for another check than the one under way. */
   readonly isCheckOutdated: boolean;
 }
 
 export type SupervisorGoal =
   | 'run'
-  /** Desired `run`, and a restart was asked for, or the port is another one now: end the process, then start afresh. */
+  /** Desired `run`, but a restart was requested or the port has changed: end the process, then start anew. */
   | 'restart'
   | 'stop'
   /** Desired `run`, but the whole node is being stopped. */
@@ -58,8 +58,8 @@ function desiredGoal({ assignment }: Desired, { handle, isNodeStopping }: Superv
 }
 
 /**
- * True when the run has a port that the master has taken back. A busy port is tried again, and may be free just when the
- * master gives another one. The master sends no client to the former port, and may give it to the next instance.
+ * True when the run has a port that the master has taken back: the master sends no client there, and may give the port
+ * to another instance. This happens when a busy port becomes free just as the master gives another one.
  */
 function hasFormerPort({ port }: Assignment, handle: Handle): boolean {
   return isRunning(handle) && handle.port !== undefined && handle.port !== port;
@@ -70,22 +70,23 @@ export function isRestartAsked({ desired }: Pick<SupervisorFacts, 'desired'>, ha
   return desired !== undefined && desired.assignment.restartToken !== handle.restartToken;
 }
 
-/** True when the desired content is that of the present run. A restart that is asked for may bring another content. */
+/** True when the desired content is the content of the present run. A requested restart may bring another content. */
 export function isOfItsRun({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
   return desired !== undefined && !isRestartAsked({ desired }, handle);
 }
 
 /**
- * True when the desired state of a running process may be older than the process: a kill of the last daemon may have
- * lost newer wishes. Such a process is left alone until the master has spoken, unless a stop of it is under way.
+ * True when the desired state of a running process may be older than the process, because newer wishes were lost when
+ * the last daemon was killed. The process is left alone until the master has spoken, unless it is already being
+ * stopped.
  */
 function mayBeOutdated({ handle, isConfirmed, isNodeStopping }: SupervisorFacts): boolean {
   return !isConfirmed && !isNodeStopping && handle?.phase.is === 'up' && stoppingOf(handle) === null;
 }
 
 /**
- * True when the instance is wanted, but ended by itself, and its restart policy waits for a start that is asked for.
- * Once the master knows, another policy changes nothing: another instance may have the port and the RAM by then.
+ * True when the instance is wanted but ended by itself, and its restart policy leaves the next start to a request. Once
+ * the master knows, a new policy changes nothing: another instance may have the port and the RAM.
  */
 export function isFinished({ desired }: Pick<SupervisorFacts, 'desired'>, handle: Handle): boolean {
   const { end, exit } = handle;

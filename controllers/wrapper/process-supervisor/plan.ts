@@ -62,14 +62,14 @@ function planAction(
 }
 
 /**
- * Plans for a start under way. The supervisor looks at it when it is answered, and at a start that takes long before
- * that too.
+ * Plans for a start under way. The supervisor looks at a start when the runtime answers, and also before that when the
+ * start takes long.
  */
 function planStarting(run: number, { isCancelled }: Starting, goal: SupervisorGoal): SupervisorPlan {
   return { steps: goal === 'run' || isCancelled ? [] : [{ do: 'cancel-start', run }] };
 }
 
-/** Plans for a process that is up and wanted: its readiness is awaited, and its failures are forgotten in time. */
+/** Plans for a process that is up and wanted: awaits its readiness, and forgets its failures in time. */
 function planUp(facts: SupervisorFacts, handle: Handle, { stopping }: Up, now: number): SupervisorPlan {
   if (stopping !== null) return planSpared(handle, stopping, now);
   const leftMs = forgivenInMs(handle, now);
@@ -77,7 +77,7 @@ function planUp(facts: SupervisorFacts, handle: Handle, { stopping }: Up, now: n
   return sooner(planReadiness(facts, handle, now), leftMs);
 }
 
-/** The plan, with a recheck in `recheckInMs` at the latest. */
+/** The plan, looked at again after `recheckInMs` at the latest. */
 function sooner(plan: SupervisorPlan, recheckInMs: number | null): SupervisorPlan {
   if (recheckInMs === null) return plan;
   return { ...plan, recheckInMs: Math.min(plan.recheckInMs ?? recheckInMs, recheckInMs) };
@@ -103,8 +103,8 @@ function planDown(
     case 'wait':
       return { steps: [] };
     case 'stop':
-      // The instance was stopped again before it was started: the master must hear of a stop that is later than that
-      // start.
+      // The instance was stopped before its requested start began. The master must hear of a stop that is newer than
+      // that request.
       return { steps: isRestartAsked(facts, handle) ? [acceptRestart(facts, handle)] : [] };
     case 'remove':
       return { steps: isToClear ? [{ do: 'clear-workspace' }] : [] };
@@ -140,12 +140,12 @@ export function retryInMs({ desired }: SupervisorFacts, handle: Handle, now: num
   return delay.until - now;
 }
 
-/** True when the handle's copy of the content differs from the content in a field that holds without a restart. */
+/** True when the handle's copy of the content is wrong in a field that applies without a restart. */
 function isMistaken(facts: SupervisorFacts, handle: Handle): boolean {
   if (facts.desired === undefined) return false;
   const { assignment, configuration } = facts.desired;
   if (handle.configurationName !== assignment.configurationName) return true;
-  // A restart for another content ends the run as the content of the run says.
+  // Until the restart, the run ends by the settings of its own content.
   if (isRestartAsked(facts, handle)) return false;
   if (handle.static !== configuration.static) return true;
   return stoppingOf(handle) === null && !isSameValue(handle.stop, stopSettingsOf(configuration));

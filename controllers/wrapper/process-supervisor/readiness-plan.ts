@@ -27,7 +27,7 @@ export function isCheckIdle(facts: SupervisorFacts, handle: Handle): boolean {
   return !isWaiting || facts.isCheckOutdated || awaitedReadiness(facts, handle) === undefined;
 }
 
-/** The check that a running process has yet to pass; undefined: the process is ready. */
+/** The check that a running process has not passed yet; undefined: the process is ready. */
 export function awaitedReadiness(
   { desired }: Pick<SupervisorFacts, 'desired'>,
   handle: Handle,
@@ -45,7 +45,9 @@ function hasShown({ run, readiness }: Handle): boolean {
   return readiness?.run === run && readiness.isReady;
 }
 
-/** The reason and message of a process that is not ready, for the report: what it waits for, or why it is late. */
+/**
+ * The reason and message for the report of a process that is not ready: what the process waits for, or why it is late.
+ */
 export function sayNotReady(
   { desired }: SupervisorFacts,
   handle: Handle,

@@ -10,13 +10,13 @@ interface Check {
   readonly wanted: Wanted;
   readonly abort: AbortController;
   readonly done: Promise<void>;
-  /** The problem that the last try found, in words that a client may read; null: no try has ended. */
+  /** The problem that the last try found, in words that clients may read; null: no try has ended. */
   problem: string | null;
 }
 
 export class Readiness {
   readonly #parts: NodeParts;
-  /** The checks under way, at most one per instance. A check that holds ends by itself. */
+  /** The checks under way, at most one per instance. A check that succeeds ends by itself. */
   readonly #checks = new Map<string, Check>();
 
   constructor(parts: NodeParts) {
@@ -28,7 +28,7 @@ export class Readiness {
     return this.#checks.get(id)?.run ?? null;
   }
 
-  /** True when the check under way asks for something else than the configuration does by now. */
+  /** True when the configuration now asks for another check than the one under way. */
   isOutdated(id: string): boolean {
     const asked = this.#checks.get(id)?.wanted;
     const wanted = this.#parts.desired.get(id)?.configuration.readiness;
@@ -59,7 +59,7 @@ export class Readiness {
     if (handles.get(id)?.readiness?.isReady === false) handles.change(id, { readiness: null });
   }
 
-  /** Notes that the run was not ready in time. The check goes on: it may still become ready. */
+  /** Notes that the run was not ready in time. The check goes on, because the run may still become ready. */
   noteLate(id: string, run: number): void {
     const { desired, handles, logger } = this.#parts;
     const handle = handles.get(id);

@@ -103,12 +103,12 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         handles.move(id, settled);
         return;
       case 'accept-restart':
-        // The next run may be of another content.
+        // The next run may have another content.
         handles.move(id, (handle) => ({
           ...renewed(handle, step.restartToken),
           ...this.#contentFields(id),
         }));
-        // Otherwise a daemon that is killed after the start would restart the instance once more.
+        // Without this, a daemon that is killed after the start would restart the instance once more.
         return handles.keep();
       case 'clear-workspace':
         return this.#clearWorkspace(id);
@@ -134,14 +134,14 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     await this.#remains.stop();
   }
 
-  /** Takes an exit that a runtime reported into the handle. Late and foreign exits are ignored. */
+  /** Notes in the handle an exit that a runtime reported. Ignores late exits and exits of other runs. */
   noteExit(run: RunId, exit: Exit): void {
     if (this.#starter.keepExit(run, exit)) return;
     const handle = this.#parts.handles.get(run.instanceId);
     if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
   }
 
-  /** Takes an exit that no daemon saw into the handle, whatever the handle knew of the run. */
+  /** Notes in the handle an exit that no daemon saw, whatever run the handle knew. */
   noteFoundExit(handle: Handle, exit: Exit): void {
     if (!this.#starter.keepExit({ instanceId: handle.id, run: handle.run }, exit))
       this.#recordExit(handle, exit);
@@ -192,9 +192,10 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         stop: stopSettingsOf(configuration),
       }),
     );
-    // The instance may have been here before: a killed daemon must not come back with that handle, and restart it.
+    // The disk may have an older handle of this instance. A daemon killed now would come back with that handle, and
+    // restart the instance.
     if (assignment.restartToken > 0) return handles.keep();
-    // The start waits until this is on disk, and the install need not.
+    // The start, not the install, waits until the desired state is on disk.
     void desired.keep(id);
   }
 
@@ -218,8 +219,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   /**
-   * Waits until the handle is on disk. After the report the instance may be started elsewhere, and a daemon that is
-   * killed now must not come back with a copy in which it is wanted here.
+   * Sends the report once the handle is on disk. After the report, the instance may be started elsewhere: a killed
+   * daemon must not come back with a handle in which this node should run it.
    */
   async #reportKept(report: Report): Promise<void> {
     if (report.reason === 'exited') this.#parts.handles.change(report.id, { end: 'final' });
@@ -227,7 +228,10 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     this.#parts.outbox.set(report);
   }
 
-  /** Notes first to whom the directory that stays belongs: the disk gets both in this order. */
+  /**
+   * Removes the handle of an instance. First notes which instance owns a directory that stays: both reach the disk in
+   * this order.
+   */
   #forget(id: string): void {
     const { handles, left, clock } = this.#parts;
     const handle = handles.get(id);
@@ -241,7 +245,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   async #clearWorkspace(id: string): Promise<void> {
-    // Otherwise files that an install still writes would stay behind.
+    // Without this wait, files that an install still writes would stay behind.
     await this.#installer.whenInstalled(id);
     await this.#parts.installation.remove(id);
     this.#parts.handles.move(id, (handle) => withDirectory(handle, 'cleared'));

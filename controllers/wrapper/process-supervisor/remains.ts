@@ -1,21 +1,19 @@
 /**
- * The remains of an ended run: members of its process group and its control group, and other processes that carry
- * its mark. They are looked for after every end. After a crash, processes that only the mark tells are ended a moment
- * after the restart, which must not wait for them.
+ * The remains of an ended run: members of its process group and its control group, and other processes that carry its
+ * mark. The node looks for remains after every end. After a crash, it ends the processes that only their mark
+ * identifies a moment after the restart, which must not wait for them.
  */
 import type { TimerHandle } from '../../../src/loop/clock.js';
 import { Conflict } from '../../../src/loop/reconciler.js';
 import { type Handle, lookedAfter } from '../../../src/node/handle.js';
 import type { NodeParts } from '../parts.js';
 
-/**
- * How long after a crash the remains outside of the groups are looked for: after the restart, which must not wait.
- */
+/** How long after a crash to look for remains outside of the groups. The restart, which must not wait, comes first. */
 const SWEEP_AFTER_MS = 200;
 
 export class Remains {
   readonly #parts: NodeParts;
-  /** Crashed runs whose remains outside of the groups are still to be ended, by `<id>/<run>`. */
+  /** Crashed runs, by `<id>/<run>`, whose remains outside of the groups still have to be ended. */
   readonly #sweeps = new Map<string, { readonly handle: Handle; readonly timer: TimerHandle }>();
 
   constructor(parts: NodeParts) {
@@ -48,8 +46,8 @@ export class Remains {
   }
 
   /**
-   * Ends the remains outside of the groups a moment later, so that the next start does not wait for a look at every
-   * process of the machine. Their mark tells them from the run that follows.
+   * Ends the remains outside of the groups a moment later, because looking at every process of the machine would delay
+   * the next start. The mark of the remains names their run, so the next run is spared.
    */
   #sweepLater(handle: Handle): void {
     const key = `${handle.id}/${handle.run}`;
@@ -64,7 +62,8 @@ export class Remains {
     const { handles, runtimes, limits, logger } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
     const { run: currentRun, phase } = handles.get(handle.id) ?? {};
-    // An instance that was dropped and came back counts its runs anew: the mark may be that of its new process.
+    // An instance that left the node and came back counts its runs from the start: the mark may belong to its new
+    // process.
     if (currentRun === handle.run && (phase?.is === 'up' || phase?.is === 'starting')) return;
     try {
       await runtimes.require(handle.runtime).signal(run, 'SIGKILL');

@@ -56,11 +56,11 @@ function say(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal): Said
   switch (phase.is) {
     case 'up':
       if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
-      // A run that is restarted for another content is told to end now, and reported then.
+      // A run with a former content is about to be ended; the report of its stop follows.
       return isOfItsRun(facts, handle) ? sayUp(facts, handle) : undefined;
     case 'remaining':
       if (phase.stopping !== null) return sayStopping(facts, handle, phase.stopping, goal);
-      // No report of a final end while the remains are being ended.
+      // A finished instance has its end reported only after its remains are gone.
       return isFinished(facts, handle) ? undefined : sayEnded(facts, handle, goal);
     case 'starting':
     case 'stopped':
@@ -99,8 +99,8 @@ function sayEnded(facts: SupervisorFacts, handle: Handle, goal: SupervisorGoal):
 }
 
 /**
- * The report of a running process: ONLINE once it is ready. After a crash the state stays OFFLINE until then, so that
- * clients are not sent there.
+ * The report of a running process: ONLINE once it is ready. After a crash the state stays OFFLINE until the process is
+ * ready, so that no clients are sent there.
  */
 function sayUp(facts: SupervisorFacts, handle: Handle): Said {
   const readiness = awaitedReadiness(facts, handle);
@@ -118,7 +118,7 @@ function notAgain(exit: Exit, policy: RestartPolicy = 'always'): string {
   return `restartPolicy ${policy} ${waits}`;
 }
 
-/** The report of a stop. A process that was never ready does not become ONLINE by being stopped. */
+/** The report of a stop. Stopping a process that was never ready does not make it ONLINE. */
 function sayStopping(
   facts: SupervisorFacts,
   handle: Handle,
@@ -159,7 +159,7 @@ function endedWith(exit: Exit): string {
 
 type Ended = Pick<SupervisorFacts, 'desired' | 'handle'>;
 
-/** The end of a process, for the log. A stop that was asked for must not read like a crash. */
+/** The text about the end of a process, for the log. A requested stop must not read like a crash. */
 export function describeEnd(before: Handle, exit: Exit, { desired, handle: after }: Ended): string {
   if (stoppingOf(before) !== null) return `has stopped: ${endedWith(exit)}`;
   if (after !== undefined && isFinished({ desired }, after))

@@ -11,21 +11,21 @@ import {
   stoppingOf,
 } from '../../../src/node/handle.js';
 
-/** The time up after which an instance counts as healthy: its next exit counts as the first. */
+/** How long an instance must be up to count as healthy: its next exit then counts as its first failure. */
 export const STABLE_AFTER_MS = 60_000;
 const DELAY = { baseMs: 1000, maxMs: 60_000 };
 
 /**
- * The delay before the restart after `streak` failures in a row. The first restart is at once, the second after 1 s, then
- * twice as long each time up to 60 s. `jitter`, in [0, 1), shortens a delay by up to a fifth, so that instances that fell
- * together do not rise together.
+ * The delay before the restart after `streak` failures in a row. The first restart is at once, the second after 1 s,
+ * then twice as long each time up to 60 s. `jitter`, in [0, 1), shortens a delay by up to a fifth, so that instances
+ * that crashed together do not restart together.
  */
 function restartDelayMs(streak: number, jitter: number): number {
   if (streak <= 1) return 0;
   return backoffMs(streak - 2, DELAY) * (1 - jitter / 5);
 }
 
-/** An exit with the most memory that the run was measured with. */
+/** An exit, with the highest memory use that was measured in the run. */
 type MeasuredExit = Exit & { readonly mostMemoryBytes?: number | undefined };
 
 /** The handle after its process ended. An exit in a stop that was asked for is no failure. */
@@ -49,14 +49,14 @@ export function afterExit(handle: Handle, exit: MeasuredExit, now: number, jitte
   return ended({ ...handle, exit: how, exits, end: 'unasked', streak }, delayed(streak, null, now, jitter));
 }
 
-/** The failures in a row after an install or a start failed, and when the next try is. */
+/** The number of failures in a row after an install or a start failed, and the time of the next try. */
 export function afterFailure(
   { streak }: Handle,
   problem: Problem,
   now: number,
   jitter: number,
 ): { readonly streak: number; readonly next: NextStart } {
-  // A failed step, unlike a crash, is not repeated at once: nothing has changed since.
+  // A failed install or start counts as two failures at least: an immediate second try would fail again.
   const failures = Math.max(2, streak + 1);
   return { streak: failures, next: delayed(failures, problem, now, jitter) };
 }

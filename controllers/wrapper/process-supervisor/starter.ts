@@ -20,7 +20,7 @@ import type { RunId, Runtime } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import { afterFailure } from './restart-delay.js';
 
-/** How long a port that something else holds is left alone before the next try. */
+/** How long to wait before trying a port again that something else holds. */
 const BUSY_PORT_RETRY_MS = 5000;
 
 /** The collaborators of one start, as they are when it begins. */
@@ -45,15 +45,15 @@ export class Starter {
   /** The starts under way, by instance id. */
   readonly #starting = new Map<string, StartUnderWay>();
 
-  /** `recordExit` notes the end of a run in its handle. */
+  /** `recordExit` notes in the handle that a run ended. */
   constructor(parts: NodeParts, recordExit: (handle: Handle, exit: Exit) => void) {
     this.#parts = parts;
     this.#recordExit = recordExit;
   }
 
   /**
-   * Keeps an exit that belongs to a start under way: it is noted after the runtime's answer. False: no such start is
-   * under way.
+   * Keeps an exit of a start under way; the exit is noted after the runtime's answer. Returns false when no such start
+   * is under way.
    */
   keepExit(run: RunId, exit: Exit): boolean {
     const underWay = this.#starting.get(run.instanceId);
@@ -62,7 +62,7 @@ export class Starter {
     return true;
   }
 
-  /** Tells the runtime that the start of `run` is no longer wanted. The runtime answers it like every start. */
+  /** Tells the runtime that the start of `run` is no longer wanted. The runtime still answers that start. */
   cancel(id: string, run: number): void {
     const underWay = this.#starting.get(id);
     if (underWay?.run !== run) throw new Conflict(`the start of run ${run} of ${id} was answered`);
@@ -70,7 +70,10 @@ export class Starter {
     underWay.cancel.abort();
   }
 
-  /** Cancels the starts that take long, and waits for the answers of all. The next daemon begins them anew. */
+  /**
+   * Cancels the starts that take long, and waits for the answer to every start. The next daemon starts the cancelled
+   * ones again.
+   */
   async stop(): Promise<void> {
     const pending = [...this.#starting.values()];
     for (const { cancel } of pending) cancel.abort();
@@ -84,7 +87,7 @@ export class Starter {
    */
   async start(id: string): Promise<void> {
     const { port } = this.#startable(id).wanted.assignment;
-    // An instance without a port has nothing to wait for: its start counts in the turn of its round.
+    // A start without a port skips the port check, and so is under way before the first `await`.
     if (port !== null && !(await this.#isPortFree(id, port))) return;
     const startable = this.#startable(id);
     if (startable.wanted.assignment.port !== port)
@@ -117,8 +120,8 @@ export class Starter {
   }
 
   /**
-   * Carries a start out. Never rejects: failures are noted in the handle. `onLong` is called when the start says that
-   * it takes long.
+   * Carries out a start. Never rejects: the handle notes failures. Calls `onLong` when the runtime says that the start
+   * takes long.
    */
   async #run(startable: Startable, underWay: StartUnderWay, onLong: () => void): Promise<void> {
     const { id } = startable.handle;
@@ -146,7 +149,7 @@ export class Starter {
     handles.put(starting(handle, assignment.port, clock.now()));
     if (configuration.readiness?.logLine !== undefined) await this.#noteLogPlace(id);
     const spec = installation.launchSpec(wanted, run, desired.master);
-    // A runtime that measures usage by itself has limits of its own, and gets no control groups.
+    // A runtime that measures usage itself also sets its own limits, so Drover makes no control groups for it.
     const opening = runtime.usage === undefined ? limits.open(spec, spec) : [];
     const [controlGroups] = await Promise.all([opening, desired.keep(id)]);
     const process = await runtime.start({
@@ -167,7 +170,7 @@ export class Starter {
         {
           ...started,
           restarts: handle.restarts + (handle.exit !== null && handle.streak > 0 ? 1 : 0),
-          // A check that is asked for later concerns later runs.
+          // A readiness check that is added to the configuration later applies to later runs only.
           readiness:
             configuration.readiness === undefined ? { run, isReady: true, problem: null } : started.readiness,
         },
@@ -179,8 +182,8 @@ export class Starter {
   }
 
   /**
-   * Keeps where the log of the new run begins, for a readiness that asks for a line: lines of earlier runs do not count.
-   * The next daemon, after a kill, must know the place too.
+   * Notes where the log of the new run begins, for a readiness check that waits for a log line: lines of earlier runs
+   * do not count. The next daemon, after a kill, must know the place too.
    */
   async #noteLogPlace(id: string): Promise<void> {
     const { handles, installation } = this.#parts;

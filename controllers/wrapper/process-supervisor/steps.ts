@@ -7,8 +7,8 @@ export type SupervisorStep =
   /** Begin a handle for an instance that is new here. */
   | { readonly do: 'open' }
   /**
-   * Bring the handle's copy of the configuration in line: stop settings that changed, or all of the copy where the
-   * node's own store was lost.
+   * Correct the handle's copy of the configuration: changed stop settings, or the whole copy when the node's own store
+   * was lost.
    */
   | { readonly do: 'identify' }
   | { readonly do: 'report'; readonly report: Report }
@@ -31,7 +31,7 @@ export type SupervisorStep =
   | { readonly do: 'forgive' }
   /** Note that the stop is complete. */
   | { readonly do: 'settle-stop' }
-  /** Note that the restart request was acted on: nothing from before it lives any more. */
+  /** Note that the node acted on the restart request: nothing of an earlier run lives. */
   | { readonly do: 'accept-restart'; readonly restartToken: number }
   | { readonly do: 'clear-workspace' }
   | { readonly do: 'forget' };

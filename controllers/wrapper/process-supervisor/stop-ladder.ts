@@ -13,7 +13,7 @@ import type { StopSettings, StopSignal } from '../../../src/model/stopping.js';
 import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
 import type { SupervisorPlan, SupervisorStep } from './steps.js';
 
-/** How often remains of a stopping instance are looked for; only while it stops. */
+/** How often to look for remains of an instance that is being stopped. */
 const REMAINS_EVERY_MS = 50;
 /** The interval between SIGKILLs: a process in an uninterruptible call dies later. */
 const KILL_AGAIN_MS = 1000;
@@ -25,14 +25,17 @@ export function planStop({ run, stop }: Handle, { stopping }: Up, now: number): 
   return inMs <= 0 ? { steps: [{ do: 'signal', signal, run }] } : { steps: [], recheckInMs: inMs };
 }
 
-/** Plans for an ended process whose remains may live. A stop gives them its time, a crash does not. */
+/**
+ * Plans for an ended process whose remains may live. After a stop the remains get the time of that stop; after a crash
+ * they are killed at once.
+ */
 export function planRemains(
   { run, stop }: Handle,
   { stopping, checkedAt }: Remaining,
   now: number,
 ): SupervisorPlan {
   const isTimeOver = stopping === null || (killDueInMs(stopping, stop, now) ?? 0) <= 0;
-  // The remains did not hear the stop command: it was for the process that is gone.
+  // The remains get the stop signal: only the ended process could have heard the stop command.
   if (stopping?.signal === null && checkedAt !== null)
     return { steps: [{ do: 'signal', signal: isTimeOver ? 'SIGKILL' : stop.signal, run }] };
   if (checkedAt !== null && now - checkedAt < REMAINS_EVERY_MS)
@@ -41,8 +44,8 @@ export function planRemains(
 }
 
 /**
- * Plans for a process that is wanted, but was told to end by an earlier stop of its node. Nothing more is done to it.
- * When the time of that stop is over and the process lives, the instance counts as going on.
+ * Plans for a process that is wanted, but that an earlier stop of its node told to end. No further signal is sent. When
+ * the time of that stop is over and the process lives, the stop is forgotten.
  */
 export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
   const killInMs = killDueInMs(stopping, stop, now) ?? 0;
@@ -64,7 +67,7 @@ export function nextSignal(
     : { signal: 'SIGKILL', inMs: killInMs };
 }
 
-/** Time until the first SIGKILL of a stop under way; null: it was sent. */
+/** Time until the first SIGKILL of a stop under way; null: SIGKILL was already sent. */
 export function killDueInMs(stopping: Stopping, stop: StopSettings, now: number): number | null {
   return stopping.signal === 'SIGKILL' ? null : stopping.since + stop.timeoutMs - now;
 }

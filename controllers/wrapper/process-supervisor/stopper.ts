@@ -20,8 +20,8 @@ export class Stopper {
   }
 
   /**
-   * Writes the stop command to the process. Sends the stop signal at once where the command cannot be written. Throws as
-   * `signal`.
+   * Writes the stop command to the process. Sends the stop signal at once where the command cannot be written. Throws
+   * Conflict when nothing of the run can live any more.
    */
   async command(id: string, run: number): Promise<void> {
     const { runtimes, logger } = this.#parts;
@@ -44,7 +44,7 @@ export class Stopper {
     throw new Conflict(`run ${run} of ${id} has ended`);
   }
 
-  /** Notes a rung before it is carried out, so that an exit that follows counts as asked for. */
+  /** Notes a rung before it is carried out, so that the exit that follows counts as requested. */
   #note(handle: Handle, signal: StopSignal | null): void {
     const { handles, clock, logger } = this.#parts;
     const { id, configurationName } = handle;

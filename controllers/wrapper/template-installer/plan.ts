@@ -24,7 +24,7 @@ export interface InstallerFacts {
 }
 
 export type InstallerStep =
-  /** Note why the templates cannot be had (yet). The instance is woken when they can. */
+  /** Note why the templates are not available. The instance is woken when they are. */
   | { readonly do: 'note-missing'; readonly templates: readonly string[]; readonly message: string }
   /** Bring one tree into the cache, whole and verified. */
   | { readonly do: 'fetch'; readonly digest: string }
@@ -34,7 +34,10 @@ export type InstallerStep =
   | {
       readonly do: 'install';
       readonly templates: readonly ResolvedTemplate[];
-      /** Why these templates are not the newest that the node knows of, for a person; null: they are the newest. */
+      /**
+       * Why these templates are not the newest that the node knows of, in words for the operator; null: they are the
+       * newest.
+       */
       readonly behind: string | null;
     };
 
@@ -81,8 +84,8 @@ function planInstall(
 }
 
 /**
- * True when the master has to say more before this template can be installed. While the master has a tree and looks for a
- * newer tree, only a start that was asked for waits.
+ * True when the installer must wait for the master before it can install this template. While the master looks for a
+ * newer tree, only a requested start waits.
  */
 function isAwaited({ digest, problem }: ResolvedTemplate, handle: Handle): boolean {
   return digest === null || (problem !== undefined && !isUnasked(handle));
@@ -93,7 +96,7 @@ function isUnasked({ installed, restartToken }: Handle): boolean {
   return installed !== null && installed.restartToken === restartToken;
 }
 
-/** The templates of the last install, where the next start may take them once more. */
+/** The templates of the last install, if the next start may use them again. */
 function repeatable(
   { handle, isLastInstallCached }: InstallerFacts,
   templates: readonly ResolvedTemplate[],
@@ -103,7 +106,7 @@ function repeatable(
   return namesOf(last).join() === namesOf(templates).join() ? last : undefined;
 }
 
-/** True when the trees that the start should have differ from the prepared trees, and are here. */
+/** True when the trees for the start are all in the cache and differ from the prepared trees. */
 function isOutdated(
   { handle, missingDigests }: InstallerFacts,
   templates: readonly ResolvedTemplate[],
@@ -113,7 +116,7 @@ function isOutdated(
   return digestsOf(templates) !== digestsOf(handle.installed.templates);
 }
 
-/** True when the tree that could not be fetched has come another way, or is not wanted any more. */
+/** True when the missing tree has arrived by another fetch, or is no longer wanted. */
 function isProblemOver(problem: Problem | null, missingDigests: readonly string[]): boolean {
   if (problem?.reason === 'template-missing') return true;
   return problem?.digest !== undefined && !missingDigests.includes(problem.digest);
@@ -130,7 +133,7 @@ function noteMissing(
   return isNoted ? [] : [{ do: 'note-missing', templates: namesOf(missing), message }];
 }
 
-/** Why templates are missing: in the master's own words where it gave any. */
+/** Why templates are missing, in the master's own words if the master gave a reason. */
 function explainAwaited(missing: readonly ResolvedTemplate[]): string {
   const explained = missing.flatMap(({ problem }) => problem ?? []);
   const absent = missing.filter(({ problem }) => problem === undefined);

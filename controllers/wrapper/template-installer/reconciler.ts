@@ -11,7 +11,7 @@ import type { NodeParts } from '../parts.js';
 import { afterFailure } from '../process-supervisor/restart-delay.js';
 import { type InstallerFacts, type InstallerStep, plan } from './plan.js';
 
-/** The time after which the loss of the connection is known here too. */
+/** How long after a cut connection to look again: by then this node knows of the cut. */
 const LOOK_AFTER_CUT_MS = 20;
 
 type InstallStep = InstallerStep & { readonly do: 'install' };
@@ -24,7 +24,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   readonly #fetches: Fetches;
   readonly #installing = new Map<string, Promise<readonly string[]>>();
 
-  /** `wake` asks for a look at an instance whose fetch has ended, after a time in ms. */
+  /** `wake(id, afterMs)` asks for a look at the instance after `afterMs`, because its fetch has ended. */
   constructor(parts: NodeParts, wake: (id: string, afterMs: number) => void) {
     this.#parts = parts;
     this.#wake = wake;
@@ -81,13 +81,13 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   #noteMissing(id: string, { templates, message }: InstallerStep & { do: 'note-missing' }): void {
     const problem: Problem = { reason: 'template-missing', message, busyPort: null };
     this.#parts.logger.warn({ instance: id, templates }, `cannot install ${id}: ${message}`);
-    // The next try has no delay: the master, or the connection to it, says when the template is there.
+    // No delay before the next try: the installer is woken when the template or the connection comes.
     this.#parts.handles.move(id, (handle) => hindered(handle, { problem, delay: null }));
   }
 
   #fetch(id: string, digest: string): void {
     this.#fetches.begin(id, digest, (error) => {
-      // A lost connection is no failure of the fetch, which goes on with the next connection.
+      // A fetch that lost its connection has not failed: the next connection continues it.
       const isCutOff = DroverError.is(error, 'DRV_CHANNEL_CLOSED');
       if (error !== undefined && !isCutOff) this.#failed(id, error, digest);
       this.#wake(id, isCutOff ? LOOK_AFTER_CUT_MS : 0);
@@ -120,7 +120,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
     }
   }
 
-  /** Notes the install, unless something else was asked for, or a process of the instance was found, meanwhile. */
+  /** Notes the install, unless another install was requested meanwhile or a process of the instance was found. */
   #installed(
     { templates, behind, warning }: Omit<InstallStep, 'do'> & { readonly warning: string | null },
     wanted: Desired,
@@ -146,7 +146,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
       ...(digest !== undefined && { digest }),
     };
     handles.move(id, (handle) => {
-      // A fetch may outlast the wait of its instance, which may run by now with other trees.
+      // The instance of a slow fetch may by now run with other trees: this failure does not concern it.
       if (handle.phase.is !== 'down') return handle;
       const { streak, next } = afterFailure(handle, problem, clock.monotonic(), random());
       return hindered({ ...handle, streak }, next);
@@ -163,8 +163,8 @@ function warningText(warnings: readonly string[]): string | null {
 const FETCHES_AT_ONCE = 4;
 
 /**
- * The fetches that instances wait for. They hold no place of the installer: an install without a fetch goes on beside
- * fetches that hang.
+ * The fetches that instances wait for. Fetches take none of the installer's places, so installs that need no fetch go
+ * on while fetches hang.
  */
 class Fetches {
   readonly #parts: NodeParts;
@@ -183,8 +183,8 @@ class Fetches {
   }
 
   /**
-   * Fetches a tree for an instance. A tree that several instances wait for is fetched once. Calls `onEnd` when the tree
-   * is here, or with the error when it cannot be had; never after `stop`.
+   * Fetches a tree for an instance. Instances that wait for one tree share its fetch. Calls `onEnd` when the tree is
+   * here, or with the error of the fetch; never calls it after `stop`.
    */
   begin(id: string, digest: string, onEnd: (error: unknown) => void): void {
     this.#waiting.add(id);

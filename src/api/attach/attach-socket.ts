@@ -59,7 +59,7 @@ export function attachSocket(needs: ApiDependencies, view: InstanceView): Socket
   };
 }
 
-/** Records the attach like a write, because it gives the program's input to the caller. */
+/** Records the attach in the audit trail like a write, because the caller gets control of the program's input. */
 function note(
   { audit }: ApiDependencies,
   { request, params }: SocketCall<Params, Query>,

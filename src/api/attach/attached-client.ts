@@ -1,6 +1,6 @@
 /**
- * Serves one client of an attached terminal. While the client is behind, it asks for no more output. So the output that
- * waits is bounded here, on the node and in the run's owner, which in the end detaches the client.
+ * Serves one client of an attached terminal. While the client is behind, this end requests no more output. So the
+ * waiting output stays bounded here, on the node, and in the run's owner, which in the end detaches the client.
  */
 import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
 import type { ApiSocket } from '../sockets/socket.js';

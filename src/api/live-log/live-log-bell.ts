@@ -1,4 +1,6 @@
-/** Wakes everything that waits for a change of a live log. It carries no news: each waiter looks at the log itself. */
+/**
+ * Wakes everything that waits for a change of a live log. The bell carries no data: each waiter reads the log itself.
+ */
 import type { Clock } from '../../loop/clock.js';
 
 export class Bell {

@@ -23,7 +23,7 @@ export interface LineForm {
 
 /** The form in which a client of the change stream wants its lines. */
 export interface LogMessageForm extends Pick<LineForm, 'isAnsi' | 'isTimed'> {
-  /** The topic, which is the same for all clients of the log. */
+  /** The topic, equal for all clients of the log. */
   readonly topic: string;
 }
 
@@ -32,7 +32,7 @@ const NO_TIME = '-';
 
 export class LogChunk {
   readonly first: number;
-  /** The number after the number of the last line. */
+  /** The number of the line after the last. */
   readonly next: number;
   readonly isGap: boolean;
   /** The approximate memory of the text. */
@@ -72,7 +72,7 @@ export class LogChunk {
 
   /**
    * The frames of the lines from `from` on, before `to`; both must lie in the chunk. The frames of the whole chunk are
-   * kept. They have times only after `learnTimes`.
+   * kept. Before `learnTimes`, frames have no times.
    */
   frames(from: number, to: number, form: LineForm): Buffer {
     const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
@@ -86,7 +86,8 @@ export class LogChunk {
   }
 
   /**
-   * The lines as a message of the change stream; otherwise like `frames`. A gap is an empty message with its numbers.
+   * The lines as a message of the change stream, from `from` on, before `to`. A gap is an empty message with its
+   * numbers.
    */
   packet(from: number, to: number, form: LogMessageForm): MessagePacket {
     const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);

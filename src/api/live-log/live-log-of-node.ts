@@ -7,15 +7,15 @@ import type { RecentLines } from './live-log-recent.js';
 
 export interface LogOfNode {
   readonly nodeId: string;
-  /** The latest record that places the instance on this node, even when the instance has moved since. */
+  /** The latest record that places the instance on this node; it stays when the instance moves. */
   record: InstanceRecord;
   readonly recent: RecentLines;
   /** How many lines the log had when it was opened last. */
   total: number;
-  /** The line that tells readers of the preceding log why this one began. */
+  /** The text that tells readers of the preceding log why this log began. */
   readonly reason: string;
-  /** True: the log gets no more lines. */
+  /** True when the log gets no more lines. */
   isOver: boolean;
-  /** The log that follows this one. */
+  /** The log that comes after this log. */
   successor: LogOfNode | undefined;
 }

@@ -12,14 +12,14 @@ import type { LogOfNode } from './live-log-of-node.js';
 
 /** While more than this waits for the client, no further lines are sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
-/** How long a client may stand still before it gives up its place among the readers from disk. */
+/** How long a client may read nothing before it loses its place among the readers from disk. */
 const PLACE_MS = 5000;
-/** How long a node may send no lines that it should have. Then it is asked again. */
+/** How long a node may withhold lines that it should have. Then the node is asked again. */
 const SILENCE_MS = 10_000;
 const RETRY_MS = 500;
 
 /**
- * The place where a client begins: so many lines before the end, or at the line of that number. `node`: the number
+ * The place where a client begins: `tail` lines before the end, or the line with the number `since`. `node`: `since`
  * counts in the log on that node; on another node the client begins with the first line.
  */
 type LogStart = { readonly tail: number } | { readonly since: number; readonly node?: string | undefined };
@@ -27,7 +27,7 @@ type LogStart = { readonly tail: number } | { readonly since: number; readonly n
 /** The lines that a client wants. */
 export interface LogRequest {
   readonly start: LogStart;
-  /** The number of the last line; undefined: the client follows the log until the instance is gone. */
+  /** The number of the last wanted line; undefined: the client follows the log until the instance is gone. */
   readonly last?: number | undefined;
   /** True: the times of the lines are asked for before a chunk is sent. */
   readonly isTimed: boolean;
@@ -39,15 +39,15 @@ export interface LogSink {
   readonly signal: AbortSignal;
   /** The bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
-  /** Resolves when little waits, or the sink has ended. */
+  /** Resolves when few bytes wait, or the sink has ended. */
   whenDrained(): Promise<void>;
-  /** Called before the lines on a node. `next`: the number of the first line to come. */
+  /** Called before the lines of a node. `next`: the number of the first of these lines. */
   begin(nodeId: string, next: number): void;
   /** Sends the lines of a chunk from `from` on, before `to`. */
   send(chunk: LogChunk, from: number, to: number): void;
   /** Sends a text of Drover's own. */
   say(text: string): void;
-  /** Ends the sink, because everything was sent. */
+  /** Ends the sink, because it has got everything. */
   end(reason: string): void;
   /** Ends the sink because of a fault of Drover. */
   fail(): void;
@@ -78,7 +78,7 @@ export class LogReader {
     this.#skipsGap = 'tail' in options.start;
   }
 
-  /** Runs until the sink has ended. Ends the sink when everything was sent that the client wants, or that exists. */
+  /** Runs until the sink has ended. Ends the sink when it has got all wanted lines, or all lines that exist. */
   async run(): Promise<void> {
     const { sink, live, last = Number.POSITIVE_INFINITY } = this.#options;
     const { signal } = sink;
@@ -116,7 +116,9 @@ export class LogReader {
     sink.begin(log.nodeId, this.#next);
   }
 
-  /** Moves on to the next log, which counts anew. For a client that asked for a part, there are no more lines. */
+  /**
+   * Goes on with the next log, whose numbers begin again. A client that asked for a part of the log gets no more lines.
+   */
   #moveOn(from: LogOfNode, to: LogOfNode): void {
     const { last, sink } = this.#options;
     if (last === undefined) this.#move(from, to);
@@ -171,7 +173,7 @@ export class LogReader {
     const { places, sink, live, clock } = this.#options;
     const { signal } = sink;
     const before = this.#next;
-    // It rejects only when the sink closes while the client waits for its place.
+    // The promise rejects only when the sink closes while the client waits for its place.
     const isRead = await places.add(() => this.#readFromDisk(log), { signal }).catch(() => false);
     if (signal.aborted || isRead || this.#next > before) return;
     if (log.isOver) this.#giveUp(log);
@@ -190,7 +192,8 @@ export class LogReader {
   }
 
   /**
-   * Reads until the client has caught up or stands still. Returns false when the node did not send what it should have.
+   * Reads until the client has caught up or reads no more. Returns false when the node did not send lines that it
+   * should have.
    */
   async #readFromDisk(log: LogOfNode): Promise<boolean> {
     const { streams, sink, clock } = this.#options;
@@ -209,7 +212,7 @@ export class LogReader {
       }
       return false;
     } catch {
-      // The live log's own stream fails in the same way, and tells the clients.
+      // No message here: the live log's own stream fails too, and tells the clients.
       return false;
     } finally {
       silence.cancel();

@@ -1,7 +1,6 @@
 /**
- * The newest lines of a log, in memory, for all clients that have read nearly to the end. Each batch becomes one chunk,
- * because the node has gathered it already. The oldest chunks are dropped at the limits. Older lines are read from the
- * node's disk.
+ * The newest lines of a log, in memory, for all clients that have read nearly to the end. Each batch of the node
+ * becomes one chunk. At the limits, the oldest chunks are dropped. Older lines are read from the node's disk.
  */
 import type { LogBatch } from '../../logs/log-batch.js';
 import { LogChunk } from './live-log-chunk.js';
@@ -10,7 +9,7 @@ const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1000;
 
 interface RecentLinesOptions {
-  /** The number of the next line. */
+  /** The number that the first line gets. */
   readonly first: number;
   /** Called when there are new chunks. */
   readonly onMore: () => void;
@@ -32,12 +31,12 @@ export class RecentLines {
     return this.#chunks[0]?.first ?? this.#next;
   }
 
-  /** The number of the line after the newest. */
+  /** The number that the next line gets. */
   get next(): number {
     return this.#next;
   }
 
-  /** Takes the next batch. Lines that it has already are left out; missing lines before the batch become a gap. */
+  /** Takes the next batch. Skips lines that are already here; lines that are missing before the batch become a gap. */
   take(batch: LogBatch): void {
     const before = this.#next;
     if (batch.kind === 'gap') this.#addGap(batch.to);

@@ -107,8 +107,8 @@ function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
 }
 
 /**
- * The bounds of the wanted lines. Times are resolved before the upgrade, so that a node that knows no times is refused
- * with a clear answer.
+ * The bounds of the wanted lines. Times become numbers before the upgrade, so that a node that knows no times leads to
+ * a clear refusal.
  */
 async function boundsOf(
   streams: LiveLogSocketOptions['streams'],
@@ -122,7 +122,7 @@ async function boundsOf(
   if ((isKnown || areLines) && timestamps === 'false')
     return { start: sinceLine === undefined ? { tail } : { since: sinceLine }, last: untilLine };
   const found = await streams.readLogRange(record, { since, until, previous: false, lines: 0 });
-  // A live log shows a line only when the line is finished.
+  // An unfinished last line does not count: a live log shows a line only when it is finished.
   const end = found.isUnfinished && found.last === found.totalLines ? found.last - 1 : found.last;
   const last = until === undefined ? undefined : (untilLine ?? end);
   if (since !== undefined) return { start: { since: sinceLine ?? found.first }, last };

@@ -16,7 +16,7 @@ import { RecentLines } from './live-log-recent.js';
 /** How many earlier lines are read when the log begins anew. */
 const MOST_AHEAD = 1000;
 const RETRY = { baseMs: 250, maxMs: 5000 };
-/** How long it waits for the last lines of an instance that is gone. */
+/** How long to wait for the last lines of an instance that is gone. */
 const SETTLE_MS = 1000;
 /** How long the output of an instance is followed during its removal: the time of a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
@@ -55,7 +55,7 @@ export class LiveLog {
     this.id = options.record.id;
   }
 
-  /** The present log; undefined until the node of the instance was reached for the first time. */
+  /** The present log; undefined until the instance's node was first reached. */
   get current(): LogOfNode | undefined {
     return this.#current;
   }
@@ -104,7 +104,7 @@ export class LiveLog {
 
   /**
    * The record of the instance to follow. Undefined when the instance is gone, even if another instance has its id now.
-   * Also undefined when a node is to remove the instance, but is away or takes too long.
+   * Also undefined when the instance is being removed and its node is away or takes too long.
    */
   #record(): InstanceRecord | undefined {
     const now = this.#kept();
@@ -120,7 +120,7 @@ export class LiveLog {
     return now?.createdAt === record.createdAt ? now : undefined;
   }
 
-  /** Starts the time that the last output of an instance with goal `remove` has. */
+  /** Starts the time limit for the last output of an instance that is being removed. */
   #boundRemoval(): void {
     if (this.#removal !== undefined || this.#kept()?.desired.goal !== 'remove') return;
     this.#removal = this.#options.clock.setTimer(REMOVAL_MS, () => {
@@ -161,7 +161,7 @@ export class LiveLog {
     this.#failures = 0;
     this.#clearNotice();
     this.changed.ring();
-    // The instance may have moved during the question to the node.
+    // The instance may have moved while the node was being asked.
     this.poke();
     try {
       const position = { since: log.recent.next };
@@ -174,7 +174,7 @@ export class LiveLog {
     }
   }
 
-  /** The log on `nodeId`: the present log if the node still has it, otherwise a new one. */
+  /** The log on `nodeId`: the present log if the node still has that log, otherwise a new log. */
   #open(record: InstanceRecord, nodeId: string, total: number): LogOfNode {
     const before = this.#current;
     if (before?.nodeId === nodeId && before.recent.next <= total + 1) {
@@ -210,7 +210,7 @@ export class LiveLog {
       await this.changed.wait(late.signal);
     }
     timer.cancel();
-    // The stream never sends a last line that has no newline, so that line comes from `readLogs`.
+    // The stream never sends a last line without a newline, so `readLogs` supplies that line.
     const line = end?.lines.at(-1);
     if (end !== undefined && line !== undefined && log.recent.next === end.totalLines && !log.isOver)
       log.recent.take({ kind: 'lines', firstLine: end.totalLines, lines: [line] });

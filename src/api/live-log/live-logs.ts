@@ -1,4 +1,4 @@
-/** The live logs that clients follow: one for each instance, however many clients it has. The API server makes it. */
+/** The live logs that clients follow: one log for each instance, shared by its clients. Made by the API server. */
 
 import PQueue from 'p-queue';
 import { logNodeOf } from '../../channel/services/instance-streams.js';
@@ -9,9 +9,9 @@ import type { ApiDependencies } from '../dependencies.js';
 import { LiveLog } from './live-log.js';
 import { LogReader, type LogRequest, type LogSink } from './live-log-reader.js';
 
-/** How many clients read from disk at once, each with a stream of its own. The others wait for a place. */
+/** How many clients may read from disk at once, each with its own stream. Other clients wait for a place. */
 const MAX_FROM_DISK = 64;
-/** How many earlier lines are read for a first client that resumes, because it is probably not far behind. */
+/** How many earlier lines to read for a first client that resumes: such a client is probably not far behind. */
 const RESUME_AHEAD = 100;
 
 interface LiveLogsOptions {

@@ -10,7 +10,7 @@ export class LineStream {
   readonly #closed = new AbortController();
   #drained: (() => void)[] = [];
 
-  /** Sends the head. The connection ends with the answer, because it counts as a socket. */
+  /** Sends the head of the answer. The connection ends with the answer, because it counts as a socket. */
   constructor(reply: FastifyReply, contentType: string) {
     const { raw } = reply.hijack();
     this.#reply = raw;
@@ -38,13 +38,15 @@ export class LineStream {
     if (this.bufferedBytes > MAX_BUFFERED_BYTES) this.close();
   }
 
-  /** Resolves at once when little waits, otherwise when all bytes are taken or the connection has ended. */
+  /**
+   * Resolves at once when few bytes wait; otherwise when the kernel has taken all bytes or the connection has ended.
+   */
   whenDrained(): Promise<void> {
     if (this.#closed.signal.aborted || this.bufferedBytes <= DRAINED_BYTES) return Promise.resolve();
     return new Promise((resolve) => this.#drained.push(resolve));
   }
 
-  /** Idempotent. */
+  /** Ends the stream. Idempotent. */
   close(): void {
     this.#reply.end();
   }

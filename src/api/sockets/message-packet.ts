@@ -1,7 +1,7 @@
 /** JSON messages on their way to clients, as a WebSocket frame or as lines. */
 import { encodeTextFrames } from './text-frames.js';
 
-/** Messages that are encoded once in each form, for all clients that get the same. */
+/** Messages that are encoded once in each form, for all clients that get them. */
 export class MessagePacket {
   readonly #texts: readonly string[];
   #frame: Buffer | undefined;

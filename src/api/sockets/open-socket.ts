@@ -85,7 +85,8 @@ export class OpenSocket implements ApiSocket {
 
   sendFrames(frames: Buffer): void {
     if (!this.#isOpen) return;
-    // The library does not compress, so it writes each frame whole and at once, and these frames fall between its own.
+    // These frames never cut one of the library's frames, because the library, without compression, writes each frame
+    // whole and at once.
     this.#connection.write(frames);
     this.#limitBuffer();
   }
@@ -110,19 +111,23 @@ export class OpenSocket implements ApiSocket {
     this.#end();
   }
 
-  /** Closes the socket because its key or session has ended. Output that the client has not got yet is dropped. */
+  /** Closes the socket because its key or session has ended. Drops the output that the client has not received. */
   revoke(reason: string): void {
     if (this.bufferedBytes > 0) this.#connection.destroy();
     this.close(CLOSE.refused, reason);
   }
 
-  /** Called regularly. Pings the peer, or ends the connection when the peer has shown no life since the last call. */
+  /**
+   * Called regularly. Pings the peer, or ends the connection when the peer has sent and read nothing since the last
+   * call.
+   */
   beat(): void {
     const { bytesRead, bytesWritten, writableLength } = this.#connection;
     const taken = bytesWritten - writableLength;
-    // A slow reader finds the ping behind other data. Its reading is seen only while data waits for it.
+    // A slow reader gets the ping only after other data. Whether it reads is visible only while data waits for it.
     const isReading = this.#wasBehindAtBeat && taken > this.#takenAtBeat;
-    // While the endpoint still takes earlier frames, nothing more is read from the client.
+    // While the endpoint still handles earlier frames, nothing more is read from the client, so its silence does not
+    // count.
     const isHeard = this.#untaken > 0 || bytesRead > this.#readAtBeat;
     if (!isHeard && !isReading) {
       this.#websocket.terminate();
@@ -147,7 +152,7 @@ export class OpenSocket implements ApiSocket {
   }
 
   #hear(text: string): void {
-    // The listener may have closed the socket, and gets nothing after that.
+    // The listener may have closed the socket, and a closed socket delivers nothing.
     if (!this.#isOpen) return;
     if (this.#listener !== undefined) {
       this.#listener(text);
@@ -186,7 +191,7 @@ export class OpenSocket implements ApiSocket {
   }
 }
 
-/** The bytes of a frame. The library gives whole frames, which it may have received in pieces. */
+/** The bytes of a frame. The library gives whole frames, even when it received them in pieces. */
 function toBuffer(data: RawData): Buffer {
   if (Buffer.isBuffer(data)) return data;
   return Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data);

@@ -56,7 +56,7 @@ export class SocketBook {
       throw limited(`${who} holds ${perCaller} sockets, the most there may be of one ${kind}`);
     }
     if (this.#seats.size >= total) throw limited(`there are ${total} sockets, the most there may be`);
-    // Pipelined requests arrive while the first is being answered. Each would wait for its turn, in memory.
+    // Pipelined requests arrive while the first request is being answered, and each would wait in memory.
     if (this.#seats.has(connection)) throw limited('this connection carries a stream already');
     const seat: Seat = { connection, socket: undefined };
     this.#seats.set(connection, seat);
@@ -76,7 +76,9 @@ export class SocketBook {
     else seat.socket = socket;
   }
 
-  /** Closes all sockets with 1001 and this reason, and their connections after 1 s. Resolves when they have closed. */
+  /**
+   * Closes all sockets with 1001 and this reason, and ends their connections after 1 s. Resolves when all are closed.
+   */
   async closeAll(reason: string): Promise<void> {
     const seats = [...this.#seats.values()];
     const ends = seats.map(({ connection }) => new Promise((resolve) => connection.once('close', resolve)));

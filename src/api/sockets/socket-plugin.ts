@@ -23,7 +23,7 @@ const LIMITS = {
   perMessageDeflate: false,
   /** Off, because `OpenSocket` answers pings, unless the client does not read. */
   autoPong: false,
-  /** How long a client may take to answer a close. It may have to read a lot before. */
+  /** How long a client may take to answer a close. Before that, it may have to read much waiting data. */
   closeTimeout: 10_000,
 };
 
@@ -35,7 +35,7 @@ interface SocketPluginOptions {
   readonly logger: Logger;
 }
 
-/** `server` gets the plugin and the socket routes. It must have no other routes. */
+/** `server` gets the plugin and the socket routes; it must have no other routes. */
 export function registerSockets(
   server: FastifyInstance,
   { upgrades, routes, book, logger }: SocketPluginOptions,
@@ -47,7 +47,7 @@ export function registerSockets(
       handleProtocols: (offered) => selectableProtocols(offered)[0] ?? false,
     },
     errorHandler: (error, socket) => {
-      // An error with a code is a fault of the client, and the library closes the socket for it.
+      // An error with a code is the client's fault, and the library already closes the socket for it.
       if ('code' in error) return;
       logger.error({ err: error }, `a WebSocket endpoint failed: ${messageOf(error)}`);
       socket.close(CLOSE.fault, 'unexpected fault of the server');
@@ -55,7 +55,7 @@ export function registerSockets(
     // Nothing is left to do: the socket book closes all sockets, with a reason.
     preClose: (done) => done(),
   });
-  // Registered after the plugin, which wraps only later routes.
+  // Register the socket routes after the plugin, which wraps only later routes.
   server.register((child, _options, done) => {
     for (const route of routes) route.register(child, book);
     done();

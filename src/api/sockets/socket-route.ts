@@ -90,7 +90,7 @@ function callOf<P, Q>(spec: SocketSpec<P, Q>, request: FastifyRequest): SocketCa
   return { params, query, request };
 }
 
-/** Checks the handshake before the library does, which would refuse later and in its own words. */
+/** Checks the handshake before the library does: the library would refuse later and in its own words. */
 function checkHandshake({ headers }: IncomingMessage, reply: FastifyReply): void {
   if (headers['sec-websocket-version'] !== VERSION) {
     reply.header('sec-websocket-version', VERSION);

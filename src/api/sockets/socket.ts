@@ -26,8 +26,8 @@ export interface ApiSocket {
   /** Sends whole frames that `encodeTextFrames` made. Many sockets may share a buffer. */
   sendFrames(frames: Buffer): void;
   /**
-   * Resolves at once when `bufferedBytes` is 256 KiB or less; otherwise when all bytes are taken, or the socket is
-   * closed.
+   * Resolves at once when `bufferedBytes` is 256 KiB or less. Otherwise resolves when the kernel has taken all bytes,
+   * or the socket is closed.
    */
   whenDrained(): Promise<void>;
   /**
@@ -37,8 +37,8 @@ export interface ApiSocket {
    */
   onText(listener: (text: string) => void): void;
   /**
-   * Takes binary frames from now on. While the listener's promise is pending, the client is not read, so that it cannot
-   * send faster than its frames are taken. Called once, as soon as the socket is open.
+   * Accepts binary frames from now on. While the listener's promise is pending, nothing is read from the client, so the
+   * client cannot send faster than the listener works. Call once, as soon as the socket is open.
    */
   onBinary(listener: (bytes: Buffer) => Promise<void>): void;
   /** Closes the socket. `reason` is cut to 123 bytes. Idempotent. */
@@ -60,12 +60,12 @@ export interface SocketDescription {
   readonly summary: string;
   /** The frames of both directions, in words. */
   readonly frames: string;
-  /** The schemas of parameters and query. Absent: the endpoint does not look at them. */
+  /** The schemas of parameters and query. Absent: the endpoint ignores them. */
   readonly params?: z.ZodType;
   readonly query?: z.ZodType;
   /** The answer to a plain GET: lines of this type. Absent: the answer is 426. */
   readonly lines?: { readonly contentType: string };
-  /** The errors of this endpoint before the upgrade, beside those of every endpoint. */
+  /** The errors of this endpoint before the upgrade, in addition to those of every endpoint. */
   readonly errors?: readonly ErrorCode[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * The entries of one topic in the order of their last change. A reader is a place in that order. Behind the place stand
+ * The entries of one topic in the order of their last change. A reader is a place in that order. After that place come
  * the changed entries that the reader has not seen, each once and in its present form. So a reader costs one number,
- * however far it is behind, and readers at the same place get the same.
+ * however far it is behind, and readers at one place get equal messages.
  */
 
 /** The values that filters compare. An entry that lacks a trait passes no filter for it. */
@@ -18,22 +18,22 @@ export interface Placed {
   readonly place: number;
   /** The traits of the entry; undefined: the entry is gone. */
   readonly traits: Traits | undefined;
-  /** The entry's change before this one; undefined: there was none. */
+  /** The preceding change of the entry; undefined: none. */
   readonly before: Omit<Placed, 'before'> | undefined;
 }
 
-/** Places that entries have left are cleared away when there are more than this, and more than half of all. */
+/** How many abandoned places may stay. With more, and when they are over half of all places, they are cleared away. */
 const MOST_LEFT = 1024;
 
-/** How many ends are kept by default. A reader that is further behind begins anew. */
+/** How many ends are kept by default. A reader that is further behind gets a new snapshot. */
 const MOST_ENDS = 10_000;
 
 export class ChangeOrder {
   readonly #mostEnds: number;
   readonly #byId = new Map<string, Placed>();
-  /** The changes by place. Entries that have moved on to another place stay in it until they are cleared away. */
+  /** The changes by place. An entry that moved on also keeps its former places until these are cleared away. */
   #order: Placed[] = [];
-  /** The ends by place, from `#firstEnd` on. Entries that came back stay in it. */
+  /** The ends by place, from `#firstEnd` on. The end of an entry that came back stays here. */
   #ends: Placed[] = [];
   #firstEnd = 0;
   #end = 0;
@@ -43,13 +43,14 @@ export class ChangeOrder {
     this.#mostEnds = mostEnds;
   }
 
-  /** The place of the newest change; 0: there was none. */
+  /** The place of the newest change; 0: no change yet. */
   get end(): number {
     return this.#end;
   }
 
   /**
-   * True when all ends after `place` are still known. Otherwise a reader at `place` would keep entries that are gone.
+   * True when all ends after `place` are still known. When it is false, a reader at `place` would keep entries that are
+   * gone.
    */
   holdsAllAfter(place: number): boolean {
     return place >= this.#forgottenTo && place <= this.#end;
@@ -71,7 +72,9 @@ export class ChangeOrder {
     if (this.#ends.length - this.#firstEnd > this.#mostEnds) this.#forgetFirstEnd();
   }
 
-  /** The entries and ends behind `place`, up to `upTo`, in order. The order must not change during the iteration. */
+  /**
+   * Yields the entries and ends after `place`, up to `upTo`, in order. The order must not change during the iteration.
+   */
   *after(place: number, upTo: number): Generator<Placed> {
     for (let index = this.#indexAfter(place); index < this.#order.length; index++) {
       const placed = this.#order[index];

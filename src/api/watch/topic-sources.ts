@@ -107,7 +107,7 @@ function nodeSource(needs: Reads): TopicSource {
   };
 }
 
-/** True when the change of an instance cannot change what its node has given out, nor the node's drain. */
+/** True when a change of an instance changes neither the load of its node nor the node's drain. */
 function isSameLoad(after: InstanceRecord | undefined, before: InstanceRecord | undefined): boolean {
   return (
     after?.placement?.nodeId === before?.placement?.nodeId &&
@@ -169,7 +169,7 @@ function usageSource({ usages }: Reads): TopicSource {
           put(id, { configuration: last.configuration, node });
         },
         gone: (id, node) => {
-          // The instance may have moved, and its new node may have measured it since.
+          // The instance may have moved, and its new node may have measured it meanwhile.
           if (known.get(id)?.node !== node) return;
           known.delete(id);
           remove(id);

@@ -8,13 +8,14 @@ export type FilterName = keyof FilterOptions;
 export interface TopicSource {
   /** The names of the filters for which its entries have traits. */
   readonly filters: readonly FilterName[];
-  /** True: the topic concerns more than a key sees that is restricted to configurations. */
+  /** True when the topic shows more than a key that is restricted to configurations may see. */
   readonly isWhole: boolean;
   /**
-   * The JSON text of an entry now; undefined: it is gone. `isRestricted`: the reader is restricted to configurations.
+   * The JSON text of an entry now; undefined: the entry is gone. `isRestricted`: the reader's key is restricted to
+   * configurations.
    */
   textOf(id: string, isRestricted: boolean): string | undefined;
-  /** Begins to follow. Returns the function that ends this. */
+  /** Begins to follow the entries. Returns the function that stops following. */
   follow(entries: { put(id: string, traits: Traits): void; remove(id: string): void }): () => void;
 }
 
@@ -55,7 +56,7 @@ export class Topic {
     return this.#source.textOf(id, isRestricted);
   }
 
-  /** Idempotent. */
+  /** Stops following the source. Idempotent. */
   close(): void {
     this.#unfollow?.();
   }

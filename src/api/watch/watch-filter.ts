@@ -1,4 +1,4 @@
-/** Decides which entries of a topic a reader wants, and which changes it must hear of to know them. */
+/** Decides which entries of a topic a reader wants, and which changes the reader needs to know those entries. */
 
 import type { Access } from '../../access/access.js';
 import { matchesAny } from '../../model/access/name-pattern.js';
@@ -11,13 +11,13 @@ export interface FilterOptions {
   readonly state?: readonly string[] | undefined;
 }
 
-/** What a reader may see, whatever it asks for. */
+/** The parts of the state that a reader may see, whatever it asks for. */
 export type Sight = Pick<Access, 'configurations' | 'sees'>;
 
 export class WatchFilter {
-  /** The same for filters that pass the same entries. */
+  /** The key of the filter, equal for filters that pass equal entries. */
   readonly key: string;
-  /** True: its reader is restricted to configurations. */
+  /** True when the reader's key is restricted to configurations. */
   readonly isRestricted: boolean;
   readonly #sight: Sight;
   readonly #configurations: readonly string[] | undefined;
@@ -44,19 +44,19 @@ export class WatchFilter {
 
   /**
    * True when a reader may hold an entry that no longer matches, or is gone. `knownTo`: the end of the topic when the
-   * reader last had everything.
+   * reader last had every entry.
    */
   mayHold({ before, traits }: Placed, knownTo: number): boolean {
     if (before === undefined) return false;
     if (before.place <= knownTo) return before.traits !== undefined && this.matches(before.traits);
-    // The entry's form when the reader heard of it is not known any more. Its configuration never changes, so that
-    // decides.
+    // The form in which the reader got the entry is no longer known. An entry never changes its configuration, so only
+    // the configuration is compared.
     const configuration = (traits ?? before.traits)?.configuration;
     return this.#isConfiguration(configuration);
   }
 
   #isConfiguration(name: string | undefined): boolean {
-    // An entry that has no configuration is for all readers who may follow its topic.
+    // An entry without a configuration is visible to all readers who may follow its topic.
     if (name === undefined) return this.#configurations === undefined;
     return (
       this.#sight.sees(name) && (this.#configurations === undefined || matchesAny(this.#configurations, name))

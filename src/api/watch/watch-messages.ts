@@ -26,7 +26,7 @@ const positionSchema = z.strictObject({
 export type Position = z.output<typeof positionSchema>;
 
 const topic = z.string().min(1).max(MOST_CHARS);
-/** The same limit as for a live log. */
+/** Equal to the limit of a live log. */
 const MOST_TAIL = 1000;
 
 /** The options for the lines of a log. */
@@ -90,9 +90,9 @@ interface ChangesHead extends Position {
   readonly topic: string;
 }
 
-/** The fields of a part of a snapshot beside its entries. */
+/** The fields of a part of a snapshot, without its entries. */
 interface SnapshotPart {
-  /** True: the client must forget what it has. */
+  /** True when the client must first forget its entries. */
   readonly isFirst: boolean;
   readonly isLast: boolean;
   /** Why a client that has entries gets all of them again. */
@@ -125,12 +125,12 @@ export function changesText(
   return `${open(head)},"put":[${put.join(',')}],"gone":${JSON.stringify(gone)}}`;
 }
 
-/** The message of a refusal. `topic`: the topic of the refused message; undefined: it named none. */
+/** The message of a refusal. `topic`: the topic of the refused message; undefined: the message named no topic. */
 export function errorText({ message: error, code }: DroverError, topic?: string): string {
   return JSON.stringify({ type: 'error', topic, error, code });
 }
 
-/** Shows that the connection lives while nothing changes. */
+/** The message that shows a living connection while nothing changes. */
 export const BEAT_TEXT = JSON.stringify({ type: 'beat' });
 
 function open(head: object): string {

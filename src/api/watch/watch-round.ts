@@ -7,11 +7,11 @@ import type { Topic } from './topic.js';
 import type { WatchFilter } from './watch-filter.js';
 import { changesText, snapshotText } from './watch-messages.js';
 
-/** A piece ends after so many characters of entries. */
+/** How many characters of entries a piece may reach before it ends. */
 const MOST_CHARS = 256 * 1024;
 /**
  * How many characters a round keeps for later readers. A round lasts until something changes, and each filter makes
- * pieces of its own. If there were no limit, clients could fill the memory of a quiet cluster.
+ * pieces of its own. This limit keeps clients from filling the memory of a quiet cluster.
  */
 const MOST_KEPT_CHARS = 16 * 1024 * 1024;
 
@@ -22,15 +22,15 @@ export interface Reading {
   /** The place up to which everything was sent. */
   readonly place: number;
   /**
-   * The end of the topic when the reader last had everything. An entry that changed twice since may have escaped the
-   * reader, because its first change is not in the order any more.
+   * The end of the topic when the reader last had everything. An entry that has changed twice since then may be unknown
+   * to the reader, because the order no longer holds its first change.
    */
   readonly knownTo: number;
-  /** Set until the reader has all entries that were there when it came. */
+  /** Set until the reader has all entries that existed when it came. */
   readonly snapshot: Snapshot | undefined;
   /**
-   * The end of the topic when the reader resumed. Set until its first message, which it gets even if nothing has
-   * changed.
+   * The end of the topic when the reader resumed. Set until the reader's first message, which it gets even if nothing
+   * has changed.
    */
   readonly resumedTo: number | undefined;
 }
@@ -38,7 +38,7 @@ export interface Reading {
 export interface Snapshot {
   /** The end of the topic when the reader came. */
   readonly to: number;
-  /** Why the reader could not resume; undefined: it did not ask to. */
+  /** Why the reader could not resume; undefined: the reader did not ask to resume. */
   readonly reason: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export interface Piece {
   readonly text: string | undefined;
   /** The place of the reader after the piece. */
   readonly place: number;
-  /** True: with the piece, the reader has everything that there was when the piece was made. */
+  /** True when the reader, with this piece, has everything that existed when the piece was made. */
   readonly isComplete: boolean;
 }
 
@@ -96,7 +96,7 @@ export class WatchRound {
     return packet;
   }
 
-  /** Forgets everything that is kept when it exceeds the limit. The next reader that needs a piece makes it again. */
+  /** Forgets all kept pieces when they exceed the limit. The next reader that needs a piece makes it again. */
   #makeRoom(chars: number): void {
     this.#keptChars += chars;
     if (this.#keptChars <= MOST_KEPT_CHARS) return;

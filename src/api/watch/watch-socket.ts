@@ -90,7 +90,7 @@ interface Asked {
   readonly subscription: Subscription;
 }
 
-/** The subscriptions in the query. A filter applies to the topics that take it. Throws DRV_REQUEST_INVALID. */
+/** The subscriptions in the query. A filter applies to every topic that supports it. Throws DRV_REQUEST_INVALID. */
 function askedOf(query: WatchQuery, sight: Sight, watchers: Watchers): readonly Asked[] {
   const asked = (query.subscribe ?? '').split(',').filter((text) => text.trim() !== '');
   const topics = asked.map((text) => topicOf(text.trim()));
@@ -119,7 +119,7 @@ function topicOf(text: string): { readonly name: string; readonly resume: Positi
     : { name, resume: { epoch, revision: Number(revision) } };
 }
 
-/** Carries out a message of the client. A wrong message is answered, and changes nothing. */
+/** Carries out a message of the client. A wrong message gets an error as its answer, and changes nothing. */
 function take(watchers: Watchers, watcher: Watcher, text: string): void {
   let topic: string | undefined;
   try {

@@ -1,6 +1,6 @@
 /**
- * The log of one instance as a topic of the change stream. In place of entries it has the lines of the instance's live
- * log.
+ * The log of one instance as a topic of the change stream: it carries the lines of the instance's live log, not
+ * entries.
  */
 import type { LogMessageForm } from '../live-log/live-log-chunk.js';
 import type { LogSink } from '../live-log/live-log-reader.js';
@@ -14,7 +14,10 @@ export function instanceOfLog(topic: string): string | undefined {
   return topic.startsWith(PREFIX) ? topic.slice(PREFIX.length) : undefined;
 }
 
-/** Sends lines to `sink` as messages until `ending` aborts. It aborts `ending` itself when there are no more lines. */
+/**
+ * A sink that sends lines to `sink` as messages until `ending` aborts. It aborts `ending` itself when there are no more
+ * lines.
+ */
 export function logSinkOf(sink: WatchSink, form: LogMessageForm, ending: AbortController): LogSink {
   const { topic } = form;
   const say = (message: object): void => sink.send(new MessagePacket([JSON.stringify(message)]));

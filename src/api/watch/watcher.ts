@@ -7,14 +7,14 @@ import { type FilterOptions, type Sight, WatchFilter } from './watch-filter.js';
 import type { Position } from './watch-messages.js';
 import type { Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
 
-/** The target of the messages. No call throws when it is closed. */
+/** The receiver of the messages. No call throws when the receiver is closed. */
 export interface WatchSink {
   /** Aborts when either side ends the sink. */
   readonly signal: AbortSignal;
   /** The bytes that wait for the kernel to take them. */
   readonly bufferedBytes: number;
   send(packet: MessagePacket): void;
-  /** Resolves when little waits, or the sink is closed. */
+  /** Resolves when few bytes wait, or the sink is closed. */
   whenDrained(): Promise<void>;
   /** Ends the sink because of a fault of Drover. */
   fail(): void;
@@ -44,7 +44,7 @@ export class Watcher {
   readonly sight: Sight;
   /** True while the watcher waits for its sink to drain. */
   isWaiting = false;
-  /** True: a message was sent since the last beat. */
+  /** True when a message was sent since the last beat. */
   hasSent = false;
   readonly #epoch: string;
   readonly #followed = new Map<Topic, Following>();
@@ -58,7 +58,7 @@ export class Watcher {
     this.#epoch = epoch;
   }
 
-  /** Subscribes to a topic, and replaces an earlier subscription of it. Throws DRV_REQUEST_INVALID. */
+  /** Subscribes to a topic; replaces an earlier subscription to that topic. Throws DRV_REQUEST_INVALID. */
   subscribe(topic: Topic, { filter = {}, resume }: Subscription): void {
     for (const name of ['configuration', 'node', 'state'] as const)
       if (filter[name] !== undefined && !topic.filters.includes(name)) throw unknownFilter(topic, name);
@@ -99,7 +99,7 @@ export class Watcher {
     return ending;
   }
 
-  /** Idempotent. */
+  /** Ends the log of a topic. Idempotent. */
   closeLog(topic: string): void {
     this.#logs.get(topic)?.abort();
   }
@@ -108,7 +108,7 @@ export class Watcher {
     return this.sink.bufferedBytes > MAX_BUFFERED_BYTES;
   }
 
-  /** The next messages of a round, limited in size; undefined: the client has everything of that round. */
+  /** The next messages of a round, limited in size; undefined: the client has all messages of that round. */
   take(round: WatchRound): MessagePacket | undefined {
     const pieces: Piece[] = [];
     for (const following of this.#followed.values()) {
@@ -124,7 +124,7 @@ export class Watcher {
   }
 }
 
-/** The next piece that holds a message. Moves the reader behind it. */
+/** The next piece that holds a message. Moves the reader past that piece. */
 function nextPiece(following: Following, round: WatchRound): Piece | undefined {
   const { order } = following.topic;
   if (!order.holdsAllAfter(following.snapshot?.to ?? following.place)) {

@@ -20,11 +20,11 @@ import { type Subscription, Watcher, type WatchSink } from './watcher.js';
 
 /** Each client gets at most one frame in this time. */
 const ROUND_MS = 100;
-/** How long clients are served before other work has its turn. */
+/** How long clients are served before other work may run. */
 const TURN_MS = 5;
 const BEAT_MS = 10_000;
 const MAX_NAME_BYTES = 64;
-/** The same default as for a live log. */
+/** Equal to the default of a live log. */
 const DEFAULT_TAIL = 100;
 const BEAT = new MessagePacket([BEAT_TEXT]);
 
@@ -43,7 +43,7 @@ interface AnySubscription extends Subscription {
 }
 
 export class Watchers {
-  /** A new id in each run of the master. By it a reader that resumes knows whether its place is still valid. */
+  /** A new id in each run of the master. A reader that resumes learns from the id whether its place is still valid. */
   readonly #epoch = randomUUID();
   readonly #clock: Clock;
   readonly #logger: Pick<Logger, 'error'>;
@@ -73,7 +73,10 @@ export class Watchers {
     return [...this.#topics.keys()];
   }
 
-  /** The filters that a topic takes. Throws DRV_REQUEST_INVALID when there is no such topic, or not for this reader. */
+  /**
+   * The filters that a topic supports. Throws DRV_REQUEST_INVALID when there is no such topic, or this reader may not
+   * follow it.
+   */
   filtersOf(topic: string, sight: Sight): readonly FilterName[] {
     return this.#topicOf(topic, sight).filters;
   }
@@ -88,8 +91,8 @@ export class Watchers {
   }
 
   /**
-   * Subscribes a client to a topic. Throws DRV_REQUEST_INVALID when there is no such topic, or the topic does not take
-   * a filter. Throws DRV_INSTANCE_UNKNOWN for the log of an instance that is not there.
+   * Subscribes a client to a topic. Throws DRV_REQUEST_INVALID when there is no such topic, or the topic does not
+   * support a filter. Throws DRV_INSTANCE_UNKNOWN for the log of an unknown instance.
    */
   subscribe(watcher: Watcher, topic: string, { log, ...subscription }: AnySubscription): void {
     const id = instanceOfLog(topic);
@@ -179,7 +182,7 @@ export class Watchers {
     const endsAt = performance.now() + TURN_MS;
     for (const watcher of this.#due) {
       this.#due.delete(watcher);
-      // A client with more to get goes to the end of the row.
+      // A client that has more to get is served again after the others.
       if (this.#attempt(watcher, () => this.#sendNext(watcher))) this.#due.add(watcher);
       if (performance.now() < endsAt) continue;
       this.#clock.nextTurn(() => this.#serve());

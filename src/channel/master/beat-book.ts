@@ -1,35 +1,38 @@
 /**
  * Remembers in memory when each node was last heard of. It measures time in the master's own waking time: a clock that
- * stands still while this process is stopped or starved. So a master that slept declares no node lost.
+ * stands still while this process is stopped or starved. So a master that was stopped for a while declares no node
+ * lost.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
 const TICK_MS = 500;
-/** A tick that comes later counts as this much, because this process itself stalled for the rest. */
+/** The longest time that one tick counts: a later tick means that this process itself stalled. */
 const MAX_TICK_MS = 1000;
-/** A beat after a longer silence is told to the listener: the node may have been called lost meanwhile. */
+/**
+ * A beat after a longer silence is reported to the listener, because the node may have been declared lost meanwhile.
+ */
 export const SILENT_MS = 1.5 * BEAT_EVERY_MS;
 /**
- * How long a master waits for nodes that it has sent away, or that cannot know yet that it has begun. These nodes may
- * dial other masters first, and they pause between two tries.
+ * How long a master waits for nodes that it disconnected, or that cannot know yet that it started. These nodes may dial
+ * other masters first, and they pause between two tries.
  */
 const RETURN_MS = 10_000;
 
 interface Heard {
-  /** The waking time of the last beat, or a later one until which the node counts as heard. */
+  /** The waking time of the last beat, or a later time until which the node does not count as silent. */
   awakeAt: number;
   /** The wall clock at the last beat, for display. */
   wallAt: number;
   isConnected: boolean;
-  /** The waking time at which the node said that it will be back; undefined: it did not say so. */
+  /** The waking time at which the node announced that it will be back; undefined: no announcement. */
   byeAt: number | undefined;
 }
 
 interface NodeContact {
   readonly isConnected: boolean;
   readonly silentMs: number;
-  /** The time since the node said that it will be back; null: it did not say so. */
+  /** The time since the node announced that it will be back; null: no announcement. */
   readonly goneForMs: number | null;
 }
 
@@ -62,12 +65,15 @@ export class BeatBook {
     this.#listener = undefined;
   }
 
-  /** Sets the only listener. It hears that a node connected, disconnected or changed its contact, not of each beat. */
+  /**
+   * Sets the only listener. The listener hears when a node connects, disconnects or changes its contact, but not of
+   * each beat.
+   */
   onContactChange(listener: (nodeId: string) => void): void {
     this.#listener = listener;
   }
 
-  /** Grows with every beat of any node. */
+  /** A number that grows with every beat of any node. */
   get tick(): number {
     return this.#tick;
   }
@@ -116,8 +122,8 @@ export class BeatBook {
   }
 
   /**
-   * Called when this master ends the connection because of a failure of its own. The node counts as silent only after
-   * it had time to return.
+   * Called when this master ends the connection because of its own failure. The node's silence then counts only after
+   * the time that the node needs to return.
    */
   sentAway(nodeId: string): void {
     const heard = this.#nodes.get(nodeId);

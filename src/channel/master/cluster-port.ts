@@ -12,24 +12,30 @@ import type { Part } from '../../loop/lifecycle.js';
 import { SystemClock } from '../../loop/system-clock.js';
 import { describeListenError } from '../../model/settings/listen-error.js';
 
-/** Room for every node and some more; further connections are closed at once. */
+/** The limit for all connections: room for every node and some more. Further connections are closed at once. */
 const MAX_CONNECTIONS = 4096;
 /**
- * How many connections may wait to be let in: room for a cluster that comes back all at once. Beyond it, the address
- * with the most such connections loses its oldest.
+ * How many connections may wait to be let in: room for a whole cluster that comes back at once. Above the limit, the
+ * address with the most waiting connections loses its oldest.
  */
 const MAX_STRANGERS = 1024;
-/** The limit for one address: many nodes may be behind it, but other addresses need room too. */
+/** The limit for one address: many nodes may share an address, but other addresses need room too. */
 const MAX_STRANGERS_OF_ONE = 512;
 /**
- * How many failed connections an address may have. Beyond them, new connections are closed before the handshake, which
- * costs a millisecond of the processor.
+ * How many failed connections an address may have. Further connections of the address are closed before the handshake,
+ * which costs a millisecond of the processor.
  */
 const FAILURES = { burst: 512, refillMs: 20 };
-/** Enough for a TLS handshake and a request on a slow link, or to fetch the hint. */
+/**
+ * How long a connection may wait to be let in: enough for a TLS handshake and a request on a slow link, or for the
+ * hint.
+ */
 const LIFETIME_MS = 10_000;
 const TLS_HANDSHAKE = 0x16;
-/** More than the longest HTTP method, the space after it and the first character of the path. */
+/**
+ * How many first bytes to wait for: more than the longest HTTP method, the space after it and the first character of
+ * the path.
+ */
 const ENOUGH_BYTES = 16;
 const HTTP_REQUEST = /^[A-Z]{3,7} [/*h]/;
 const HTTP_BEGINNING = /^[A-Z]{1,7} ?$/;
@@ -47,14 +53,14 @@ export interface ClusterPortOptions {
   readonly clock?: Pick<Clock, 'monotonic'>;
 }
 
-/** A connection that is not let in yet. */
+/** A connection that has not been let in. */
 interface Stranger {
   readonly key: string;
   readonly socket: Socket;
   /** The peer's address block, which the limits count by. */
   readonly block: string;
   readonly timer: NodeJS.Timeout;
-  /** True when the end of the connection is not to count as a failure. */
+  /** True when the end of the connection must not count as a failure. */
   isExcused: boolean;
 }
 
@@ -76,7 +82,7 @@ export class ClusterPort implements Part {
     this.#server.maxConnections = MAX_CONNECTIONS;
   }
 
-  /** The port that it listens on; undefined while it does not listen. */
+  /** The port that this port listens on; undefined while it does not listen. */
   get port(): number | undefined {
     const address = this.#server.address();
     return address !== null && typeof address === 'object' ? address.port : undefined;
@@ -110,8 +116,8 @@ export class ClusterPort implements Part {
   }
 
   /**
-   * Makes the end of this connection count as no failure, because the peer did nothing wrong. The connection still has
-   * to be let in.
+   * Excuses a connection: its end does not count as a failure, because the peer did nothing wrong. The connection must
+   * still be let in.
    */
   excuse(socket: Socket): void {
     const stranger = this.#strangers.get(connectionKey(socket));
@@ -121,7 +127,7 @@ export class ClusterPort implements Part {
   #onConnection(socket: Socket): void {
     socket.on('error', () => {});
     const { remoteAddress } = socket;
-    // The peer has hung up already.
+    // The address is gone when the peer has already hung up.
     if (remoteAddress === undefined) {
       socket.destroy();
       return;
@@ -146,12 +152,12 @@ export class ClusterPort implements Part {
     });
   }
 
-  /** Closes the oldest connection of the address block that has the most. */
+  /** Closes the oldest connection of the address block that has the most connections. */
   #makeRoom(): void {
     const crowd = [...this.#crowds.values()].reduce((most, some) => (some.size > most.size ? some : most));
     const [oldest] = crowd;
     if (oldest === undefined) return;
-    // Forgotten at once, because its `close` event comes after further newcomers.
+    // Forget the connection now: its `close` event comes later than further newcomers.
     this.#forget(oldest.key);
     this.#fail(oldest.block);
     oldest.socket.destroy();
@@ -195,7 +201,7 @@ export class ClusterPort implements Part {
         socket.destroy();
         return;
       }
-      // The rest of the request is read and thrown away: closing the socket over unread bytes could lose the answer.
+      // The remaining request is read and thrown away: closing the socket over unread bytes could lose the answer.
       socket.resume();
       socket.end(this.#answer());
     };

@@ -39,7 +39,7 @@ import { ClusterPort, type ClusterPortOptions, wrongDoor } from './cluster-port.
 import { elsewhere, pointElsewhere } from './elsewhere.js';
 import { type PortRefusal, PortRefusals } from './port-refusals.js';
 
-/** The largest message of a node: reports travel in batches, logs in chunks. */
+/** The size limit for one message of a node: reports travel in batches, logs in chunks. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
 const HANDSHAKE_MS = 5000;
 const HEADERS_MS = 5000;
@@ -89,7 +89,7 @@ export class ClusterServer implements Part {
     this.#refusals = new PortRefusals(options);
   }
 
-  /** The port that it listens on; undefined while it does not listen. */
+  /** The port that the server listens on; undefined while the server does not listen. */
   get port(): number | undefined {
     return this.#port.port;
   }
@@ -100,7 +100,8 @@ export class ClusterServer implements Part {
   }
 
   /**
-   * Lets nodes in from now on, because the master's state is loaded. Until then nodes are disconnected and come again.
+   * Lets nodes in from now on, because the master's state is loaded. Before that, nodes are disconnected and dial
+   * again.
    */
   open(): void {
     this.#isOpen = true;
@@ -132,16 +133,19 @@ export class ClusterServer implements Part {
         return;
       }
     } catch (error) {
-      // The disk may be full: the next connection tries again.
+      // The disk may be full: the next connection builds the server anew.
       this.#server = undefined;
       this.#options.logger.error({ err: error }, 'the cluster port has no certificate to show');
     }
-    // The peer may be a node, and it is not the peer's fault that this master is not ready.
+    // The peer may be a node, and this master's lack of a certificate is not the peer's fault.
     this.#port.excuse(socket);
     socket.destroy();
   }
 
-  /** The complete context, because `setSecureContext` forgets what it is not given, such as the minimum version. */
+  /**
+   * Returns the complete context, because `setSecureContext` forgets each option that is left out, such as the minimum
+   * version.
+   */
   async #secureContext(): Promise<SecureContextOptions> {
     const { key, certificate } = await this.#options.authority.serverCredential();
     return { key, cert: certificate, minVersion: 'TLSv1.3' };
@@ -152,7 +156,7 @@ export class ClusterServer implements Part {
       {
         ...(await this.#secureContext()),
         requestCert: true,
-        // members.ts decides about certificates instead: it knows more than signatures, and uses the master's clock.
+        // members.ts checks the certificates instead: it also knows the members, and uses the master's clock.
         rejectUnauthorized: false,
         handshakeTimeout: HANDSHAKE_MS,
         headersTimeout: HEADERS_MS,
@@ -161,7 +165,7 @@ export class ClusterServer implements Part {
       },
       (request, response) => void this.#onRequest(request, response),
     );
-    // A stranger could send thousands of requests on one connection.
+    // Otherwise a stranger could send thousands of requests on one connection.
     server.maxRequestsPerSocket = 1;
     server.on('upgrade', (request, socket, head) => void this.#onUpgrade(request, socket, head));
     server.on('tlsClientError', (error, socket) => {
@@ -283,15 +287,14 @@ export class ClusterServer implements Part {
 
   async #openChannel(socket: TLSSocket, certificate: X509Certificate, upgrade: Upgrade): Promise<void> {
     const { members, accept } = this.#options;
-    // A master that does not lead checks the certificate without reading any state. The node may be told who leads all
-    // the same.
+    // A master that does not lead checks the certificate without reading any state, and then tells the node who leads.
     const isLeader = this.#leads;
     const peer = await (isLeader ? members.authenticate(certificate) : members.identify(certificate));
     upgrade((webSocket) => {
       const transport = this.#open(webSocket, socket, peer);
       if (isLeader) accept(transport, peer);
       else pointElsewhere(transport, this.#options.leadership);
-      // The node may have been forgotten after it was authenticated, when there was no connection to end yet.
+      // The operator may have forgotten the node after its authentication, when it had no connection to end yet.
       if (isLeader && peer.isMaster !== true) this.#endIfForgotten(transport, peer);
     });
   }

@@ -4,7 +4,7 @@ import type { Transport } from '../protocol/transport.js';
 
 type Knowledge = Pick<Leadership, 'leader' | 'masters'>;
 
-/** The message and the leader. `leader` null: nobody leads, as far as this master knows. */
+/** The message and the leader. `leader` null: this master knows of no leader. */
 export function elsewhere(leadership: Pick<Leadership, 'leader'> | undefined): {
   readonly error: string;
   readonly leader: MasterPeer | null;

@@ -1,14 +1,14 @@
 /**
  * Decides when the feeds of all nodes send, and when reports are acknowledged. A message costs about as much as ten
  * changes in it: encryption, system calls, the node's report on it and its acknowledgement. So after many messages at
- * once the feeds rest for a while, and the changes of that time travel together. A master that sends little never
- * waits.
+ * once the feeds pause for a while, and the changes of that time travel together. A master that sends few messages
+ * never waits.
  */
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 
 /**
- * How long the feeds rest for each message that they have sent. A rest below LEAST_REST_MS is left out, because timers
- * are no finer.
+ * How long the feeds pause for each message that they have sent. A pause below LEAST_REST_MS is left out, because
+ * timers are not that precise.
  */
 const REST_MS = 0.5;
 const LEAST_REST_MS = 1;
@@ -30,7 +30,7 @@ export class FeedPace {
     this.#waiting = [];
   }
 
-  /** Queues `send`. It runs in a microtask, or after the present pause between batches. */
+  /** Queues `send`, which runs in a microtask, or after the present pause between batches. */
   add(send: () => void): void {
     this.#waiting.push(send);
     if (this.#isDue || this.#rest !== undefined) return;

@@ -1,12 +1,12 @@
 /**
- * Notes whether an instance was ever ready with its present content. An instance that never was may take a mended
- * content at its next start, because nobody has used it. Pure.
+ * Notes whether an instance was ever ready with its present content. An instance that was never ready may take a
+ * repaired content at its next start, because nobody has used the instance. Pure.
  */
 import type { InstanceStatus } from '../../model/instance.js';
 
 /**
- * An instance that has no readiness check counts as ready after being up for this long: many a broken command is up for
- * a moment.
+ * How long an instance without a readiness check must be up to count as ready. Many broken commands run for a moment
+ * before they end.
  */
 export const READY_AFTER_MS = 60_000;
 

@@ -66,7 +66,7 @@ export class Hub {
    * not sent their hello yet.
    */
   readonly #transports = new Map<Transport, Peer | undefined>();
-  /** The writes under way of what nodes said. */
+  /** The writes under way of the nodes' messages. */
   readonly #recording = new Set<Promise<void>>();
   /** Instances whose records were set aside at their last change. */
   readonly #unreadable = new Set<string>();
@@ -123,7 +123,10 @@ export class Hub {
     if (nodeId !== undefined) this.#sessions.get(nodeId)?.feed.touch(id);
   }
 
-  /** Feeds the nodes that held or will hold the instance. When a record cannot be read, any node may hold it. */
+  /**
+   * Feeds the instance's former and next node. When its record cannot be read, all nodes are fed, because any node may
+   * hold the instance.
+   */
   #instanceChanged(id: string, from: string | undefined, to: string | undefined): void {
     const isUnreadable = this.#options.sources.instances.setAside.has(id);
     if (isUnreadable || this.#unreadable.delete(id)) {
@@ -165,7 +168,7 @@ export class Hub {
     return this.#sessions.has(nodeId);
   }
 
-  /** Ends all connections of a node, also those that wait for its hello. */
+  /** Ends all connections of a node, also connections that have not sent their hello. */
   disconnect(nodeId: string, reason: string): void {
     this.#sessions.get(nodeId)?.transport.close(reason);
     for (const [transport, peer] of this.#transports) if (peer?.nodeId === nodeId) transport.close(reason);
@@ -205,7 +208,7 @@ export class Hub {
     this.#sessions.set(nodeId, session);
     const isCurrent = (): boolean => this.#sessions.get(nodeId) === session;
     const isMaster = nodeId === master.nodeId || peer?.isMaster === true;
-    // The beat comes before the node's reports, which would be marked as lost otherwise.
+    // The beat comes before the node's reports: otherwise these reports would be marked as lost.
     beats.connected(nodeId);
     transport.send({
       type: 'welcome',
@@ -235,7 +238,7 @@ export class Hub {
 
   #objection(hello: MessageOf<'hello'>, peer: Peer | undefined): Objection | undefined {
     const isStale = this.#sessions.get(hello.nodeId)?.isStale;
-    // A stale or silent connection may be half open, with no node at its other end: it does not count.
+    // A stale or silent connection does not count: it may be half open, without a node at its other end.
     const isConnected = isStale === false && this.#options.beats.contact(hello.nodeId).silentMs < SILENT_MS;
     const { clusterName, sources } = this.#options;
     const { instances, line } = sources;
@@ -243,7 +246,7 @@ export class Hub {
   }
 
   /**
-   * Refuses a connection. It logs one line per node and cause, not per try, because the node chooses the rest of the
+   * Refuses a connection. Logs one line per node and cause, not one per try, because the node chooses the remaining
    * text.
    */
   #refuse(
@@ -285,7 +288,7 @@ export class Hub {
     }
   }
 
-  /** Takes a beat. A node that counted as lost is disconnected, so that a new connection brings everything anew. */
+  /** Takes a beat. A node that counted as lost is disconnected, so that a new connection sends everything again. */
   #takeBeat({ nodeId, transport, isStale }: Session): void {
     const { beats } = this.#options;
     beats.beat(nodeId);
@@ -293,7 +296,10 @@ export class Hub {
       transport.close('the node was silent for too long: it starts over');
   }
 
-  /** Tells all connected nodes which masters are up. A node that misses the call is told at its next connection. */
+  /**
+   * Tells all connected nodes which masters are up. A node that misses the message gets the list at its next
+   * connection.
+   */
   tellMasters(): void {
     const { elected } = this.#options;
     if (elected === undefined) return;

@@ -15,8 +15,8 @@ interface LeaderTunnelOptions {
 }
 
 /**
- * Opens a connection to the API of a master that leads. It shows this master's server certificate, which only masters
- * have. Throws what MasterDialer throws.
+ * Opens a connection to the API of a master that leads. Presents this master's server certificate, which only masters
+ * have. Throws the errors of MasterDialer.
  */
 export async function openLeaderTunnel(
   options: LeaderTunnelOptions,
@@ -27,7 +27,7 @@ export async function openLeaderTunnel(
   return dialer.tunnel(fellow, signal);
 }
 
-/** Opens a connection to the desk of a master, which may lead or not, as `openLeaderTunnel` does. */
+/** Opens a connection to the desk of a master, leading or not; otherwise like `openLeaderTunnel`. */
 export async function openMasterDesk(
   options: LeaderTunnelOptions,
   peer: MasterPeer,

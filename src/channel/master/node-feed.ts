@@ -30,8 +30,8 @@ export interface FeedSources {
   /** The line of the store that the mirrors show. */
   readonly line: StoreLine;
   /**
-   * The digest of a template now, or null when there is no such template. Throws the reason when the digest cannot be
-   * had, or not yet.
+   * The present digest of a template, or null when there is no such template. Throws the reason when the digest is not
+   * available, or not yet.
    */
   templateDigest(group: string, name: string, storage: string): Promise<string | null>;
   /** Why a newer digest may come soon; undefined: the digest is the newest. Called after `templateDigest`. */
@@ -61,12 +61,12 @@ export class NodeFeed {
   readonly #options: NodeFeedOptions;
   /** The ids to send again. Their assignments are composed when they are sent. */
   readonly #dirty = new Set<string>();
-  /** The ids that the node was told of. */
+  /** The ids of the instances that the node was told to hold. */
   readonly #told = new Set<string>();
-  /** The id whose assignment is being composed, or is composed but not yet told. */
+  /** The id whose assignment is being composed, or is composed and not sent yet. */
   #composing: string | undefined;
   readonly #sentRevisions = new Set<string>();
-  /** The ids whose revision is not in the mirror yet, by revision. They are sent when its content comes. */
+  /** Ids of instances whose content is not in the mirror yet, by its revision. They are sent when the content comes. */
   readonly #waiting = new Map<string, Set<string>>();
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;
@@ -90,9 +90,10 @@ export class NodeFeed {
     this.#schedule();
   }
 
-  /** Sends an instance again when it, or a part of its assignment, has changed. Cheap; takes any id. */
+  /** Sends an instance again when its record or another part of its assignment has changed. Cheap; takes any id. */
   touch(id: string): void {
-    // Before the start it would make a snapshot of a few instances only, and the node ends what a snapshot leaves out.
+    // Before the start, a touch would cause a snapshot of a few instances only. The node ends the instances that a
+    // snapshot leaves out.
     if (!this.#isStarted || this.#isClosed) return;
     if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
     this.#dirty.add(id);
@@ -111,13 +112,15 @@ export class NodeFeed {
     for (const id of ids ?? []) this.touch(id);
   }
 
-  /** The record, if the instance is placed on this node. */
+  /** The record of the instance; undefined: the instance is not placed on this node. */
   #record(id: string): InstanceRecord | undefined {
     const record = this.#options.sources.instances.get(id)?.value;
     return record?.placement?.nodeId === this.#options.nodeId ? record : undefined;
   }
 
-  /** True when the record is set aside and may belong to this node: the node goes on with what it was told before. */
+  /**
+   * True when the record is set aside and may belong to this node: the node then keeps the last assignment that it got.
+   */
   #isLeftAlone(id: string): boolean {
     const aside = this.#options.sources.instances.setAside.get(id);
     if (aside === undefined) return false;
@@ -156,8 +159,8 @@ export class NodeFeed {
       const revisions: Record<string, Configuration> = {};
       for (const id of ids) {
         this.#composing = id;
-        // The record is read before the digests. A restart may be asked for after a template changed; read later, it
-        // would travel with the digest from before. A record that changes meanwhile is sent again.
+        // Read the record before the digests. If a template changes and then a restart is requested, a later read would
+        // send that restart with the old digest. A record that changes meanwhile is sent again.
         const record = this.#record(id);
         const placed = record?.placement?.templates ?? [];
         const templates = placed.length === 0 ? [] : await this.#templates(placed);
@@ -172,7 +175,8 @@ export class NodeFeed {
           this.#sentRevisions.add(assignment.revision);
           unchanged.push(id);
         } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
-          // A snapshot names the instance even if the node has it, because the node ends what a snapshot leaves out.
+          // A snapshot must name the instance even if the node has it, because the node ends the instances that a
+          // snapshot leaves out.
           this.#told.add(id);
           put.push(assignment);
         }
@@ -230,7 +234,10 @@ export class NodeFeed {
     return resolved;
   }
 
-  /** The digest of a template. A template that cannot be used is reported as missing, with the reason, and logged. */
+  /**
+   * The digest of a template. A template that cannot be used is logged, and the node is told that it is missing and
+   * why.
+   */
   async #digest(
     group: string,
     name: string,
@@ -253,8 +260,8 @@ export class NodeFeed {
   }
 
   /**
-   * Adds the content of the revision if the node lacks it. False: the mirror lacks it too, and the instance is sent
-   * when it comes.
+   * Adds the content of the revision if the node lacks it. Returns false when the mirror lacks the content too; the
+   * instance is sent when the content comes.
    */
   #include(assignment: Assignment, revisions: Record<string, Configuration>): boolean {
     const hash = assignment.revision;
@@ -278,7 +285,7 @@ export function isSameWish(before: InstanceRecord | undefined, after: InstanceRe
   return isSameValue(before.desired, after.desired) && isSameValue(before.placement, after.placement);
 }
 
-/** The reason for an operator. Errors of Drover name the template themselves. */
+/** The problem with a template, in words for the operator. Errors of Drover already name the template. */
 function problemOf(template: string, error: unknown): string {
   return error instanceof DroverError
     ? error.message

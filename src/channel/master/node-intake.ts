@@ -1,6 +1,6 @@
 /**
- * Writes what nodes say of themselves into their records, at each hello and each offer. Condition and cordon have other
- * writers, by the table in controllers/README.md.
+ * Writes the facts that nodes send about themselves into their records, at each hello and each offer. Condition and
+ * cordon have other writers, by the table in controllers/README.md.
  */
 import type { Clock } from '../../loop/clock.js';
 import type { NodeRecord } from '../../model/node.js';
@@ -19,7 +19,7 @@ interface NodeIntakeOptions {
 /** The part of a node's session that its offers need. */
 export interface OfferingSession {
   readonly nodeId: string;
-  /** The newest offer that is not recorded yet. */
+  /** The newest offer that waits to be recorded. */
   offer: NodeRecord['runtimes'] | undefined;
   isRecordingOffer: boolean;
 }
@@ -33,8 +33,8 @@ export class NodeIntake {
 
   /**
    * Records a hello; condition and cordon stay. A record that is set aside is written anew, with its cordon and drain
-   * if they can be read. A node whose connection has ended or been replaced gets no new record, because it may have
-   * been forgotten. `isMaster`: the node is a master too. Throws the errors of the store.
+   * if these are readable. No new record is written once the node's connection has ended or was replaced, because the
+   * operator may have forgotten the node. `isMaster`: the node is a master too. Throws the errors of the store.
    */
   async takeHello(
     hello: MessageOf<'hello'>,
@@ -60,8 +60,8 @@ export class NodeIntake {
   }
 
   /**
-   * Records the newest offer of a connection, one write at a time, however fast the node offers. It logs a refusal of
-   * the store; the next hello brings the offer again.
+   * Records the newest offer of a connection, one write at a time, however fast the node sends offers. Logs a refusal
+   * of the store; the next hello brings the offer again.
    */
   async takeOffer(session: OfferingSession, offer: NodeRecord['runtimes']): Promise<void> {
     const { nodes, logger } = this.#options;

@@ -5,11 +5,11 @@ import type { Peer } from '../trust/members.js';
 
 /** Why a connection is refused. */
 export interface Objection {
-  /** A fixed text, such as `other cluster`. The log folds refusals by it. */
+  /** A fixed text, such as `other cluster`. The log folds refusals with equal causes. */
   readonly cause: string;
   /** The reason in words, for the node and for the log. */
   readonly reason: string;
-  /** True when the refusal does not end by itself: a person must change something. */
+  /** True when waiting does not help: the operator must change something. */
   readonly isFinal: boolean;
   /** True when the node knows more than this master: another master may lead. */
   readonly isBehind?: true;
@@ -23,7 +23,7 @@ interface HelloFacts {
   readonly revision: number;
   /** The line of the master's store. */
   readonly line: StoreLine;
-  /** True when a node of this name has a live connection. */
+  /** True when another live connection already has this node's name. */
   readonly isConnected: boolean;
 }
 
@@ -47,7 +47,7 @@ export function objectionTo(
     return {
       cause: 'protocol',
       reason: `this master speaks protocol ${PROTOCOL_VERSION}, the node ${nodeId} speaks ${protocol}: run the same Drover version on both`,
-      // During an upgrade the master may be upgraded after the node.
+      // During an upgrade, the node may be upgraded before the master.
       isFinal: false,
     };
   if (wanted !== clusterName)
@@ -56,7 +56,7 @@ export function objectionTo(
       reason: `this master's cluster is ${clusterName}, the node ${nodeId} asks for ${wanted}: check clusterName in config.json`,
       isFinal: true,
     };
-  // A restored store may have passed the node's revision by other changes, so only the common part of the line counts.
+  // After a restore, the node's revision may stand for other changes, so only the common part of the line counts.
   if (seen > Math.min(revision, lastInCommon(line, seenLine)))
     // The node may still run instances that the restored store has lost. A snapshot would end them.
     return {

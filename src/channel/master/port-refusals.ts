@@ -1,7 +1,7 @@
 /**
- * Reports what the cluster port turned away: in the log and, for joins, in the audit trail. Strangers can cause any
- * number of refusals, so equal refusals of one address are folded, and the refusals of all addresses together are
- * limited.
+ * Reports the connections and requests that the cluster port refused: in the log and, for joins, in the audit trail.
+ * Strangers can cause any number of refusals, so equal refusals of one address are folded, and the refusals of all
+ * addresses together are limited.
  */
 import { addressBlockOf } from '../../loop/address-block.js';
 import type { Clock } from '../../loop/clock.js';
@@ -10,12 +10,15 @@ import type { AuditTrail } from '../../model/audit.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { Repeats } from '../../telemetry/repeats.js';
 
-/** Enough for any honest mistake. However many strangers knock, the trail and the log keep other entries for months. */
+/**
+ * The limit for refusals of strangers: enough for any honest mistake, and so few that the trail and the log keep other
+ * entries for months.
+ */
 const LIMIT = { burst: 100, refillMs: 600_000 };
 const LEFT_OUT = 'further refusals are left out until they pause';
 
 export interface PortRefusal {
-  /** A fixed text of our own, never a text that a peer wrote. */
+  /** A fixed text of Drover, never a text that a peer wrote. */
   readonly cause: string;
   readonly message: string;
   readonly address: string | undefined;

@@ -26,7 +26,7 @@ interface StatusIntakeOptions {
 
 export class StatusIntake {
   readonly #options: StatusIntakeOptions;
-  /** The newest report of each node and instance that is not written yet. */
+  /** The newest unwritten report of each node and instance. */
   readonly #latest = new Map<string, Report>();
 
   constructor(options: StatusIntakeOptions) {
@@ -34,14 +34,14 @@ export class StatusIntake {
   }
 
   /**
-   * Writes reports. Resolves when each is durable or known to be void; only then may the wrapper be acknowledged. A
-   * later report replaces one that waits, and is written after one whose write has begun.
+   * Writes reports. Resolves when each report is durable or known to be void; only then may the hub acknowledge them. A
+   * later report replaces a waiting report, and follows a report whose write has begun.
    */
   async take(nodeId: string, reports: readonly Report[]): Promise<void> {
     await Promise.all(reports.map((report) => this.#takeOne(nodeId, report)));
   }
 
-  /** The reports of a failed `take` that no later report has replaced. */
+  /** The reports of a failed `take` that are still the newest of their instances. */
   stillNews(nodeId: string, reports: readonly Report[]): Report[] {
     return reports.filter((report) => this.#latest.get(keyOf(nodeId, report)) === report);
   }
@@ -51,11 +51,10 @@ export class StatusIntake {
     const key = keyOf(nodeId, report);
     this.#latest.set(key, report);
     let before: InstanceRecord | undefined;
-    // Told before the record is written, because placement acts on the change of the record.
+    // Report the busy port before the record is written, because placement acts on the change of the record.
     if (report.busyPort !== null && records.mirror.get(report.id)?.value.placement?.nodeId === nodeId)
       onBusyPort(nodeId, report.busyPort, report.busyProtocol ?? null);
-    // `modify` runs one write of a record after the other: until an earlier report is durable, the record does not show
-    // what changes.
+    // `modify` writes one change of a record after the other, so `record` holds every earlier report that is durable.
     const after = await modify(records, report.id, (record) => {
       if (record.placement?.nodeId !== nodeId || this.#latest.get(key) !== report) return undefined;
       before = record;
@@ -77,7 +76,7 @@ export class StatusIntake {
     if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
       metrics.countNotReady(before.configurationName);
     if (after.state === before.status.state && after.reason === before.status.reason) return;
-    // At debug level, because the node has logged what it did and why.
+    // At debug level, because the node has already logged the event and its reason.
     logger.debug(
       {
         instance: before.id,
@@ -97,8 +96,8 @@ function keyOf(nodeId: string, report: Report): string {
 }
 
 /**
- * The status after a report; undefined when nothing changes. Players and tps, which apps PUT, stay as long as the
- * process that said them runs.
+ * The status after a report; undefined when nothing changes. The players and tps that an app PUT stay while the app's
+ * process runs.
  */
 function nextStatus(
   record: InstanceRecord,
@@ -111,7 +110,7 @@ function nextStatus(
   const isEnding =
     record.desired.goal === 'stop' && before.state === 'STOPPED' && report.reason === 'stopping';
   const isSelfReported = saysItIsReady(before, report);
-  // An app that reported itself ONLINE stays ONLINE while it is stopped, whatever its node waited for.
+  // An app that reported itself ONLINE stays ONLINE while it is being stopped, even if its node never saw it ready.
   const isStillUp = report.reason === 'stopping' && before.state === 'ONLINE' && before.pid === report.pid;
   const { pid: _pid, gone: _gone, endedAt, awaitsReport, awaitsRestart, ...common } = before;
   const process =
@@ -119,7 +118,7 @@ function nextStatus(
       ? { pid: null, gone: report.gone, ...(endedAt !== undefined && { endedAt }) }
       : { pid: report.pid, gone: false as const };
   const isRestarted = awaitsRestart === true && report.restartToken >= record.desired.restartToken;
-  // The report of the end may be replaced by the report of the restart, so the next process clears these fields too.
+  // The report of a restart may replace the report of the end, so a new process also clears these fields.
   const isOver = report.pid === null || (before.pid !== null && report.pid !== before.pid);
   const after: InstanceStatus = {
     ...common,
@@ -141,14 +140,17 @@ function nextStatus(
   return awaitsReport === true || isRestarted ? after : undefined;
 }
 
-/** True when the app has reported itself ONLINE. A node that still waits for readiness does not take that back. */
+/**
+ * True when the app has reported itself ONLINE, and the node's report only says that the node still waits for
+ * readiness.
+ */
 function saysItIsReady(before: InstanceStatus, report: Report): boolean {
   const isWaiting = report.pid !== null && (report.reason === 'starting' || report.reason === 'not-ready');
   const isSameRun = (before.pid === null || before.pid === report.pid) && before.restarts === report.restarts;
   return isWaiting && before.state === 'ONLINE' && before.reason === 'reported' && isSameRun;
 }
 
-/** True for a report on a former request or port. The node reports again when it knows the present request. */
+/** True when a report concerns a former request or port. The node reports again when it knows the present request. */
 function isOutdated({ desired, placement }: InstanceRecord, report: Report): boolean {
   // Ignore a STOPPED that is older than the latest start: otherwise placement could move an instance that this node is
   // starting.

@@ -9,16 +9,16 @@ import type { Transport } from '../protocol/transport.js';
 import type { FeedPace } from './feed-pace.js';
 import type { StatusIntake } from './status-intake.js';
 
-/** How many bytes of reports of one node may wait to be recorded. Twenty thousand usual reports take a fifth of it. */
+/** How many bytes of one node's reports may wait to be recorded. Twenty thousand usual reports take a fifth of that. */
 const MOST_UNRECORDED_BYTES = 32 * 1024 * 1024;
-/** The memory that a report takes beside its message. */
+/** The memory that a report takes in addition to its message. */
 const REPORT_BYTES = 256;
 /** The time between two tries to record reports when the store cannot write. */
 const RECORD_RETRY_MS = 1000;
 
 interface StatusMessagesOptions {
   readonly intake: StatusIntake;
-  /** Decides when acknowledgements are sent: together with the feed, so that both travel as one. */
+  /** Decides when acknowledgements are sent: together with the feed, so that both travel in one packet. */
   readonly pace: FeedPace;
   readonly logger: Logger;
   readonly clock: Clock;
@@ -38,14 +38,14 @@ export interface ReportingSession {
 
 export class StatusMessages {
   readonly #options: StatusMessagesOptions;
-  /** By node, the approximate memory of the reports that are not recorded yet. It outlives the node's connection. */
+  /** The approximate memory of each node's unrecorded reports, by node. The entry outlives the node's connection. */
   readonly #unrecordedBytes = new Map<string, number>();
 
   constructor(options: StatusMessagesOptions) {
     this.#options = options;
   }
 
-  /** Takes a message. A message out of turn is refused: an old report would be taken for the newest. */
+  /** Takes a message. Refuses a message out of order, because an old report would count as the newest. */
   take(session: ReportingSession, { sequence, reports }: MessageOf<'status'>): void {
     if (sequence <= session.reportSequence) return;
     if (sequence > session.reportSequence + 1) {
@@ -80,7 +80,7 @@ export class StatusMessages {
         (error: unknown) => {
           if (!transport.isOpen) return forget();
           logger.error({ err: error, node: nodeId }, 'reports could not be recorded; trying again');
-          // The reports count until then: reports that fail at once would pile up otherwise.
+          // The reports keep counting as unrecorded until the retry. Otherwise reports that fail at once would pile up.
           clock.setTimer(RECORD_RETRY_MS, () => {
             forget();
             if (transport.isOpen) this.#record(session, sequence, intake.stillNews(nodeId, reports));

@@ -1,4 +1,4 @@
-/** The list of masters in the form for nodes. */
+/** The list of masters in the form that nodes get. */
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { BOUNDS } from '../protocol/messages.js';
 

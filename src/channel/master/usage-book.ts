@@ -5,10 +5,10 @@
 import type { InstanceUsage, UsageSample } from '../../model/run/instance-usage.js';
 import { usageLabels } from '../../telemetry/usage-exposition.js';
 
-/** A measured instance, with the labels of its metrics, so that a scrape of thousands looks up no record. */
+/** A measured instance with the labels of its metrics, so that a scrape of thousands of instances reads no records. */
 export interface MeasuredInstance {
   readonly configuration: string;
-  /** Made once: the next samples of the instance have the same labels. */
+  /** The labels of the metrics, made once for all samples of the instance. */
   readonly labels: string;
   readonly used: InstanceUsage;
 }
@@ -24,8 +24,8 @@ export class UsageBook {
   readonly #nodes = new Map<string, Map<string, MeasuredInstance>>();
 
   /**
-   * Takes everything that a node measured. `configurationOf` answers with the configuration of an instance that is
-   * placed on that node, and with undefined for any other instance and for one that is being removed.
+   * Takes everything that a node measured. `configurationOf` returns the configuration of an instance that is placed on
+   * that node. It returns undefined for any other instance, and for an instance that is being removed.
    */
   take(
     nodeId: string,
@@ -50,7 +50,7 @@ export class UsageBook {
     }
   }
 
-  /** Drops an instance that is gone from the node, or is being removed. */
+  /** Drops an instance that has left the node, or is being removed. */
   drop(nodeId: string, id: string): void {
     if (this.#nodes.get(nodeId)?.delete(id) !== true) return;
     for (const listener of this.#listeners) listener.gone(id, nodeId);
@@ -62,7 +62,7 @@ export class UsageBook {
     for (const listener of this.#listeners) for (const id of before?.keys() ?? []) listener.gone(id, nodeId);
   }
 
-  /** Tells the listener what is measured now, then each change. Returns the function that unsubscribes. */
+  /** Calls the listener with the present usage, then with each change. Returns the function that unsubscribes. */
   follow(listener: UsageListener): () => void {
     for (const [nodeId, measured] of this.#nodes)
       for (const [id, instance] of measured) listener.measured(id, nodeId, instance);
@@ -78,7 +78,10 @@ export class UsageBook {
     for (const { used } of this.#nodes.get(nodeId)?.values() ?? []) yield used;
   }
 
-  /** The measured instances of the nodes in the book now. A node that connects again meanwhile comes only once. */
+  /**
+   * Yields the measured instances of the nodes that are in the book now. A node that reconnects meanwhile is yielded
+   * only once.
+   */
   *all(): Generator<MeasuredInstance> {
     for (const measured of [...this.#nodes.values()]) yield* measured.values();
   }

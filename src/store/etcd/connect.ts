@@ -34,7 +34,7 @@ export async function connectEtcd({ settings, root, clock }: ConnectOptions): Pr
 }
 
 /**
- * Checks the files at once: Node silently accepts a text that is no authority, and finds a wrong certificate or key
+ * Checks the files at once: Node silently accepts a text that is no authority, and notices a wrong certificate or key
  * only when it connects.
  */
 function checkCertificates(tls: {

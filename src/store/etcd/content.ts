@@ -23,7 +23,7 @@ export interface Written {
   readonly summaryRevision: number;
 }
 
-/** The content of a snapshot. Throws DRV_STORE_CORRUPT when anything that was written is missing, or cannot be read. */
+/** The content of a snapshot. Throws DRV_STORE_CORRUPT when a written record is missing or cannot be read. */
 export function contentOf(snapshot: Snapshot, keys: StoreKeys): Content {
   const entries = new Map<string, Entry>();
   let summary: Content['summary'] = { revision: 0, entries: 0 };

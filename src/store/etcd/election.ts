@@ -1,7 +1,7 @@
 /**
- * Follows the shared state of several masters in etcd, stands for leader when it is told to, and holds the term that it
- * wins. Only the stream of changes counts: a master leads when it reads its own name in the leader key. All earlier
- * writes come earlier in the stream, so the master then has the whole state.
+ * Follows the shared state of several masters in etcd, becomes a candidate for leader when `campaign` is called, and
+ * holds the term that it wins. Only the stream of changes counts: a master leads when it reads its own name in the
+ * leader key. All earlier writes come earlier in the stream, so the master then has the whole state.
  *
  *   following --key is free, campaign--> claiming --own name read--> leading --lease over, handed over--> following
  */
@@ -31,11 +31,11 @@ interface ElectionOptions {
   readonly logger?: Logger | undefined;
   /** Called with each failure of etcd. Throws when waiting is of no use. */
   readonly onFailure: (error: EtcdError) => void;
-  /** Called with a line for a person when another master leads. Default: the line goes to the log. */
+  /** Called with a line for the operator when another master leads. Default: the line is logged. */
   readonly onWait?: ((line: string) => void) | undefined;
 }
 
-/** The state of the leader key while somebody holds it. */
+/** The state of the leader key while a master holds it. */
 interface Held {
   /** The number of the holder's term. */
   readonly epoch: number;
@@ -54,12 +54,12 @@ export class Election {
   readonly #options: ElectionOptions;
   readonly #stopping = new AbortController();
   readonly #listeners = new Set<() => void>();
-  /** Names this master's next term in the leader key. */
+  /** The name of this master's next term in the leader key. */
   #session = randomUUID();
   #held: Held | undefined;
   #latest = 0;
   #campaign: Campaign | undefined;
-  /** The term that this master has won. From its first write on this master leads in it, and it is also `#term`. */
+  /** The term that this master has won. The term's first write makes this master lead, and sets `#term`. */
   #won: ElectedTerm | undefined;
   #term: ElectedTerm | undefined;
   #claiming: Promise<void> | undefined;
@@ -70,7 +70,7 @@ export class Election {
     options.lease.onOver(() => this.#won?.end('its lease is over'));
   }
 
-  /** The holder of the leader key; undefined: nobody. While etcd is silent, the last known holder. */
+  /** The holder of the leader key; undefined: nobody holds it. While etcd is silent, the last known holder. */
   get held(): Held | undefined {
     return this.#held;
   }
@@ -80,7 +80,7 @@ export class Election {
     return this.#latest;
   }
 
-  /** False while etcd does not answer: then `held` and `latest` may be out of date. */
+  /** False while etcd does not answer: `held` and `latest` may then be out of date. */
   get isInTouch(): boolean {
     return this.#options.lease.isCurrent;
   }
@@ -96,7 +96,9 @@ export class Election {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Follows etcd from a snapshot that the store has taken. `onEnd` gets the error when this fails before `stop`. */
+  /**
+   * Follows etcd from a snapshot that the store has taken. When following fails before `stop`, `onEnd` gets the error.
+   */
   start(snapshot: RangeNews & { readonly kind: 'snapshot' }, onEnd: (error: unknown) => void): void {
     this.#options.lease.start();
     this.#note(snapshot);
@@ -107,8 +109,8 @@ export class Election {
   }
 
   /**
-   * Stands for leader until this master leads. Only one campaign at a time, after all work of the last term has ended.
-   * Throws DRV_STORE_CLOSED when the election stops.
+   * Makes this master a candidate until it leads. Only one campaign at a time, after all work of the last term has
+   * ended. Throws DRV_STORE_CLOSED when the election stops.
    */
   campaign(): Promise<Leading> {
     return new Promise((resolve, reject) => {
@@ -118,7 +120,7 @@ export class Election {
     });
   }
 
-  /** Gives up the term, so that another master leads at once, and stands no more. Idempotent; does not throw. */
+  /** Gives up the term, so that another master leads at once, and ends the candidacy. Idempotent; does not throw. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     this.#campaign?.lose(closed());
@@ -138,7 +140,7 @@ export class Election {
     }
   }
 
-  /** Follows until this master reads that it leads; undefined: the election stops. */
+  /** Follows until this master reads its own name in the leader key; undefined: the election stops. */
   async #follow(from: number): Promise<ElectedTerm | undefined> {
     const { etcd, keys, clock, onFailure, store, lease } = this.#options;
     const { signal } = this.#stopping;
@@ -154,7 +156,7 @@ export class Election {
     return undefined;
   }
 
-  /** Leads until the term ends. Resolves with the revision of etcd up to which the store has all writes. */
+  /** Leads until the term ends. Resolves with the etcd revision up to which the store has all writes. */
   async #lead(term: ElectedTerm): Promise<number> {
     const { store, lease, etcd, keys, logger } = this.#options;
     const writer = new TermWriter({ etcd, keys, term, summaryRevision: store.etcdRevision });
@@ -237,7 +239,7 @@ export class Election {
     });
   }
 
-  /** Asks for the leader key until the stream shows a holder. */
+  /** Tries to get the leader key until the stream shows a holder. */
   async #claim(): Promise<void> {
     const { clock, lease, logger } = this.#options;
     const { signal } = this.#stopping;

@@ -1,9 +1,9 @@
-/** The errors of calls to etcd. Their main question: may the call have taken effect all the same? */
+/** The errors of calls to etcd. Their main question: may the call have taken effect despite the error? */
 
 /** The codes of gRPC with which etcd refuses a request before it has any effect. */
 const REFUSALS: ReadonlySet<number> = new Set([3, 5, 7, 8, 9, 11, 12, 16]);
 /**
- * The codes of errors that waiting does not heal: invalid (also a wrong password), not permitted, unknown call, not
+ * The codes of errors that waiting does not solve: invalid (also a wrong password), not permitted, unknown call, not
  * authenticated.
  */
 const HOPELESS: ReadonlySet<number> = new Set([3, 7, 12, 16]);
@@ -20,12 +20,14 @@ export class EtcdError extends Error {
     this.code = code;
   }
 
-  /** True: the request changed nothing, and would be refused again. False: nobody knows whether it took effect. */
+  /**
+   * True when the request changed nothing, and would be refused again. False when the request may have taken effect.
+   */
   get isRefusal(): boolean {
     return this.code !== undefined && REFUSALS.has(this.code);
   }
 
-  /** True when etcd refuses this user or knows no such call, so that waiting is of no use. */
+  /** True when etcd refuses this user or does not know the call, so that waiting is of no use. */
   get isHopeless(): boolean {
     return this.code !== undefined && HOPELESS.has(this.code);
   }
@@ -37,7 +39,7 @@ export class EtcdError extends Error {
     return this.code === RESOURCE_EXHAUSTED && this.message.includes('space exceeded');
   }
 
-  /** True when the token has expired, or this member does not know it. */
+  /** True when the token has expired, or this member does not know the token. */
   get isTokenOver(): boolean {
     return (
       this.code === UNAUTHENTICATED ||
@@ -47,8 +49,8 @@ export class EtcdError extends Error {
 }
 
 /**
- * Thrown when etcd has compacted the requested revisions, or was set back to a time before them. The caller lists
- * again.
+ * Thrown when etcd has compacted the requested revisions, or was restored to an earlier revision. The caller then reads
+ * a new snapshot.
  */
 export class CompactedError extends Error {
   override readonly name = 'CompactedError';

@@ -8,8 +8,8 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { Entry } from '../store.js';
 
 /**
- * The size from which a value is deflated. A request to etcd has a greatest size, 1.5 MiB by default, and a file of 1
- * MiB is stored in two records at once.
+ * The size from which a value is deflated. Requests to etcd have a size limit, 1.5 MiB by default, and a file of 1 MiB
+ * is stored in two records at once.
  */
 const DEFLATED_FROM_BYTES = 32 * 1024;
 const DEFLATED = 'z'.charCodeAt(0);
@@ -21,7 +21,7 @@ const summarySchema = z.object({
   /** The revision of the last transaction. */
   revision: z.int().min(0),
   entries: z.int().min(0),
-  /** The session and the number of the last write. They tell whether a write without an answer took effect. */
+  /** The session and the number of the last write, which tell whether a write without an answer took effect. */
   session: z.string(),
   write: z.int().min(0),
 });
@@ -58,7 +58,7 @@ export function decodeSummary(value: Buffer): Summary {
   throw new DroverError('DRV_STORE_CORRUPT', 'its summary is of a format that this version does not know');
 }
 
-/** The summary; undefined: a newer version wrote the value, or something other than Drover. */
+/** The summary; undefined: a newer version of Drover wrote the value, or something other than Drover did. */
 export function summaryOf(value: Buffer): Summary | undefined {
   try {
     return summarySchema.safeParse(JSON.parse(value.toString())).data;

@@ -1,7 +1,7 @@
 /**
- * The store of a master on etcd. Memory holds all entries too, so that reads never wait for etcd, and go on while it is
- * away. While this master leads, its own writes change memory; otherwise the writes of other masters do (`Election`). A
- * write waits a little for a silent etcd, and then fails with DRV_STORE_UNAVAILABLE.
+ * The store of a master on etcd. Memory holds all entries too, so that reads never wait for etcd, and go on while etcd
+ * is away. While this master leads, its own writes change memory; otherwise the writes of other masters do
+ * (`Election`). A write waits a little for a silent etcd, and then fails with DRV_STORE_UNAVAILABLE.
  */
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -21,11 +21,11 @@ import type { StoreKeys } from './leader-key.js';
 import type { ElectedTerm } from './term.js';
 import type { NumberedWrite, TermWriter } from './term-writer.js';
 
-/** How long a write waits for an etcd that does not answer, for example while it elects its own leader. */
+/** How long a write waits for an etcd that does not answer, for example because etcd elects its own leader. */
 const PATIENCE_MS = 5000;
 const AGAIN_AFTER_MS = 50;
 const REFUSED_AGAIN_AFTER_MS = 1000;
-/** The most bytes of several transactions in one request; etcd takes 1.5 MiB by default. */
+/** The size limit for several transactions in one request; etcd takes 1.5 MiB by default. */
 const GROUP_BYTES = 512 * 1024;
 const MAY_BE_DONE = 'what was asked for may have been done: look, then try again';
 
@@ -33,7 +33,7 @@ interface EtcdStoreOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
   readonly table: KeyTable;
-  /** As in `Content`. */
+  /** The mod revision of the summary; 0: there is no summary. */
   readonly summaryRevision: number;
   readonly history: ChangeHistory;
   readonly clock: Clock;
@@ -55,7 +55,7 @@ export class EtcdStore extends EmbeddedStore {
   /** The present term; undefined: this master follows. */
   #leading: Leading | undefined;
   #etcdRevision: number;
-  /** The reason why nothing can be written now; undefined: writes are taken. */
+  /** Why writes are refused now; undefined: writes are accepted. */
   #hindrance: string | undefined;
   #recovering: Promise<void> | undefined;
 
@@ -70,7 +70,7 @@ export class EtcdStore extends EmbeddedStore {
     return this.#leading?.writer.revision ?? this.#etcdRevision;
   }
 
-  /** The number from which the numbers of terms are counted. */
+  /** The base number: the numbers of terms are counted from here. */
   get epochBase(): number {
     return epochBaseOf(this.table.get(EPOCH_BASE)?.value);
   }
@@ -91,7 +91,7 @@ export class EtcdStore extends EmbeddedStore {
     this.#leading = leading;
   }
 
-  /** Called when the term has ended. Resolves when no write of it is under way any more. Idempotent. */
+  /** Called when the term has ended. Resolves when none of the term's writes is under way. Idempotent. */
   async leave(): Promise<void> {
     await this.untilWritten();
     await this.#recovering;
@@ -105,7 +105,7 @@ export class EtcdStore extends EmbeddedStore {
     if (this.#hindrance !== undefined) throw this.#unavailable();
   }
 
-  /** How many of the waiting transactions fit into one transaction of etcd. */
+  /** How many of the waiting transactions fit into one etcd transaction. */
   protected override sizeOfGroup(waiting: readonly { readonly accepted: Accepted }[]): number {
     let operations = 0;
     let bytes = 0;
@@ -150,7 +150,10 @@ export class EtcdStore extends EmbeddedStore {
     this.#etcdRevision = summaryRevision;
   }
 
-  /** Tries until the term or the time is over. Undefined: the write is done. Throws errors that are not etcd's. */
+  /**
+   * Repeats `commit` until the term or the time is over. Resolves with undefined when the write is done. Throws errors
+   * that are not etcd's.
+   */
   async #tryUntil(
     endAt: number,
     term: ElectedTerm,
@@ -179,9 +182,8 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   /**
-   * Finds out whether `write` took effect, however long that takes. Its callers have their answer already. An empty
-   * write in its place settles the question: when the empty write takes effect, `write` never will; otherwise `write`
-   * did.
+   * Finds out whether `write` took effect, however long that takes; its callers already have their answers. An empty
+   * write replaces `write`: if the empty write takes effect, `write` never will; otherwise `write` did.
    */
   async #recover({ term, writer }: Leading, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
     const { clock, logger } = this.#options;
@@ -195,7 +197,7 @@ export class EtcdStore extends EmbeddedStore {
         });
         if (failure === undefined) {
           if (taken === write.number) this.settleLate(group);
-          // Let the mirrors see late writes before anybody decides on them.
+          // Let the mirrors see late writes before any part decides on them.
           await new Promise<void>((resolve) => clock.nextTurn(resolve));
           this.#hindrance = undefined;
           logger?.info('the state can be written again');
@@ -205,7 +207,7 @@ export class EtcdStore extends EmbeddedStore {
         await pause(clock, REFUSED_AGAIN_AFTER_MS, signal);
       }
     } catch (error) {
-      // The term is over; from now on `checkWritable` throws.
+      // The term is over, so `checkWritable` throws from now on.
       if (!DroverError.is(error, 'DRV_NOT_LEADER')) throw error;
     }
   }
@@ -239,7 +241,7 @@ export class EtcdStore extends EmbeddedStore {
   }
 }
 
-/** Adds to the error of an ended term that the write may be done. The next leader has it then. */
+/** Adds to the error of an ended term that the write may have taken effect: the next leader then has it. */
 function mayBeDone(error: unknown): unknown {
   return error instanceof DroverError
     ? new DroverError(error.code, `${error.message}; ${MAY_BE_DONE}`, { cause: error })

@@ -9,7 +9,7 @@ export interface KeyValue {
   readonly value: Buffer;
   /** The revision at which the key was created. */
   readonly createRevision: number;
-  /** The revision of its last change. */
+  /** The revision of the key's last change. */
   readonly modRevision: number;
 }
 
@@ -19,7 +19,7 @@ export interface RangeRequest {
   readonly end?: string;
   /** The most keys in an answer; absent: all. */
   readonly limit?: number;
-  /** The revision to read at; absent: the newest, agreed on by the cluster's members. */
+  /** The revision to read at; absent: the newest revision that the cluster's members agree on. */
   readonly revision?: number;
 }
 
@@ -27,7 +27,7 @@ export interface RangeAnswer {
   readonly entries: readonly KeyValue[];
   /** True when the range has more keys than `limit`. */
   readonly hasMore: boolean;
-  /** The revision of the cluster when it answered. */
+  /** The revision of the cluster at the time of its answer. */
   readonly revision: number;
 }
 
@@ -44,7 +44,7 @@ export type KeyChange =
   | { readonly do: 'delete'; readonly key: string };
 
 export interface TransactionRequest {
-  /** The conditions. All must hold, or nothing is changed. */
+  /** The conditions. When one of them is not met, nothing is changed. */
   readonly comparisons: readonly Comparison[];
   readonly changes: readonly KeyChange[];
   /** The keys that are read at the same revision when a condition fails. */
@@ -61,7 +61,7 @@ export interface TransactionAnswer {
 
 export interface KeyEvent {
   readonly key: string;
-  /** Undefined: the key was removed. */
+  /** The new value; undefined: the key was removed. */
   readonly value: Buffer | undefined;
   readonly createRevision: number;
   readonly modRevision: number;
@@ -84,13 +84,13 @@ export interface MemberStatus {
 export type Alarm = 'NOSPACE' | 'CORRUPT' | 'UNKNOWN';
 
 export interface CallOptions {
-  /** Default: 5 s. */
+  /** The deadline of the call. Default: 5 s. */
   readonly deadlineMs?: number;
 }
 
 /**
- * One cluster. Every call is tried once, on one endpoint, and ends at its deadline. After a call without an answer the
- * next call goes to another endpoint. All calls throw `EtcdError`, which says whether a write may have taken effect.
+ * One cluster. Every call is tried once, on one endpoint, and ends at its deadline. After a call without an answer, the
+ * next call uses another endpoint. All calls throw `EtcdError`, which says whether a write may have taken effect.
  */
 export interface Etcd {
   /** The endpoints, for messages. */
@@ -99,14 +99,14 @@ export interface Etcd {
   transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer>;
   /** Grants a lease of `seconds` under an id that the caller chose at random. */
   grantLease(id: number, seconds: number, options?: CallOptions): Promise<void>;
-  /** Resolves with the seconds until the lease ends; 0: no lease has this id. */
+  /** Resolves with the seconds until the lease ends; 0: the lease does not exist. */
   renewLease(id: number, options?: CallOptions): Promise<number>;
   /** Ends a lease, and removes its keys. */
   revokeLease(id: number, options?: CallOptions): Promise<void>;
   /**
    * Yields the events of a range from `revision` on, until `signal` aborts. Throws `CompactedError` when etcd no longer
-   * has all of them, or is at an older revision, and `EtcdError` when the stream ended. The caller then asks again from
-   * the last batch that it took.
+   * has all of them, or is at an older revision, and `EtcdError` when the stream ended. The caller then watches again
+   * from its last batch.
    */
   watch(
     range: { readonly key: string; readonly end: string; readonly revision: number },

@@ -8,8 +8,8 @@ import { type Etcd, endOfPrefix, type KeyEvent, type KeyValue } from './etcd.js'
 import { CompactedError, EtcdError } from './etcd-error.js';
 
 /**
- * The first size of a page. Most records have a few hundred bytes and some 1 MiB, so a page's size depends on the bytes
- * of the page before.
+ * The number of keys in the first page. Most records have a few hundred bytes and some 1 MiB, so the size of each later
+ * page depends on the bytes of the page before.
  */
 const FIRST_PAGE_ENTRIES = 64;
 const MOST_PAGE_ENTRIES = 8192;
@@ -37,13 +37,13 @@ interface FollowOptions {
 }
 
 /**
- * Yields a snapshot, then events. `after`: a revision at which the caller has the range already; then the first
- * snapshot is left out. Ends when `signal` aborts. Throws errors that are not etcd's.
+ * Yields a snapshot, then events. `after`: a revision at which the caller already has the range; the first snapshot is
+ * then left out. Ends when `signal` aborts. Throws errors that are not etcd's.
  */
 export async function* followRange(options: FollowOptions, after?: number): AsyncGenerator<RangeNews> {
   const { etcd, prefix, signal } = options;
   const end = endOfPrefix(prefix);
-  // The revision that the consumer has taken, not a revision that etcd only announced.
+  // The last revision that the consumer got. A revision that etcd only announced does not count.
   let revision = after;
   while (!signal.aborted) {
     if (revision === undefined) {
@@ -91,12 +91,12 @@ export async function readRange(etcd: Etcd, prefix: string): Promise<Snapshot> {
         : Math.max(1, limit >> Number(bytes > PAGE_BYTES));
     const last = page.entries.at(-1);
     if (!page.hasMore || last === undefined) return { entries, revision };
-    // Go on after the last key. No key of Drover holds NUL, so no key lies in between.
+    // Go on after the last key. No key of Drover contains NUL, so no key comes in between.
     key = `${last.key}\0`;
   }
 }
 
-/** Asks until etcd answers; undefined: `signal` aborted. Throws errors that are not etcd's. */
+/** Repeats the call until etcd answers; undefined: `signal` aborted. Throws errors that are not etcd's. */
 export async function untilAnswered<T>(
   options: Omit<FollowOptions, 'prefix' | 'etcd'>,
   ask: () => Promise<T>,

@@ -15,10 +15,10 @@ const peerSchema = z.object({
 export type MasterEntry = z.output<typeof peerSchema>;
 
 const holderSchema = peerSchema.extend({
-  /** An id chosen at random for each term that a master stands for. */
+  /** A random id, new for each term for which a master is a candidate. */
   session: z.string(),
   lease: z.int(),
-  /** The leader's wall clock when it took the key. */
+  /** The leader's wall clock when the leader got the key. */
   since: z.number(),
 });
 

@@ -1,6 +1,6 @@
 /**
- * The lease of a master in etcd, constantly renewed. A key under it says that this master is up; the leader key ends
- * with it too. An ended lease is replaced by a new one.
+ * The lease of a master in etcd, constantly renewed. A key with this lease says that this master is up; the leader key
+ * also ends with the lease. An ended lease is replaced by a new one.
  */
 import { randomInt } from 'node:crypto';
 import type { Clock } from '../../loop/clock.js';
@@ -28,7 +28,7 @@ interface LeaseOptions {
 export class Lease {
   readonly #options: LeaseOptions;
   readonly #stopping = new AbortController();
-  /** The id of the lease; undefined: none was granted, or it has ended. */
+  /** The id of the lease; undefined: no lease was granted, or it has ended. */
   #id: number | undefined;
   #currentUntil = -Infinity;
   #onOver: (() => void) | undefined;
@@ -38,12 +38,12 @@ export class Lease {
     this.#options = options;
   }
 
-  /** The id of the present lease; undefined: there is none at the moment. */
+  /** The id of the present lease; undefined: this master has no lease at the moment. */
   get id(): number | undefined {
     return this.#id;
   }
 
-  /** True while the lease certainly holds, and will for a while. False while etcd is silent. */
+  /** True while the lease certainly exists, and will for a while. False while etcd is silent. */
   get isCurrent(): boolean {
     return this.#options.clock.monotonic() < this.#currentUntil;
   }
@@ -57,7 +57,7 @@ export class Lease {
     this.#keeping ??= this.#keep(this.#stopping.signal);
   }
 
-  /** Ends the lease, and with it the keys. Idempotent; does not throw. */
+  /** Ends the lease and thereby its keys. Idempotent; does not throw. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#keeping;
@@ -65,8 +65,7 @@ export class Lease {
   }
 
   /**
-   * Ends the lease; a new lease soon takes its place. When etcd does not answer the lease ends by itself. Does not
-   * throw.
+   * Ends the lease; a new lease soon replaces it. When etcd does not answer, the lease ends by itself. Does not throw.
    */
   async giveUp(): Promise<void> {
     const id = this.#id;

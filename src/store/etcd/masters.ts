@@ -37,7 +37,7 @@ export class Masters {
 
   async #follow(signal: AbortSignal): Promise<void> {
     const { etcd, keys, clock, onChange } = this.#options;
-    // Failures are ignored here, because the election reports them.
+    // No action on failures, because the election reports them.
     const onFailure = (): void => undefined;
     for await (const news of followRange({ etcd, prefix: keys.masters, clock, signal, onFailure })) {
       if (news.kind === 'snapshot') this.#entries.clear();

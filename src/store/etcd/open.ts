@@ -29,13 +29,13 @@ export interface OpenEtcdStoreOptions {
   readonly own: MasterEntry;
   readonly clock: Clock;
   readonly logger?: Logger;
-  /** Called with the reason of a wait, as a line for a person. Default: the line goes to the log. */
+  /** Called with the reason of a wait, as a line for the operator. Default: the line is logged. */
   readonly onWait?: (line: string) => void;
-  /** Called again and again with the reason while the wait goes on, besides `onWait` or the log. */
+  /** Called repeatedly with the reason during a long wait, in addition to `onWait` or the log. */
   readonly onDelay?: (line: string) => void;
   /** Ends the wait for etcd and for the leader. */
   readonly signal: AbortSignal;
-  /** Called at most once, when the state on etcd cannot be followed any more. The process must end. */
+  /** Called at most once, when this process can no longer follow the state on etcd. The process must end. */
   readonly onLost?: (error: DroverError) => void;
   readonly onWrite?: WriteObserver;
   /** How many changes are kept for watchers. */
@@ -49,9 +49,9 @@ export interface Elected {
 }
 
 /**
- * Resolves when this process has read the store. It then follows the store, and stands for leader when told to. Throws
- * DRV_STORE_CLOSED when `signal` aborts, DRV_STORE_UNAVAILABLE when etcd refuses this user, and DRV_STORE_CORRUPT when
- * anything that was written is missing.
+ * Resolves when this process has read the store. It then follows the store, and becomes a candidate when `campaign` is
+ * called. Throws DRV_STORE_CLOSED when `signal` aborts, DRV_STORE_UNAVAILABLE when etcd refuses this user, and
+ * DRV_STORE_CORRUPT when any written record is missing.
  */
 export async function openElected(options: OpenEtcdStoreOptions): Promise<Elected> {
   const { etcd } = options;
@@ -63,7 +63,7 @@ export async function openElected(options: OpenEtcdStoreOptions): Promise<Electe
   }
 }
 
-/** Reads the whole state, whoever leads, and changes nothing. Throws like `openElected`. */
+/** Reads the whole state, whether any master leads or not, and changes nothing. Throws like `openElected`. */
 export async function readEtcd(options: OpenEtcdStoreOptions): Promise<StoreState> {
   const { etcd } = options;
   try {
@@ -92,9 +92,9 @@ export async function openEtcdStore(options: OpenEtcdStoreOptions): Promise<Etcd
 }
 
 /**
- * Writes a whole state, with its revisions, under an empty prefix, for the next process that opens it. When it is
- * interrupted, no process can open what it leaves. Throws like `openEtcdStore`, and DRV_STORE_CONFLICT when the prefix
- * holds a state.
+ * Writes a whole state, with its revisions, under an empty prefix, for the next process that opens it. When the write
+ * is interrupted, no process can open the incomplete state. Throws like `openEtcdStore`, and DRV_STORE_CONFLICT when
+ * the prefix holds a state.
  */
 export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState): Promise<void> {
   const { etcd, clock, signal } = options;
@@ -175,7 +175,7 @@ function ended(): DroverError {
   );
 }
 
-/** Makes a handler that reports failures of etcd without repeating itself. It throws when waiting is of no use. */
+/** Makes a handler that reports each failure of etcd once. The handler throws when waiting is of no use. */
 function failureLog(
   options: OpenEtcdStoreOptions,
   problem = 'cannot be opened yet',
@@ -201,10 +201,10 @@ function failureLog(
   };
 }
 
-/** The most bytes of several entries in a request; etcd takes 1.5 MiB at once by default. */
+/** The size limit for a request of several entries; etcd takes 1.5 MiB at once by default. */
 const REQUEST_BYTES = 512 * 1024;
 
-/** The changes of each request. Yields at least one request, which may be empty. */
+/** Groups the changes into requests. Yields at least one request, which may be empty. */
 function* requestsFor(keys: StoreKeys, entries: readonly Entry[]): Generator<KeyChange[]> {
   let changes: KeyChange[] = [];
   let bytes = 0;

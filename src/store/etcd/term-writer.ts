@@ -10,7 +10,7 @@ import type { ElectedTerm } from './term.js';
 
 const WRITE_MS = 2000;
 
-/** A write with its number, so that it may be committed again when no answer came. */
+/** A numbered write. The number makes it safe to commit the write again when no answer came. */
 export interface NumberedWrite {
   readonly number: number;
   readonly changes: readonly KeyChange[];
@@ -37,7 +37,7 @@ export class TermWriter {
     this.#summaryRevision = options.summaryRevision;
   }
 
-  /** etcd's revision up to which this master knows all writes. */
+  /** The etcd revision up to which this master knows all writes. */
   get revision(): number {
     return this.#summaryRevision;
   }
@@ -49,8 +49,9 @@ export class TermWriter {
 
   /**
    * Commits `write`, or finds that it was committed before. `earlier`: the number of a write with unknown outcome that
-   * `write` replaces. Resolves with the number of the write that took effect. Both never do, because both compare the
-   * same revision of the summary. Throws EtcdError (unless it is a refusal the outcome is unknown) and DRV_NOT_LEADER.
+   * `write` replaces. Resolves with the number of the write that took effect. At most one of the two does, because both
+   * compare the same revision of the summary. Throws DRV_NOT_LEADER, and EtcdError: the outcome is then unknown, unless
+   * the error is a refusal.
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
     const { etcd, keys, term } = this.#options;

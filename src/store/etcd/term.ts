@@ -45,7 +45,7 @@ export class ElectedTerm {
     if (this.#end !== undefined) throw this.#end;
   }
 
-  /** Ends the term for good. Returns the error for this and all later writes. Repeatable: the first reason stands. */
+  /** Ends the term for good. Returns the error for this and all later writes. Repeatable; the first reason is kept. */
   end(why: string): DroverError {
     if (this.#end === undefined) {
       this.#end = new DroverError('DRV_NOT_LEADER', `this master does not lead any more: ${why}`);

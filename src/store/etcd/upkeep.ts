@@ -11,11 +11,11 @@ import type { Etcd } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
 
 const LOOK_EVERY_MS = 15_000;
-/** The pause between compactions. By then every reader has long followed the history. */
+/** The pause between compactions: long enough for every reader to have followed the history. */
 const COMPACT_EVERY_MS = 3_600_000;
 /**
- * The growth of the database that causes an earlier compaction. Twice as much is kept, for which the default quota of 2
- * GiB has room.
+ * The growth of the database that causes an early compaction. The history may grow to twice this size, which fits into
+ * the default quota of 2 GiB.
  */
 const COMPACT_FROM_BYTES = 256 * 1024 * 1024;
 
@@ -33,7 +33,7 @@ export class Upkeep {
   readonly #stopping = new AbortController();
   #figures: EtcdFigures | undefined;
   #bytesInUse = 0;
-  /** The fewest bytes in use since the last compaction: etcd frees them over several seconds. */
+  /** The fewest bytes in use since the last compaction: etcd frees compacted bytes over several seconds. */
   #leastBytesInUse = Infinity;
   #running: Promise<void> | undefined;
 
@@ -78,7 +78,7 @@ export class Upkeep {
       await work();
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
-      // A missing answer is reported by the renewal of the lease.
+      // Only refusals are logged here: the renewal of the lease reports a missing answer.
       if (error.isRefusal) this.#log?.warn(what, `etcd cannot be ${what}: ${error.message}`);
     }
   }
@@ -103,7 +103,7 @@ export class Upkeep {
     const { revision } = await etcd.range({ key });
     if (before > 0)
       await etcd.compact(before).catch((error: unknown) => {
-        // A refusal says that something else, such as etcd itself, has compacted further: only other errors are thrown.
+        // A refusal means that something else, such as etcd itself, has compacted further, and so is no failure.
         if (!(error instanceof EtcdError) || !error.isRefusal || error.isHopeless) throw error;
         logger?.debug(`etcd was not compacted: ${error.message}`);
       });

@@ -37,14 +37,14 @@ import { watchEvents } from './watch-stream.js';
 
 const DEADLINE_MS = 5000;
 /**
- * The header that makes a member without contact to the others refuse at once, or end the watch, instead of keeping
- * silent.
+ * The header for members that have lost the others: such a member then refuses at once, or ends the watch, and does not
+ * keep silent.
  */
 const NEEDS_LEADER = { hasleader: 'true' };
 
 interface EtcdUser {
   readonly name: string;
-  /** The file with the password, read for each new token, so that the password may change. */
+  /** The file with the password. It is read for each new token, because the password may change. */
   readonly passwordFile: string;
 }
 
@@ -146,7 +146,10 @@ export class EtcdClient implements Etcd {
     }
   }
 
-  /** Handles an error of a call. True: the token has expired, and the call may be tried with a new token. */
+  /**
+   * Handles the error of a call. Returns true when the token has expired, and the call may be tried again with a new
+   * token.
+   */
   #judge(connection: Connection, error: unknown): boolean {
     if (error instanceof EtcdError && error.isTokenOver && connection.token !== undefined) {
       connection.token = undefined;
@@ -169,7 +172,7 @@ export class EtcdClient implements Etcd {
     return this.#connection;
   }
 
-  /** The headers of a call. All calls share the request for a token; each waits for it at most its own time. */
+  /** The headers of a call. All calls share one request for a token, and no call waits for it longer than `limitMs`. */
   async #headers(connection: Connection, limitMs: number): Promise<Record<string, string>> {
     const { user, clock } = this.#options;
     if (user === undefined) return NEEDS_LEADER;

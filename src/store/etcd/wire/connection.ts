@@ -1,6 +1,6 @@
 /**
- * A single HTTP/2 connection to an endpoint of etcd. It ends by itself when the endpoint does not take the connection,
- * or does not answer pings. A peer that accepts TCP and never answers would hold a call for ever.
+ * A single HTTP/2 connection to an endpoint of etcd. It ends by itself when the endpoint does not accept it or answers
+ * no pings. Otherwise a peer that accepts TCP and never answers would hold a call for ever.
  */
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { SecureContextOptions } from 'node:tls';
@@ -11,7 +11,7 @@ import { type GrpcCall, GrpcStream } from './grpc-stream.js';
 const CONNECT_MS = 2000;
 const PING_EVERY_MS = 1000;
 const PING_ANSWER_MS = 2000;
-/** The size of the receive window, so large that a big answer need not wait until the peer hears of free space. */
+/** The size of the receive window: so large that a big answer need not wait for window updates. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
 interface ConnectionOptions {
@@ -52,7 +52,7 @@ export class Connection {
     return this.#end === undefined && !this.#isRetired && !this.#session.closed;
   }
 
-  /** Asks for a single answer. Throws EtcdError, also when no answer comes within `deadlineMs`. */
+  /** Makes a call with a single answer. Throws EtcdError, also when no answer comes within `deadlineMs`. */
   async call(call: GrpcCall, message: Buffer, deadlineMs: number): Promise<Buffer> {
     const headers = { ...call.headers, 'grpc-timeout': `${deadlineMs}m` };
     const stream = this.#open({ ...call, headers }, this.#calls);
@@ -80,16 +80,19 @@ export class Connection {
     return this.#open(call, this.#streams);
   }
 
-  /** Called when a stream of `open` is over. */
+  /** Called when a stream that `open` returned has ended. */
   forget(stream: GrpcStream): void {
     this.#streams.delete(stream);
   }
 
-  /** Takes no new calls; calls under way go on to their deadlines. Streams end, to go on at another member. */
+  /**
+   * Takes no new calls; calls under way keep their deadlines. Ends the streams, whose callers then go on at another
+   * member.
+   */
   retire(): void {
     if (this.#isRetired) return;
     this.#isRetired = true;
-    // Not while Node reads a frame: see `GrpcStream.end`.
+    // In the next turn, because Node may be reading a frame: see `GrpcStream.end`.
     setImmediate(() => {
       if (!this.#session.closed && !this.#session.destroyed) this.#session.close();
       for (const stream of this.#streams)
@@ -97,13 +100,13 @@ export class Connection {
     });
   }
 
-  /** Ends the connection with all its calls. Idempotent; the first reason stands. */
+  /** Ends the connection with all its calls. Idempotent; the first reason is kept. */
   destroy(reason: string): void {
     if (this.#end !== undefined) return;
     this.#end = new EtcdError(`${this.endpoint}: ${reason}`);
     this.#timer.cancel();
     for (const stream of [...this.#calls, ...this.#streams]) stream.end(this.#end);
-    // Not while Node reads a frame: see `GrpcStream.end`.
+    // In the next turn, because Node may be reading a frame: see `GrpcStream.end`.
     setImmediate(() => this.#session.destroy());
   }
 
@@ -140,7 +143,7 @@ export class Connection {
   }
 }
 
-/** The error's text. Node gives an error without a text when every address of a host refused. */
+/** The text of an error. Node's error has no text when every address of a host refused. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
   return error instanceof Error ? error.message : String(error);

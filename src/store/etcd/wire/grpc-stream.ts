@@ -21,7 +21,7 @@ export class GrpcStream {
   readonly #stream: ClientHttp2Stream;
   #status: { readonly code: number; readonly message: string } | undefined;
 
-  /** Opens the stream. Throws EtcdError when the session takes no stream any more. */
+  /** Opens the stream. Throws EtcdError when the session accepts no more streams. */
   constructor(session: ClientHttp2Session, { path, headers }: GrpcCall) {
     try {
       this.#stream = session.request({
@@ -36,7 +36,7 @@ export class GrpcStream {
     }
     this.#stream.on('response', (received) => this.#takeStatus(received));
     this.#stream.on('trailers', (received) => this.#takeStatus(received));
-    // Ignored here, because `messages` throws the error.
+    // No action here, because `messages` throws the error.
     this.#stream.on('error', () => undefined);
   }
 
@@ -52,14 +52,14 @@ export class GrpcStream {
 
   /** Ends the call in the next turn; `messages` then throws `error`. Idempotent. */
   end(error: EtcdError): void {
-    // An answer may have led here, and then Node is still reading the frame. A reset now can free the stream of that
+    // The call may come from an answer whose frame Node is still reading. A reset now can free the stream of that
     // frame, and Node would write into the freed memory (nodejs/node#64113).
     setImmediate(() => this.#stream.destroy(error));
   }
 
-  /** Yields the answers. Ends when the status is 0. Throws EtcdError for another status, or when none came. */
+  /** Yields the answers. Ends when the status is 0. Throws EtcdError for another status, or for a missing one. */
   async *messages(): AsyncGenerator<Buffer> {
-    // A caller that leaves early calls `end`: the iterator itself would reset the stream at once.
+    // The iterator must not reset the stream at once when a caller leaves early: such a caller calls `end`.
     const chunks: AsyncIterable<Buffer> = this.#stream.iterator({ destroyOnReturn: false });
     let parts: Buffer[] = [];
     let have = 0;
@@ -102,7 +102,7 @@ export class GrpcStream {
   }
 }
 
-/** How many bytes the first message needs, as far as is known yet. */
+/** How many bytes the first message needs, as far as the received bytes tell. */
 function neededFor(bytes: Buffer): number {
   if (bytes.length < PREFIX_BYTES) return PREFIX_BYTES;
   const length = bytes.readUInt32BE(1);

@@ -116,7 +116,7 @@ export interface WatchAnswer {
   readonly isCreated: boolean;
   readonly isCanceled: boolean;
   readonly cancelReason: string;
-  /** The revision up to which the requested events are compacted; 0: they are not. */
+  /** The revision up to which the requested events are compacted; 0: they are not compacted. */
   readonly compactRevision: number;
   /** True when the rest of the revision comes with the next answer. */
   readonly isFragment: boolean;

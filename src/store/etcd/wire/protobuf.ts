@@ -66,7 +66,7 @@ export class MessageWriter {
   }
 }
 
-/** The fields of a message, in order. Throws a RangeError when it is cut off. */
+/** Yields the fields of a message, in order. Throws a RangeError when the message is cut off. */
 export function* fieldsOf(message: Buffer): Generator<Field> {
   const reader = new Reader(message);
   while (!reader.isAtEnd) {

@@ -1,6 +1,6 @@
 /**
- * A watch of etcd on a single stream, until the stream breaks. It joins fragments, and asks a silent watch for a sign
- * of life.
+ * A watch of etcd on a single stream, until the stream breaks. It joins fragments, and requests a sign of life from a
+ * silent etcd.
  */
 import type { Clock, TimerHandle } from '../../../loop/clock.js';
 import type { EventBatch, KeyEvent } from '../etcd.js';
@@ -9,7 +9,7 @@ import type { Connection } from './connection.js';
 import { decodeWatch, encodeProgressRequest, encodeWatch, type WatchAnswer } from './messages.js';
 
 const PATH = '/etcdserverpb.Watch/Watch';
-/** After this silence the watch is asked for a sign of life. After twice as much it is given up. */
+/** After this silence the watch is asked for a sign of life. After twice this silence the watch is given up. */
 const SILENCE_MS = 3000;
 
 interface WatchOptions {
@@ -36,7 +36,7 @@ export async function* watchEvents(
     stream.send(encodeWatch(range).finish());
     let events: KeyEvent[] = [];
     for await (const message of stream.messages()) {
-      // While the caller takes a batch nothing is read, which is no silence of etcd.
+      // While the caller handles a batch, nothing is read, so etcd does not count as silent.
       silence.stop();
       const answer = decodeWatch(message);
       refuseCanceled(answer);
@@ -65,7 +65,7 @@ function refuseCanceled({ isCanceled, compactRevision, cancelReason }: WatchAnsw
   if (isCanceled) throw new EtcdError(`etcd ended the watch: ${cancelReason || 'no reason given'}`);
 }
 
-/** Throws when etcd was set back to a backup: the watch would keep silent until etcd is past its earlier revision. */
+/** Throws when etcd was restored from a backup: the watch would be silent until etcd passes its earlier revision. */
 function refuseOlder({ isCreated, revision }: WatchAnswer, asked: number): void {
   if (isCreated && revision < asked - 1)
     throw new CompactedError(`etcd is at revision ${revision}, older than what was read of it`);
