@@ -7,7 +7,7 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 export interface ContentFacts {
   readonly id: string;
   /**
-   * What the instance needs to get the content in force. `none`: it has that content. `live`: a change without a
+   * The way to the content in force. `none`: it has that content. `live`: a change without a
    * restart. `start`: a start with that content.
    */
   readonly asks: 'none' | 'live' | 'start';

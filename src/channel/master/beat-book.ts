@@ -7,7 +7,7 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { BEAT_EVERY_MS } from '../protocol/messages.js';
 
 const TICK_MS = 500;
-/** The longest time that one tick counts: a later tick means that this process itself stalled. */
+/** The longest time that a single tick counts: a later tick means that this process itself stalled. */
 const MAX_TICK_MS = 1000;
 /**
  * A beat after a longer silence is reported to the listener, because the node may have been declared lost meanwhile.

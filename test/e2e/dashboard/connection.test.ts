@@ -25,7 +25,8 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     const { daemon } = shared;
     daemon.configure('lobby', { command: 'sleep 1000', minimumServiceCount: 1 });
     await daemon.untilOnline('lobby', 1);
-    const dashboard = await shared.open({}, { isServerLost: true });
+    // The daemon answers 503 while it starts, when the page may ask whether its session still stands.
+    const dashboard = await shared.open({}, { isServerLost: true, statuses: [503] });
     await dashboard.signIn(shared.admin);
     const { page } = dashboard;
     await dashboard.show('instances');
