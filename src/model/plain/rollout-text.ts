@@ -14,7 +14,7 @@ export function rolloutText(rollout: ToldRollout): string {
     case 'rolling':
       return `is under way: ${progressText(rollout)}`;
     case 'awaiting-promotion':
-      return `waits for its promotion: ${progressText(rollout)}`;
+      return `waits for promotion: ${progressText(rollout)}`;
     case 'paused':
       return `is paused${paused === null ? '' : ` by ${paused.by}`}: ${progressText(rollout)}`;
     case 'failed':

@@ -23,7 +23,7 @@ describe('a rollout in words', () => {
 
   it.each<[string, Partial<ToldRollout>, string]>([
     ['that goes on', {}, `is under way: ${progress}`],
-    ['whose canaries are good', { state: 'awaiting-promotion' }, `waits for its promotion: ${progress}`],
+    ['whose canaries are good', { state: 'awaiting-promotion' }, `waits for promotion: ${progress}`],
     [
       'that is paused',
       { state: 'paused', paused: { by: 'deploy', at: 1, was: 'rolling' } },
