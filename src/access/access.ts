@@ -136,7 +136,9 @@ export class KeyAccess implements Access {
     return this.#endsAt;
   }
 
-  /** Says whether the key or the session has ended, for a person. */
+  /**
+   * The text that tells a person that this key has expired, or that this session has ended. It does not check the time.
+   */
   get overText(): string {
     return this.session === null ? 'the key has expired' : 'the session has ended';
   }

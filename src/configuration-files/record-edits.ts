@@ -26,7 +26,7 @@ export type RecordEdit =
     }
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
-/** The longest caller's name and reason of a rollback: histories keep both. */
+/** The most characters of a caller's key name, and of the reason for a rollback. Histories keep both. */
 const LONGEST_WORDS = 500;
 
 /** The state that the leader needs to make a transaction of edits. */

@@ -107,8 +107,8 @@ export const storedStatusSchema = z.object({
   /** A restart was asked for, and the node has not yet reported the end of the earlier run. */
   awaitsRestart: z.literal(true).optional(),
   /**
-   * When the instance ended by itself (`hasEndedByItself`), or its last news when something else was asked of it at
-   * rest (`withRest`). Unix milliseconds by the master's clock. Removed when it runs again.
+   * When the instance ended by itself (`hasEndedByItself`). If its goal or state changed while it was at rest: the time
+   * of its last heartbeat (`withRest`). Unix milliseconds by the master's clock. Removed when the instance runs again.
    */
   endedAt: z.number().optional(),
 });

@@ -149,7 +149,7 @@ class Watch implements AsyncIterableIterator<ChangeBatch> {
     return this;
   }
 
-  /** The place of the first change that it has not read. */
+  /** The place of the first change that this watch has not read. */
   get place(): number {
     return this.#place;
   }

@@ -79,7 +79,10 @@ interface Taken {
   readonly waiting: ReadonlySet<string>;
 }
 
-/** The content controller comes first: an instance that it updates is no victim of the rollout any more. */
+/**
+ * Finds the instances that the content controller updates. Computed before the rollout's victims, because an updated
+ * instance is no victim.
+ */
 export function takenOf(instances: readonly PlannedInstance[], ended: Outcome['ended']): Taken {
   const restarted = new Set<string>();
   const taken = new Set<string>();

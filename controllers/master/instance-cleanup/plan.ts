@@ -8,7 +8,10 @@ import type { Plan } from '../../../src/loop/reconciler.js';
 export const MOST_ENDED = 10;
 /** How long ended instances are kept. The newest of each configuration is kept for longer. */
 export const ENDED_KEPT_MS = 24 * 3_600_000;
-/** How often the ages are looked at: ends are known by the wall clock, which may jump. */
+/**
+ * How often the age of ended instances is checked. One long timer would not do: `endedAt` is wall-clock time, which may
+ * jump.
+ */
 const LOOK_AGAIN_MS = 60_000;
 
 /** An instance that ended by itself (`hasEndedByItself`) and is still wanted or stopped. */

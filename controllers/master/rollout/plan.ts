@@ -72,7 +72,10 @@ function recheckOf(facts: RolloutFacts, rollout: RolloutRecord, judged: Judged):
   return Math.max(0, Math.min(...times));
 }
 
-/** True when the rollout resolves the pairs of this instance, so that no other controller does. */
+/**
+ * True while the rollout moves this instance to the new content. Only the rollout then decides which of an original and
+ * its replacement stays.
+ */
 export function isMoving(rollout: RolloutRecord, isUpToDate: boolean): boolean {
   return !isUpToDate && !hasEnded(rollout) && phaseOf(rollout) !== 'failed';
 }

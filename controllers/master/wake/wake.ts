@@ -46,7 +46,10 @@ export interface Change<T> {
 export interface WakeFacts extends StateRecords {
   /** The instances that wait for a node or another port, by `waitingGroupOf`. */
   readonly awaitingPlace: LookupReader<string>;
-  /** The instances that may wait for room on their node for the content in force, by their revision. */
+  /**
+   * Instances that may lack the content in force because their node has no room for it, looked up by the instance's
+   * revision.
+   */
   readonly awaitingContent: LookupReader<string>;
   /** Under `true`: nodes that are being drained; their instances wait for places, too. */
   readonly draining: LookupReader<true>;

@@ -42,7 +42,7 @@ export const configurationFileRoutes: readonly Route[] = [
     handle: ({ request }, { configurationFiles }) =>
       configurationFiles
         .errors()
-        // The fault of a file that has no name may belong to any configuration.
+        // A fault without a configuration name may belong to any configuration.
         .filter(({ name }) => seesConfiguration(request, name ?? '')),
   }),
   defineRoute({

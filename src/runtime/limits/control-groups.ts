@@ -275,7 +275,7 @@ function readOwnGroups(pid: number): ReturnType<typeof findOwnGroups> | undefine
     const groups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
     return findOwnGroups(groups, readFileSync('/proc/self/mountinfo', 'latin1'));
   } catch {
-    // The process has ended.
+    // Most likely the process has ended.
     return undefined;
   }
 }

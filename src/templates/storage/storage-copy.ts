@@ -217,7 +217,7 @@ export class StorageCopy {
       { ...storedFields(template), code: failure.code, err: failure.cause },
       `${failure.message}; tried again in ${(delayMs / 1000).toFixed(1)} s if it is needed then`,
     );
-    // Callers that still wait ask again then, and their question is the next try.
+    // After the delay, `onChange` makes waiting callers ask for the digest again; that call starts the next try.
     this.#retry = clock.setTimer(delayMs, onChange);
   }
 
