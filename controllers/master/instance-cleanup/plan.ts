@@ -9,7 +9,7 @@ export const MOST_ENDED = 10;
 /** How long ended instances are kept. The newest of each configuration is kept for longer. */
 export const ENDED_KEPT_MS = 24 * 3_600_000;
 /**
- * How often the age of ended instances is checked. One long timer would not do: `endedAt` is wall-clock time, which may
+ * How often the age of ended instances is checked. A single long timer would not do: `endedAt` is wall-clock time, which may
  * jump.
  */
 const LOOK_AGAIN_MS = 60_000;

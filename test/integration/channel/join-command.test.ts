@@ -1,7 +1,4 @@
-/** `drover join` asks the master before it writes: what would be refused at the start is refused here. */
-import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -118,24 +115,6 @@ describe('drover join', () => {
     const { key } = JSON.parse(kept.member.text ?? '');
     await files.file('joining.json').write(JSON.stringify({ tokenId: parseJoinToken(token).id, key }));
     expect(await run(token)).toContain('makes this node alpha');
-  });
-
-  it('trusts the token of a master that does not know the question yet', async () => {
-    const { key, certificate } = await world.authority.serverCredential();
-    const older = createServer({ key, cert: certificate, minVersion: 'TLSv1.3' }, (_request, response) => {
-      response.writeHead(400, { 'Content-Type': 'text/plain; charset=utf-8', Connection: 'close' });
-      response.end('This is the cluster port of Drover: only nodes talk here.\n');
-    });
-    older.listen(0, '127.0.0.1');
-    await once(older, 'listening');
-    try {
-      const address = older.address();
-      const port = typeof address === 'object' && address !== null ? address.port : 0;
-      expect(await run(await world.token(), 'alpha', port)).toContain('makes this node alpha');
-      expect(configuration()).toMatchObject({ clusterName: 'test' });
-    } finally {
-      older.close();
-    }
   });
 
   it('says that no master answers, and writes nothing', async () => {

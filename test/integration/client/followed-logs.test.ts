@@ -218,13 +218,6 @@ describe('a log that is printed once', () => {
     expect(run.said).toEqual([]);
   });
 
-  it('needs no numbers of a node that knows none', async () => {
-    world.logs.isOld = true;
-    world.logs.write('n1', ...lines(1, 300));
-    await printLogs(run.api, ID, PART, run.output);
-    expect(run.lines).toEqual(lines(201, 300));
-  });
-
   it('is not found by an unknown name', async () => {
     await expect(printLogs(run.api, 'nothing', PART, run.output)).rejects.toMatchObject({
       exitCode: EXIT.notFound,

@@ -192,8 +192,9 @@ describe.skipIf(!hasEtcd)('etcd behind a faulty connection', () => {
     proxy.fault = { kind: 'hole' };
     const client = connect([proxy.endpoint, ...etcd.endpoints]);
     const startedAt = performance.now();
+    // The message says what was left of the 300 ms when this endpoint was asked.
     await expect(client.range({ key: 'k' }, { deadlineMs: 300 })).rejects.toThrow(
-      `${proxy.endpoint}: no answer within 300 ms`,
+      new RegExp(`^${proxy.endpoint.replaceAll('.', '\\.')}: no answer within \\d+ ms$`),
     );
     expect((await client.range({ key: 'k' })).entries).toEqual([]);
     expect(performance.now() - startedAt).toBeLessThan(30_000);

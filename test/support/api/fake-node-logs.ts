@@ -29,8 +29,6 @@ export class FakeNodeLogs
   readonly #wakes = new Set<() => void>();
   /** The Unix second of the lines that are written now. */
   second = 1_700_000_000;
-  /** True: the nodes have a version that knows no times of lines. */
-  isOld = false;
   /** How often a caller asked for times. */
   timesAsked = 0;
   /** How many streams are open. `opened` has the positions at which all streams began. */
@@ -74,7 +72,7 @@ export class FakeNodeLogs
   };
 
   readLogRange: InstanceStreams['readLogRange'] = async (record, { since, until, lines }) => {
-    const log = this.#reach(record, true);
+    const log = this.#reach(record);
     const total = log.lines.length + (log.unfinished === undefined ? 0 : 1);
     const second = (point: LogPoint): number =>
       'at' in point ? Math.floor(point.at / 1000) : this.second - ('ago' in point ? point.ago / 1000 : 0);
@@ -103,7 +101,7 @@ export class FakeNodeLogs
 
   readLogTimes: InstanceStreams['readLogTimes'] = async (record, from, to) => {
     this.timesAsked++;
-    return timesWithin(timesOf(this.#reach(record, true)), from, to);
+    return timesWithin(timesOf(this.#reach(record)), from, to);
   };
 
   async *followLogs(
@@ -136,12 +134,10 @@ export class FakeNodeLogs
     }
   }
 
-  #reach(record: InstanceRecord, withTimes = false): NodeLog {
+  #reach(record: InstanceRecord): NodeLog {
     const nodeId = record.placement?.nodeId ?? record.home?.nodeId ?? '';
     if (this.#away.has(nodeId))
       throw new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} is not connected`);
-    if (withTimes && this.isOld)
-      throw new DroverError('DRV_NOT_IMPLEMENTED', `node ${nodeId} runs an older Drover`);
     return this.on(nodeId);
   }
 
