@@ -1,6 +1,8 @@
 /** `drover context`: declares its commands, options and output. The code of a command is loaded when it runs. */
+
 import { type Command, Option } from 'commander';
 import { jsonText } from '../../command-tree/printed-text.js';
+import { renderTable } from '../../command-tree/table.js';
 import type { ClientSurroundings } from '../commands/client-host.js';
 import { write } from '../print.js';
 import type { AddOptions } from './context-add.js';
@@ -125,7 +127,6 @@ async function openFile({ environment }: ClientSurroundings) {
 
 async function tableOf(contexts: readonly ListedContext[]): Promise<string> {
   if (contexts.length === 0) return 'no contexts; add one: drover context add NAME --url https://...\n';
-  const { renderTable } = await import('../../command-tree/table.js');
   const rows = contexts.map(({ name, isCurrent, url, key, trust, problem }) => [
     isCurrent ? '*' : '',
     name,
