@@ -1,5 +1,5 @@
 /**
- * What a directory of a master and the records do to each other. A change on one side is copied to the other side if
+ * Decides how a master's directory and the records follow each other. A change on one side is copied to the other side if
  * that side still equals the base: the content on which both last agreed. Pure.
  *
  * `here` is the directory, `there` are the records; a hash names what each has of a name.
@@ -26,7 +26,7 @@ import type {
   ViewConflict,
 } from '../../../src/views/view.js';
 
-/** What a name had on both sides when they last agreed. */
+/** The content of a name on both sides when they last agreed. */
 export interface Base {
   readonly hash: string;
   /**
@@ -89,7 +89,7 @@ export interface ViewPlan {
   readonly waiting: ReadonlySet<string>;
 }
 
-/** What to do about one name. */
+/** The decision about a single name. */
 type Verdict =
   | 'settled'
   | 'agree'

@@ -108,7 +108,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
           ...renewed(handle, step.restartToken),
           ...this.#contentFields(id),
         }));
-        // Without this, a daemon that is killed after the start would restart the instance once more.
+        // The handle must be on disk: a daemon killed after the start would otherwise restart the instance again.
         return handles.keep();
       case 'clear-workspace':
         return this.#clearWorkspace(id);
@@ -245,7 +245,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   async #clearWorkspace(id: string): Promise<void> {
-    // Without this wait, files that an install still writes would stay behind.
+    // Wait for an install that still writes: its files would stay behind otherwise.
     await this.#installer.whenInstalled(id);
     await this.#parts.installation.remove(id);
     this.#parts.handles.move(id, (handle) => withDirectory(handle, 'cleared'));
