@@ -9,6 +9,7 @@ import { open } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { whileOpen } from '../../files/while-open.js';
 import { messageOf } from '../../model/errors.js';
 
 const MAX_REDIRECTS = 5;
@@ -35,39 +36,18 @@ interface CheckedDownload {
  * file. No message contains a query.
  */
 export async function downloadChecked(download: CheckedDownload): Promise<void> {
-  const stall = new StallLimit(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
-  const signal = AbortSignal.any([download.signal, stall.signal]);
+  const silent = new AbortController();
+  const timer = setTimeout(() => silent.abort(), download.silenceLimitMs ?? SILENCE_LIMIT_MS);
+  const signal = AbortSignal.any([download.signal, silent.signal]);
   try {
     const response = await follow(new URL(download.url), download.allowPrivateRedirects, signal);
-    await save(response, download, () => stall.break());
+    await save(response, download, () => timer.refresh());
   } catch (error) {
     download.signal.throwIfAborted();
-    if (stall.signal.aborted) throw new Error('the server was silent for too long');
+    if (silent.signal.aborted) throw new Error('the server was silent for too long');
     throw error;
   } finally {
-    stall.end();
-  }
-}
-
-/** Aborts when no byte came for the limit. */
-class StallLimit {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(limitMs: number) {
-    this.#timer = setTimeout(() => this.#controller.abort(), limitMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  break(): void {
-    this.#timer.refresh();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(timer);
   }
 }
 
@@ -124,8 +104,7 @@ async function save(
     throw tooLarge();
   }
   const hash = createHash('sha256');
-  const handle = await open(file, 'wx', 0o600);
-  try {
+  await whileOpen(open(file, 'wx', 0o600), async (handle) => {
     let size = 0;
     for await (const chunk of bodyOf(response)) {
       onBytes();
@@ -134,9 +113,7 @@ async function save(
       hash.update(chunk);
       await handle.writeFile(chunk);
     }
-  } finally {
-    await handle.close();
-  }
+  });
   const actual = hash.digest('hex');
   if (actual !== sha256)
     throw new Error(

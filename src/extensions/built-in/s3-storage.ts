@@ -42,18 +42,14 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials: give accessKeyId and secretAccessKey',
 };
 
-interface S3StorageOptions {
-  /** How many objects a page of a listing holds. Default: 1000, the most that S3 gives. */
-  readonly pageKeys?: number;
-}
-
 export class S3Storage implements StorageProvider {
   readonly #settings: BucketSettings;
   readonly #pageKeys: number;
   #client: Promise<Sdk> | undefined;
   #isClosed = false;
 
-  constructor(settings: BucketSettings, { pageKeys = 1000 }: S3StorageOptions = {}) {
+  /** `pageKeys`: how many objects a page of a listing holds. 1000 is the most that S3 gives. */
+  constructor(settings: BucketSettings, pageKeys = 1000) {
     this.#settings = settings;
     this.#pageKeys = pageKeys;
   }

@@ -45,6 +45,7 @@ interface StorageCopyOptions {
 }
 
 export class StorageCopy {
+  readonly template: StoredTemplate;
   readonly #options: StorageCopyOptions;
   /** The place of the tree. */
   readonly place: TreePlace;
@@ -60,6 +61,7 @@ export class StorageCopy {
 
   constructor(options: StorageCopyOptions) {
     this.#options = options;
+    this.template = options.template;
     this.place = { root: options.directory, label: storedLabel(options.template) };
     this.#tree = new TreeDigest({ place: this.place, clock: options.clock });
   }

@@ -7,6 +7,7 @@ import { hash as hashOf } from 'node:crypto';
 import { constants, type FileHandle, open, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isMissing } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { linkOrCopy } from '../tree/copy-tree.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
@@ -69,8 +70,7 @@ export class SharedContents {
 
   async #takeFrom(path: string, contents: readonly Content[]): Promise<void> {
     try {
-      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-      try {
+      await whileOpen(open(path, constants.O_RDONLY | constants.O_NOFOLLOW), async (file) => {
         const { size } = await file.stat();
         const fitting = contents.filter((content) => this.#fits(content, size));
         // Several items may have the same content, which counts once.
@@ -78,9 +78,7 @@ export class SharedContents {
         const bytes = [...lengths.values()].reduce((sum, length) => sum + length, 0);
         if (bytes >= size * SHARED_PART) await this.#share(path, fitting);
         else await this.#copy(file, fitting);
-      } finally {
-        await file.close();
-      }
+      });
     } catch (error) {
       if (!isMissing(error)) throw error;
       for (const { index } of contents) this.#damaged.add(index);

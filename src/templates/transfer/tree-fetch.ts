@@ -45,8 +45,8 @@ export interface FetchedTree extends FetchCost {
 /** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when the stream is another tree. */
 export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
   const { digest, offer } = request;
-  const traffic = new Traffic();
-  const items = await receiveTree(traffic.count(offer.whole()), request);
+  const traffic = { bytes: 0 };
+  const items = await receiveTree(counted(offer.whole(), traffic), request);
   checkStructure(items);
   const actual = await digestOf(items);
   if (actual !== digest)
@@ -65,8 +65,8 @@ export async function fetchMissing(
 ): Promise<FetchedTree | undefined> {
   const { digest, offer, packs, threads, signal } = request;
   if (offer.parts === undefined) return undefined;
-  const traffic = new Traffic();
-  const wanted = await decodeManifest(traffic.count(offer.parts.manifest()), digest);
+  const traffic = { bytes: 0 };
+  const wanted = await decodeManifest(counted(offer.parts.manifest(), traffic), digest);
   const sources = await chooseSources(wanted, bases);
   if (sources.size === 0) return undefined;
   const shared = new SharedContents({ wanted, packs, threads, signal });
@@ -78,7 +78,7 @@ export async function fetchMissing(
   const { ranges, files } = missingRanges(wanted, (index) => places.has(index));
   if (ranges.length > MAX_FILE_RANGES) return undefined;
   if (files > 0) {
-    const stream = traffic.count(offer.parts.files(ranges));
+    const stream = counted(offer.parts.files(ranges), traffic);
     const received = await receiveTree(stream, request);
     for (const [index, place] of checkReceived(received, wanted, ranges)) places.set(index, place);
   }
@@ -90,30 +90,20 @@ function isFile({ kind }: HashedItem): boolean {
   return kind === 'file';
 }
 
-class Traffic {
-  bytes = 0;
-
-  async *count(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const piece of source) {
-      this.bytes += piece.length;
-      yield piece;
-    }
+/** Passes the source on, and adds its bytes to `traffic`. */
+async function* counted(source: AsyncIterable<Buffer>, traffic: { bytes: number }): AsyncGenerator<Buffer> {
+  for await (const piece of source) {
+    traffic.bytes += piece.length;
+    yield piece;
   }
 }
 
 type Received = { -readonly [Key in keyof HashedPackedItem]: HashedPackedItem[Key] };
 
-interface ReceiveOptions {
-  readonly packs: Packs;
-  readonly threads: PackThreads;
-  readonly limits: BundleLimits;
-  readonly signal: AbortSignal;
-}
-
 /** Resolves with the items in order, when their contents are on the disk. Throws as `unpackTree` does. */
 async function receiveTree(
   source: AsyncIterable<Buffer>,
-  { packs, threads, limits, signal }: ReceiveOptions,
+  { packs, threads, limits, signal }: TreeRequest,
 ): Promise<HashedPackedItem[]> {
   const budget = new Budget(limits);
   const hashes = new ContentHashes(threads, signal);

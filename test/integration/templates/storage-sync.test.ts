@@ -33,7 +33,7 @@ beforeEach(async () => {
     downloads: world.downloads,
     stored: world.library,
     local,
-    digest: (group, name) => library.digest(group, name),
+    library,
     logger,
   });
 });

@@ -59,7 +59,7 @@ beforeEach(async () => {
   writeTree(template, { 'keep/a': 'aaaa', 'keep/b': 'bbbb', '*run.sh': '#!/bin/sh\n', change: 'old' });
   library = new TemplateLibrary({ directory: join(root, 'templates'), logger: quietLogger, clock });
   await library.start();
-  parts = new TreeManifests({ locate: (digest) => library.locate(digest), signal: forever });
+  parts = new TreeManifests((digest) => library.locate(digest), forever);
   asked = [];
   tamper = (_service, bytes) => bytes;
   services = new Map(templateServices({ openBundle: (digest) => library.openBundle(digest), parts }));
