@@ -5,6 +5,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock, TimerHandle } from '../../../loop/clock.js';
+import { messageOf } from '../../../model/errors.js';
 import { EtcdError } from '../etcd-error.js';
 import { type GrpcCall, GrpcStream } from './grpc-stream.js';
 
@@ -146,5 +147,5 @@ export class Connection {
 /** The text of an error. Node's error has no text when every address of a host refused. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

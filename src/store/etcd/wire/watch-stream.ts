@@ -29,11 +29,11 @@ export async function* watchEvents(
   const abort = (): void => stream.end(new EtcdError('aborted'));
   signal.addEventListener('abort', abort, { once: true });
   const silence = new Silence(clock, {
-    onFirst: () => stream.send(encodeProgressRequest().finish()),
+    onFirst: () => stream.send(encodeProgressRequest()),
     onSecond: () => stream.end(new EtcdError(`${connection.endpoint}: the watch is silent`)),
   });
   try {
-    stream.send(encodeWatch(range).finish());
+    stream.send(encodeWatch(range));
     let events: KeyEvent[] = [];
     for await (const message of stream.messages()) {
       // While the caller handles a batch, nothing is read, so etcd does not count as silent.
