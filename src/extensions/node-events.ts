@@ -108,8 +108,9 @@ export class EventQueue {
   }
 
   async #handOver(batch: readonly NodeEvent[]): Promise<void> {
-    const { clock } = this.#options;
-    this.#tellDropped();
+    const { clock, onDropped } = this.#options;
+    if (this.#dropped > 0) onDropped(this.#dropped);
+    this.#dropped = 0;
     let turnEndsAt = clock.monotonic() + TURN_MS;
     for (const event of batch) {
       if (this.#stopped.signal.aborted) return;
@@ -132,10 +133,5 @@ export class EventQueue {
     } catch (error) {
       if (!signal.aborted) onFault(error);
     }
-  }
-
-  #tellDropped(): void {
-    if (this.#dropped > 0) this.#options.onDropped(this.#dropped);
-    this.#dropped = 0;
   }
 }

@@ -46,7 +46,11 @@ export async function importDrafts(
     items: judged.map(({ report: item }) => item),
     notes: [...notes, ...notesOn(judged, target)],
   };
-  const next = options.dryRun || writings.length === 0 ? [] : nextSteps(root);
+  const steps = [
+    'A Drover that runs there takes configurations and templates up at once. Start one with:',
+    `  drover start --root ${shellWord(root)}`,
+  ];
+  const next = options.dryRun || writings.length === 0 ? [] : steps;
   return {
     text: options.output === 'json' ? jsonText(report) : plainLines(reportText(report, next)),
     failure: failureOf(report),
@@ -58,13 +62,6 @@ function notesOn(judged: readonly Judged[], { node }: Target): string[] {
   return typeof node === 'object' && !node.isMasterNode && isUsed
     ? ['the root is that of a wrapper: configurations and templates count on the master only']
     : [];
-}
-
-function nextSteps(root: string): string[] {
-  return [
-    'A Drover that runs there takes configurations and templates up at once. Start one with:',
-    `  drover start --root ${shellWord(root)}`,
-  ];
 }
 
 function failureOf({ items }: ImportReport): ClientError | undefined {

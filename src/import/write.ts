@@ -10,7 +10,7 @@ import { TemplateDirectory } from '../templates/library/template-directory.js';
 import { readContent } from '../templates/tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../templates/tree/each-bounded.js';
 import { syncTree } from '../templates/tree/sync-tree.js';
-import { readSteadily, type TreeEntry, walkTree } from '../templates/tree/tree.js';
+import { readSteadily, walkTree } from '../templates/tree/tree.js';
 import type { Writing } from './judge.js';
 import { exists } from './target.js';
 
@@ -69,13 +69,12 @@ async function copyTree(from: string, to: string): Promise<void> {
   for (const { kind, path } of entries) if (kind === 'directory') await mkdir(`${to}/${path}`);
   const files = entries.filter(({ kind }) => kind === 'file');
   await eachBounded(files, FILE_PARALLELISM, signal, (entry) =>
-    writeFile(`${to}/${entry.path}`, readContent(place, entry, signal), { flag: 'wx', mode: modeOf(entry) }),
+    writeFile(`${to}/${entry.path}`, readContent(place, entry, signal), {
+      flag: 'wx',
+      mode: Number(entry.stat.mode & 0o777n),
+    }),
   );
   await syncTree(to, entries, signal);
-}
-
-function modeOf({ stat }: TreeEntry): number {
-  return Number(stat.mode & 0o777n);
 }
 
 function appeared(what: string): DroverError {

@@ -172,21 +172,18 @@ export abstract class EmbeddedStore implements Store {
     await undefined;
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.sizeOfGroup(this.#waiting));
-      const changing = group.map((waiting) => waiting.accepted).filter(hasChanges);
+      const accepted = group.map((waiting) => waiting.accepted);
+      const changing = accepted.filter(({ changes }) => changes.length > 0);
       try {
         if (changing.length > 0) await this.write(changing);
       } catch (error) {
         this.#fail(group, error);
         continue;
       }
-      this.#succeed(group);
+      this.#show(accepted);
+      for (const { succeed } of group) succeed();
     }
     this.#committing = undefined;
-  }
-
-  #succeed(group: readonly Waiting[]): void {
-    this.#show(group.map(({ accepted }) => accepted));
-    for (const { succeed } of group) succeed();
   }
 
   /** Shows durable transactions to readers and watchers. */
@@ -205,8 +202,4 @@ export abstract class EmbeddedStore implements Store {
     this.table.rollBack();
     for (const { fail } of [...group, ...later]) fail(error);
   }
-}
-
-function hasChanges(accepted: Accepted): boolean {
-  return accepted.changes.length > 0;
 }

@@ -37,7 +37,10 @@ export class Lookup<T, K> implements LookupReader<K> {
       if (after !== undefined) entered = this.#keysOf(after, id);
     } finally {
       // Most changes of a value leave its groups as they are.
-      if (!isSame(left, entered)) this.#move(id, left, entered);
+      if (!isSame(left, entered)) {
+        for (const key of left) if (!entered.includes(key)) this.#leave(key, id);
+        for (const key of entered) this.#enter(key, id);
+      }
     }
   }
 
@@ -48,11 +51,6 @@ export class Lookup<T, K> implements LookupReader<K> {
     } catch {
       return [];
     }
-  }
-
-  #move(id: string, left: readonly K[], entered: readonly K[]): void {
-    for (const key of left) if (!entered.includes(key)) this.#leave(key, id);
-    for (const key of entered) this.#enter(key, id);
   }
 
   #enter(key: K, id: string): void {

@@ -131,7 +131,7 @@ async function* bodyOf(response: IncomingMessage): AsyncGenerator<Uint8Array> {
 
 /** The networks outside of the public internet: this machine, local networks, and those for special use. */
 const PRIVATE = new BlockList();
-const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
+const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -142,19 +142,16 @@ const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
-];
-/** The private networks of IPv6. The last three can carry an IPv4 address, or a local address. */
-const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
   ['::', 127],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
+  // These networks can carry an IPv4 address, or a local address.
   ['64:ff9b::', 32],
   ['2001::', 32],
   ['2002::', 16],
 ];
-for (const [network, prefix] of PRIVATE_IPV4) PRIVATE.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of PRIVATE_IPV6) PRIVATE.addSubnet(network, prefix, 'ipv6');
+for (const [network, prefix] of PRIVATE_NETWORKS) PRIVATE.addSubnet(network, prefix, familyOf(network));
 
 /** Thrown instead of sending a request to a private address. */
 class PrivateAddress extends Error {
@@ -200,5 +197,9 @@ const lookupPublic: LookupFunction = (name, options, callback) => {
 
 /** True for an IP address outside of the public internet, in any notation. */
 function isPrivateIp(ip: string): boolean {
-  return isIP(ip) !== 0 && PRIVATE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+  return isIP(ip) !== 0 && PRIVATE.check(ip, familyOf(ip));
+}
+
+function familyOf(ip: string): 'ipv4' | 'ipv6' {
+  return isIPv6(ip) ? 'ipv6' : 'ipv4';
 }

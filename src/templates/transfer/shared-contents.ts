@@ -36,21 +36,13 @@ interface SharedContentsOptions {
 
 export class SharedContents {
   readonly #options: SharedContentsOptions;
-  readonly #places = new Map<number, Place>();
-  readonly #damaged = new Set<number>();
+  /** The places of the taken contents in the new tree, by index. */
+  readonly places = new Map<number, Place>();
+  /** The indexes of contents whose source is missing or damaged. */
+  readonly damaged = new Set<number>();
 
   constructor(options: SharedContentsOptions) {
     this.#options = options;
-  }
-
-  /** The places of the taken contents in the new tree, by index. */
-  get places(): ReadonlyMap<number, Place> {
-    return this.#places;
-  }
-
-  /** The indexes of contents whose source is missing or damaged. */
-  get damaged(): ReadonlySet<number> {
-    return this.#damaged;
   }
 
   /** Takes the contents of these items, by their indexes. */
@@ -81,7 +73,7 @@ export class SharedContents {
       });
     } catch (error) {
       if (!isMissing(error)) throw error;
-      for (const { index } of contents) this.#damaged.add(index);
+      for (const { index } of contents) this.damaged.add(index);
     }
   }
 
@@ -89,7 +81,7 @@ export class SharedContents {
   #fits({ index, item, place }: Content, packBytes: number): boolean {
     const isAlone = item.size > MOST_PACKED_BYTES;
     const fits = isAlone ? item.size === packBytes : place.at + item.size <= packBytes;
-    if (!fits) this.#damaged.add(index);
+    if (!fits) this.damaged.add(index);
     return fits;
   }
 
@@ -106,9 +98,9 @@ export class SharedContents {
         size: item.size,
         take: (actual) => {
           if (item.hash?.equals(actual) === true) {
-            this.#places.set(index, place);
+            this.places.set(index, place);
             isUsed = true;
-          } else this.#damaged.add(index);
+          } else this.damaged.add(index);
         },
       });
     await hashes.done();
@@ -121,10 +113,10 @@ export class SharedContents {
     for (const { index, item, place } of contents) {
       signal.throwIfAborted();
       const bytes = await readSound(file, item, place);
-      if (bytes === undefined) this.#damaged.add(index);
+      if (bytes === undefined) this.damaged.add(index);
       else {
         const pack = await packs.packFor(bytes.length);
-        this.#places.set(index, pack.end);
+        this.places.set(index, pack.end);
         await pack.add(bytes);
       }
     }

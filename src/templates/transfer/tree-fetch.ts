@@ -5,13 +5,13 @@
 import { type FetchCost, type FileRange, MAX_FILE_RANGES } from '../../model/template.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
-import { digestOf, type HashedItem } from '../tree/digest.js';
+import { digestOf } from '../tree/digest.js';
 import { type ArchiveEntry, Budget, type BundleLimits, corrupt, eachEntry, safePath } from './bundle.js';
 import { ContentHashes } from './content-hashes.js';
 import { type Base, checkReceived, chooseSources, missingRanges } from './delta.js';
 import { checkStructure, decodeManifest } from './manifest.js';
 import type { PackThreads } from './pack-threads.js';
-import type { HashedPackedItem, Packs, Place } from './packs.js';
+import type { HashedPackedItem, Packs } from './packs.js';
 import { SharedContents } from './shared-contents.js';
 
 /** The streams of a source that has the tree. Each is opened at most once, and read to its end or abandoned. */
@@ -51,17 +51,22 @@ export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
   const actual = await digestOf(items);
   if (actual !== digest)
     throw corrupt(`it has the digest ${actual.slice(0, 12)}; it was damaged or changed on the way`);
-  return { items, transferredBytes: traffic.bytes, transferredFiles: items.filter(isFile).length };
+  return {
+    items,
+    transferredBytes: traffic.bytes,
+    transferredFiles: items.filter(({ kind }) => kind === 'file').length,
+  };
 }
 
 /**
  * Fetches only the files that no tree of `bases` has. Answers undefined when `bases` share nothing with the tree, or
- * too little. `onDamaged` gets the digest of each tree in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when
+ * too little. `damaged` gets the digest of each tree in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when
  * anything differs from its hash.
  */
 export async function fetchMissing(
   request: TreeRequest,
-  { bases, onDamaged }: { readonly bases: AsyncIterable<Base>; onDamaged: (digest: string) => void },
+  bases: AsyncIterable<Base>,
+  damaged: Set<string>,
 ): Promise<FetchedTree | undefined> {
   const { digest, offer, packs, threads, signal } = request;
   if (offer.parts === undefined) return undefined;
@@ -71,10 +76,8 @@ export async function fetchMissing(
   if (sources.size === 0) return undefined;
   const shared = new SharedContents({ wanted, packs, threads, signal });
   await shared.take(sources);
-  for (const tree of new Set([...shared.damaged].map((index) => sources.get(index)?.digest))) {
-    if (tree !== undefined) onDamaged(tree);
-  }
-  const places = new Map<number, Place>(shared.places);
+  for (const [index, { digest: base }] of sources) if (shared.damaged.has(index)) damaged.add(base);
+  const { places } = shared;
   const { ranges, files } = missingRanges(wanted, (index) => places.has(index));
   if (ranges.length > MAX_FILE_RANGES) return undefined;
   if (files > 0) {
@@ -84,10 +87,6 @@ export async function fetchMissing(
   }
   const items = wanted.map((item, index) => ({ ...item, place: places.get(index) }));
   return { items, transferredBytes: traffic.bytes, transferredFiles: files };
-}
-
-function isFile({ kind }: HashedItem): boolean {
-  return kind === 'file';
 }
 
 /** Passes the source on, and adds its bytes to `traffic`. */

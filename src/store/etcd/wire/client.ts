@@ -173,7 +173,7 @@ export class EtcdClient implements Etcd {
     if (this.#connection?.isUsable === true) return this.#connection;
     const { endpoints, tls = {}, clock } = this.#options;
     const endpoint = endpoints[this.#next++ % endpoints.length] ?? '';
-    this.#connection = new Connection({ endpoint, tls, clock });
+    this.#connection = new Connection(endpoint, tls, clock);
     return this.#connection;
   }
 

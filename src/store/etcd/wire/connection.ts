@@ -15,13 +15,6 @@ const PING_ANSWER_MS = 2000;
 /** The size of the receive window: so large that a big answer need not wait for window updates. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
 
-interface ConnectionOptions {
-  /** The endpoint, `http://host:port` or `https://host:port`. */
-  readonly endpoint: string;
-  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
-  readonly clock: Clock;
-}
-
 export class Connection {
   readonly endpoint: string;
   /** The user's token for the calls of this connection; undefined: not requested yet. */
@@ -34,7 +27,8 @@ export class Connection {
   #end: EtcdError | undefined;
   #isRetired = false;
 
-  constructor({ endpoint, tls, clock }: ConnectionOptions) {
+  /** `endpoint`: `http://host:port` or `https://host:port`. */
+  constructor(endpoint: string, tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>, clock: Clock) {
     this.endpoint = endpoint;
     this.#clock = clock;
     this.#session = connect(endpoint, { ...tls, settings: { initialWindowSize: WINDOW_BYTES } });
