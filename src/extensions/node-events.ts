@@ -41,11 +41,8 @@ export function followEvents(
         emit({ type: 'node-condition', nodeId, condition });
     }),
     configurations.onChange((name, after, before) => {
-      if (after === undefined) {
-        if (before !== undefined) emit({ type: 'configuration', name, change: 'removed' });
-      } else if (before === undefined) emit({ type: 'configuration', name, change: 'added' });
-      else if (before.value.hash !== after.value.hash)
-        emit({ type: 'configuration', name, change: 'changed' });
+      const change = after === undefined ? 'removed' : before === undefined ? 'added' : 'changed';
+      if (before?.value.hash !== after?.value.hash) emit({ type: 'configuration', name, change });
     }),
   ];
   return () => {

@@ -33,8 +33,8 @@ export function lastInCommon({ restores }: StoreLine, base: number): number {
 }
 
 /**
- * The state as the beginning of a new line. The new base is the time in microseconds since 1970, so it is larger than
- * the number of any earlier term, even of a term that this state does not know: no etcd gets revisions that fast.
+ * The state as the beginning of a new line. The new base is the time in microseconds since 1970. No etcd gets revisions
+ * that fast, so the base is larger than the number of any earlier term, even of a term that this state does not know.
  */
 export function raiseEpochs({ entries, revision }: StoreState, nowMs: number): StoreState {
   const known = lineOf(entries.find(({ key }) => key === EPOCH_BASE)?.value);

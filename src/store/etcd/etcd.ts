@@ -81,7 +81,7 @@ export interface MemberStatus {
 export type Alarm = 'NOSPACE' | 'CORRUPT' | 'UNKNOWN';
 
 /**
- * One cluster. Every call is tried once, on one endpoint, and ends after `deadlineMs`, 5 s by default. After a call
+ * A cluster of etcd. Every call is tried once, on one endpoint, and ends after `deadlineMs`, 5 s by default. After a call
  * without an answer, the next call uses another endpoint. All calls throw `EtcdError`, which says whether a write may
  * have taken effect.
  */

@@ -125,14 +125,11 @@ export class StorageCopy {
   }
 
   #look(): Promise<void> {
-    const { clock, onChange, signal } = this.#options;
+    const { onChange, signal } = this.#options;
     this.#retry?.cancel();
     const looking = this.#refresh()
       .then(
-        () => {
-          this.#nextLookAt = clock.monotonic() + TRUST_MS;
-          this.#succeeded();
-        },
+        () => this.#succeeded(),
         (error: unknown) => this.#failed(error),
       )
       .finally(() => {
@@ -201,7 +198,8 @@ export class StorageCopy {
   }
 
   #succeeded(): void {
-    const { backoff, logger } = this.#options;
+    const { backoff, clock, logger } = this.#options;
+    this.#nextLookAt = clock.monotonic() + TRUST_MS;
     if (this.#failure !== undefined)
       logger.info(storedFields(this.#options.template), `${this.place.label} is there again`);
     this.#failure = undefined;
