@@ -45,7 +45,7 @@ export class MasterTemplates implements Part {
 
   constructor(options: MasterTemplatesOptions) {
     const { paths, providers, maxUploadMB, afterWrite, shared, nodes, clock, random, logger } = options;
-    const library = new TemplateLibrary({ directory: paths.templates, logger, clock });
+    const library = new TemplateLibrary(paths.templates, clock, logger);
     this.library = library;
     this.local = new LocalTemplates({
       directory: paths.templates,

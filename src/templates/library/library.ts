@@ -42,13 +42,6 @@ const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
   0x7461636f, // OCFS2
 ]);
 
-interface TemplateLibraryOptions {
-  /** `templates/` of the master; made when missing. */
-  readonly directory: string;
-  readonly logger: Logger;
-  readonly clock: Clock;
-}
-
 export type TemplateListener = (group: string, name: string) => void;
 
 export class TemplateLibrary implements Part {
@@ -67,7 +60,8 @@ export class TemplateLibrary implements Part {
   #timer: TimerHandle | null = null;
   #rounds: Promise<unknown> = Promise.resolve();
 
-  constructor({ directory, logger, clock }: TemplateLibraryOptions) {
+  /** `directory`: `templates/` of the master, which is made when missing. */
+  constructor(directory: string, clock: Clock, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
     this.#clock = clock;

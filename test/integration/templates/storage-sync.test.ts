@@ -21,7 +21,7 @@ beforeEach(async () => {
   templates = join(world.root, 'templates');
   writeTree(join(templates, 'world/lobby'), OLD);
   const { clock, logger } = world;
-  library = new TemplateLibrary({ directory: templates, clock, logger });
+  library = new TemplateLibrary(templates, clock, logger);
   await world.start();
   await library.start();
   const local = new TemplateDirectory({

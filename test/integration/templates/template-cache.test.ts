@@ -102,7 +102,7 @@ describe('adding', () => {
       'new\nline': 'odd',
     };
     writeTree(join(templates, 'g/a'), tree);
-    const library = new TemplateLibrary({ directory: templates, logger: quietLogger, clock });
+    const library = new TemplateLibrary(templates, clock, quietLogger);
     await library.start();
     const digest = (await library.digest('g', 'a')) ?? '';
     const cache = await startCache();
