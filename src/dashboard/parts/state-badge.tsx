@@ -26,7 +26,7 @@ interface BadgeProps {
 
 export function Badge({ tone, label, isPending = false }: BadgeProps) {
   return (
-    <span class={`badge badge-${tone}${isPending ? ' badge-pending' : ''}`}>
+    <span class={`badge tone-${tone}${isPending ? ' badge-pending' : ''}`}>
       <svg class="badge-shape" viewBox="0 0 10 10" aria-hidden="true">
         <Shape tone={tone} />
       </svg>

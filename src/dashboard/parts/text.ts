@@ -5,6 +5,7 @@ export const text = {
   tryAgain: 'Try again',
   unsavedKept: (name: string) => `Your unsaved text of ${name} is kept in this tab until you come back.`,
   unsavedRestored: 'This is your text from before. It is not saved.',
+  unsaved: 'Not saved',
   notKept: 'Not saved, and too long for the browser to keep: leaving this page loses it.',
   discard: 'Discard my text',
   changedMeanwhile: 'This was changed by somebody else meanwhile.',

@@ -3,11 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import { Confirm } from '../../parts/confirm.js';
-import { DialogButton, FormDialog } from '../../parts/dialog.js';
+import { Confirm, DialogButton, FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';
-import { useServices } from '../../services/services.js';
-import { useEntries } from '../../services/use-live.js';
+import { useEntries, useServices } from '../../services/services.js';
 import { text } from './text.js';
 
 interface ActionsProps {
@@ -33,11 +31,8 @@ type DialogProps = ActionsProps & { readonly onClose: () => void };
 function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
   const { api, toasts } = useServices();
   const wanted = useSignal(String(configuration.minimumServiceCount));
-  const wasTried = useSignal(false);
   const fault = faultOf(wanted.value, configuration.maximumServiceCount);
   const scale = async (): Promise<void> => {
-    wasTried.value = true;
-    if (fault !== null) return;
     const count = Number(wanted.value);
     const path = apiPath('configurations', name);
     const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
@@ -47,11 +42,17 @@ function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
     onClose();
   };
   return (
-    <FormDialog title={text.scaleTitle(name)} action={text.scale} onSubmit={scale} onClose={onClose}>
+    <FormDialog
+      title={text.scaleTitle(name)}
+      action={text.scale}
+      isFaulty={fault !== null}
+      onSubmit={scale}
+      onClose={onClose}
+    >
       <TextInput
         label={text.scaleLabel}
         hint={text.scaleHint}
-        error={wasTried.value ? fault : null}
+        fault={fault}
         inputMode="numeric"
         hasFocus
         value={wanted}

@@ -3,12 +3,8 @@
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
-import { useServices } from '../../services/services.js';
-import { useAsked, useEntries, useTopic } from '../../services/use-live.js';
+import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
 import { type ConfigurationRow, countInstances, rowsOf } from './rows.js';
-
-/** How often the screen asks for broken files, which are not in the change stream. */
-const ASK_EVERY_MS = 5_000;
 
 interface KnownConfigurations {
   readonly rows: readonly ConfigurationRow[];
@@ -19,11 +15,10 @@ interface KnownConfigurations {
 }
 
 export function useConfigurations(): KnownConfigurations {
-  const { clock } = useServices();
   const entries = useEntries('configurations');
   const { version, isLoaded } = useTopic('configurations');
   const instances = useEntries('instances');
-  const round = Math.floor(clock.value / ASK_EVERY_MS);
+  const round = useRound();
   const asked = useAsked(
     async (api, signal) => {
       const [errors, removed] = await Promise.all([

@@ -2,15 +2,13 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { ButtonLink } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
-import { Page } from '../../parts/page.js';
+import { Empty } from '../../parts/notes.js';
+import { Page, Tabs } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
-import { Tabs } from '../../parts/tabs.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
-import { useTopic } from '../../services/use-live.js';
+import { useServices, useTopic } from '../../services/services.js';
 import type { ScreenProps } from '../screen.js';
 import { Actions } from './actions.js';
 import { DetailsPanel } from './details-panel.js';

@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
-import { Confirm } from '../../parts/confirm.js';
+import { Confirm } from '../../parts/dialog.js';
 import {
   INSTANCE_ACTIONS,
   type InstanceAction,

@@ -1,19 +1,15 @@
 /** The palette: runs lines of the console with completion, shows their output, and leads to anything by name. */
 import { Button, Submit } from '../../parts/button.js';
-import { Confirm } from '../../parts/confirm.js';
-import { Dialog } from '../../parts/dialog.js';
-import { PlainForm } from '../../parts/form.js';
+import { Confirm, Dialog } from '../../parts/dialog.js';
+import { Field, PlainForm } from '../../parts/form.js';
 import { text as parts } from '../../parts/text.js';
-import { ChoiceList } from './choice-list.js';
 import './palette.css';
 import { useEffect, useRef } from 'preact/hooks';
-import { CopyButton } from '../../parts/copy-button.js';
-import { Field } from '../../parts/form.js';
+import { CopyButton } from '../../parts/shown-once.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import type { ScreenChoice } from './places.js';
 import { text } from './text.js';
-import type { Ran } from './use-palette.js';
-import { usePalette } from './use-palette.js';
+import { type Choice, type Ran, usePalette } from './use-palette.js';
 
 interface PaletteProps {
   /** The screens that the key may see. */
@@ -124,11 +120,11 @@ function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: L
 /** The most characters that are shown: an answer may have 4 MiB, which a browser lays out slowly. */
 const MOST_CHARS = 200_000;
 
-export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {
+function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {
   const isCut = output.length > MOST_CHARS;
   return (
     <section class="stack" aria-label={text.output}>
-      <div class="palette-ran">
+      <div class="spread">
         <code>{visibleText(line)}</code>
         {output !== '' && <CopyButton value={output} label={text.copyOutput} />}
       </div>
@@ -138,5 +134,39 @@ export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) 
         {output === '' ? text.noOutput : visibleText(output.slice(0, MOST_CHARS))}
       </pre>
     </section>
+  );
+}
+
+interface ChoiceListProps {
+  readonly choices: readonly Choice[];
+  /** The place of the marked choice; -1: none. */
+  readonly active: number;
+  readonly onTake: (choice: Choice) => void;
+}
+
+/** The choices for the line: completions and places. The focus stays in the input. */
+function ChoiceList({ choices, active, onTake }: ChoiceListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+  if (choices.length === 0) return null;
+  return (
+    <div ref={list} id="palette-choices" class="palette-choices" role="listbox" aria-label={text.suggestions}>
+      {choices.map((choice, place) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
+        <div
+          key={choice.kind === 'place' ? choice.href : choice.line}
+          id={`palette-choice-${place}`}
+          class="palette-choice"
+          role="option"
+          aria-selected={place === active}
+          onClick={() => onTake(choice)}
+        >
+          <span class="mono">{choice.label}</span>
+          <span class="quiet">{choice.about}</span>
+        </div>
+      ))}
+    </div>
   );
 }

@@ -2,8 +2,8 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { DialogButton } from '../../parts/dialog.js';
-import { Empty } from '../../parts/empty.js';
-import { SearchInput } from '../../parts/search-input.js';
+import { SearchInput } from '../../parts/form.js';
+import { Empty } from '../../parts/notes.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
@@ -40,13 +40,13 @@ export function FileTree(props: FileTreeProps) {
   };
   if (paths.length === 0)
     return (
-      <div class="template-tree">
+      <div class="surface template-tree">
         <Empty title={text.noFiles} hint={text.noFilesHint} />
       </div>
     );
   const word = find.value.toLowerCase();
   return (
-    <div class="template-tree">
+    <div class="surface template-tree">
       <SearchInput
         label={text.findFile}
         hint={text.findFile}

@@ -1,5 +1,5 @@
 /** Asks before files are deleted, shows their names, and says how many are done. */
-import { Confirm } from '../../parts/confirm.js';
+import { Confirm } from '../../parts/dialog.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { useServices } from '../../services/services.js';
 import { sentenceFor } from '../../services/toasts.js';

@@ -4,26 +4,18 @@ import type { NodeExplanation } from '../../../../explain/explanation.js';
 import { apiPath } from '../../../api/api-client.js';
 import { ButtonLink } from '../../../parts/button.js';
 import { DialogButton } from '../../../parts/dialog.js';
-import { Empty } from '../../../parts/empty.js';
-import { Failure } from '../../../parts/failure.js';
+import { Empty, Failure } from '../../../parts/notes.js';
 import { Page, Panel } from '../../../parts/page.js';
 import { text as parts } from '../../../parts/text.js';
 import { WhyPanel } from '../../../parts/why-panel.js';
 import { hrefOf } from '../../../router/place.js';
-import { useServices } from '../../../services/services.js';
-import { useAsked, useTopic } from '../../../services/use-live.js';
+import { useAsked, useRound, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
 import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
-import { NodeActions } from '../node-actions.js';
-import { NodeBadges } from '../node-facts.js';
+import { NodeActions, NodeBadges } from '../node-actions.js';
 import { text } from '../text.js';
-import { CapacityPanel, DetailsPanel, RuntimesPanel } from './details-panel.js';
-import { DrainPanel } from './drain-panel.js';
-import { InstancesPanel } from './instances-panel.js';
-
-/** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
-const ASK_EVERY_MS = 5_000;
+import { CapacityPanel, DetailsPanel, DrainPanel, InstancesPanel, RuntimesPanel } from './panels.js';
 
 export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly asked: AskedOfNodes }) {
   const store = useTopic('nodes');
@@ -41,9 +33,9 @@ export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly 
 }
 
 function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: AskedOfNodes }) {
-  const { session, clock } = useServices();
+  const { session } = useServices();
   const { nodeId } = node;
-  const round = Math.floor(clock.value / ASK_EVERY_MS);
+  const round = useRound();
   const detail = useAsked(
     (api, signal) => api.get<NodeDetail>(apiPath('cluster', 'nodes', nodeId), { signal }),
     [nodeId, round],
