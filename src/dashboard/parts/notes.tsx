@@ -1,7 +1,8 @@
 /** The notes in place of content: nothing is there yet, nothing fits the filter, or something went wrong. */
 import type { ComponentChildren } from 'preact';
+import { hrefOf } from '../router/place.js';
 import { sentenceFor } from '../services/toasts.js';
-import { Button } from './button.js';
+import { Button, ButtonLink } from './button.js';
 import { text } from './text.js';
 
 interface EmptyProps {
@@ -10,15 +11,18 @@ interface EmptyProps {
   readonly hint?: ComponentChildren;
   /** The button or link that brings something here. */
   readonly action?: ComponentChildren;
+  /** In place of an action: the screen that the person goes on to, and the word on the link. */
+  readonly link?: readonly [screen: string, word: string];
 }
 
 /** A note for a place where nothing is shown yet: it says how something gets there. */
-export function Empty({ title, hint, action }: EmptyProps) {
+export function Empty({ title, hint, link, action }: EmptyProps) {
+  const shown = link === undefined ? action : <ButtonLink href={hrefOf([link[0]])}>{link[1]}</ButtonLink>;
   return (
     <div class="empty">
       <p class="empty-title">{title}</p>
       {hint !== undefined && <p class="quiet">{hint}</p>}
-      {action !== undefined && <div>{action}</div>}
+      {shown !== undefined && <div>{shown}</div>}
     </div>
   );
 }

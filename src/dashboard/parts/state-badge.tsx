@@ -49,7 +49,7 @@ export function StateBadge({ state }: { readonly state: keyof typeof text.states
 export function InstanceBadge(props: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
   const action = props.pending.of(props.instance);
   if (action === undefined) return <StateBadge state={props.instance.state} />;
-  return <Badge tone="busy" label={text.pending[action]} isPending />;
+  return <Badge tone="busy" label={text.pending(action)} isPending />;
 }
 
 function Shape({ tone }: { readonly tone: Tone }) {

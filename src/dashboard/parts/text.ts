@@ -1,4 +1,6 @@
 /** The texts of the parts themselves. */
+import type { InstanceAction } from './pending-actions.js';
+
 export const text = {
   cancel: 'Cancel',
   close: 'Close',
@@ -37,12 +39,9 @@ export const text = {
   never: 'never',
   justNow: 'just now',
   action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
-  pending: {
-    start: 'Start requested',
-    stop: 'Stop requested',
-    restart: 'Restart requested',
-    delete: 'Delete requested',
-  },
+  ask: (action: InstanceAction, what: string): string => `${text.action[action]} ${what}?`,
+  pending: (action: InstanceAction): string => `${text.action[action]} requested`,
+  done: (action: InstanceAction, who: string) => `${who} will ${action === 'delete' ? 'be removed' : action}`,
   states: {
     CREATING: 'Starting',
     ONLINE: 'Online',

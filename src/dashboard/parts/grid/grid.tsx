@@ -35,11 +35,6 @@ interface RowSource<T> {
   groups(): readonly Group[];
 }
 
-interface GridSort {
-  readonly column: string;
-  readonly isDescending: boolean;
-}
-
 interface GridSelection {
   readonly keys: ReadonlySet<string>;
   readonly onToggle: (key: string) => void;
@@ -54,7 +49,7 @@ export interface GridProps<T> {
   readonly rows: RowSource<T>;
   /** The address that the first column of a row leads to. */
   readonly hrefOf?: (entry: T) => string;
-  readonly sort?: GridSort;
+  readonly sort?: { readonly column: string; readonly isDescending: boolean };
   readonly onSort?: (column: string) => void;
   readonly selection?: GridSelection;
   readonly closed?: ReadonlySet<string>;

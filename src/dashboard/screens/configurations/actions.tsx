@@ -71,6 +71,7 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
   const { api, toasts, router } = useServices();
   const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
   const ids = own.slice(0, MOST_NAMES).map(({ id }) => id);
+  const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
   const remove = async (): Promise<void> => {
     await api.delete(apiPath('configurations', name), { headers: { 'if-match': `"${revision}"` } });
     toasts.done(text.removed(name));
@@ -80,17 +81,11 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
     <Confirm
       title={text.removeTitle(name)}
       explanation={text.removeExplanation(own.length)}
-      names={namesOf(ids, own.length, file)}
+      names={own.length === 0 ? [file] : [...ids, ...more]}
       action={text.remove}
       isDanger
       onConfirm={remove}
       onClose={onClose}
     />
   );
-}
-
-/** The names of a delete dialog: the instances, or the file when there are none. */
-function namesOf(ids: readonly string[], all: number, file: string): readonly string[] {
-  if (all === 0) return [file];
-  return all > ids.length ? [...ids, text.removedMore(all - ids.length)] : ids;
 }

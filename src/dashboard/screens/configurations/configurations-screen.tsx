@@ -1,7 +1,6 @@
 /** The list of all configurations, or the page of one. */
 import type { ScreenProps } from '../screen.js';
 import './configurations.css';
-import { ButtonLink } from '../../parts/button.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
@@ -35,11 +34,7 @@ function ConfigurationPage({ name, tab }: { readonly name: string; readonly tab:
     return <Page title={title}>{error !== null && <Failure error={error} onRetry={again} />}</Page>;
   if (row === undefined && !isBegun)
     return (
-      <Empty
-        title={text.unknown(name)}
-        hint={text.unknownHint}
-        action={<ButtonLink href={hrefOf(['configurations'])}>{text.toList}</ButtonLink>}
-      />
+      <Empty title={text.unknown(name)} hint={text.unknownHint} link={['configurations', text.toList]} />
     );
   const tabs = [
     { id: 'state', label: text.tabState, href: hrefOf(['configurations', name]) },

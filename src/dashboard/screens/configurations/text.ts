@@ -1,20 +1,12 @@
 /** The texts of the screen Configurations. */
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { count, plural } from '../../parts/amounts.js';
-import type { FileState } from './rows.js';
-
-const states: Readonly<Record<FileState, string>> = {
-  inForce: 'In force',
-  kept: 'Broken, older in force',
-  never: 'Broken',
-  gone: 'Deleted',
-};
 
 export const text = {
   title: 'Configurations',
   name: 'Name',
   state: 'State',
-  states,
+  states: { inForce: 'In force', kept: 'Broken, older in force', never: 'Broken', gone: 'Deleted' },
   online: 'Online',
   onlineOf: (online: number, minimum: number) => `${count(online)} of ${count(minimum)}`,
   ram: 'RAM each',

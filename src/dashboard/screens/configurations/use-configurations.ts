@@ -4,17 +4,9 @@
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
 import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
-import { type ConfigurationRow, countInstances, rowsOf } from './rows.js';
+import { countInstances, rowsOf } from './rows.js';
 
-interface KnownConfigurations {
-  readonly rows: readonly ConfigurationRow[];
-  readonly isLoaded: boolean;
-  readonly error: unknown;
-  /** Asks again at once, after a change. */
-  readonly again: () => void;
-}
-
-export function useConfigurations(): KnownConfigurations {
+export function useConfigurations() {
   const entries = useEntries('configurations');
   const { version, isLoaded } = useTopic('configurations');
   const instances = useEntries('instances');
@@ -34,6 +26,7 @@ export function useConfigurations(): KnownConfigurations {
     rows: rowsOf({ entries: entries.values(), counts: countInstances(instances.values()), ...value }),
     isLoaded: isLoaded.value && (asked.value.value !== undefined || error !== null),
     error,
+    /** Asks again at once, after a change. */
     again: asked.again,
   };
 }

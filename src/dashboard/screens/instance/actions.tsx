@@ -22,7 +22,7 @@ export function Actions({ instance, pending }: ActionsProps) {
   const { id, state, configurationName } = instance;
   const perform = async (action: InstanceAction): Promise<void> => {
     await pending.perform(api, action, instance);
-    toasts.done(text.done[action](id));
+    toasts.done(parts.done(action, text.named(id)));
   };
   const press = (action: InstanceAction): void => {
     // A start needs no question: it ends and loses nothing.
@@ -54,7 +54,7 @@ export function Actions({ instance, pending }: ActionsProps) {
       )}
       {asked.value !== null && (
         <Confirm
-          title={text.ask[asked.value]}
+          title={parts.ask(asked.value, text.thisOne)}
           explanation={text.explain[asked.value]}
           names={[`${id} ${configurationName}`]}
           action={parts.action[asked.value]}

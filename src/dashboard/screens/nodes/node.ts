@@ -1,7 +1,7 @@
 /** The state of a node, the order of nodes, and the order of the instances on them. Pure. */
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Topics } from '../../../watch-client/topics.js';
-import type { Order, OrderedList } from '../../live/ordered-list.js';
+import type { Group, Order, OrderedList } from '../../live/ordered-list.js';
 import { text } from './text.js';
 
 export type NodeEntry = Topics['nodes'];
@@ -68,10 +68,7 @@ export function standingOf({ cordoned, drain }: NodeEntry): Standing | null {
 }
 
 /** The instances of one node, from `start` in the list. */
-interface Placed {
-  readonly start: number;
-  readonly count: number;
-}
+type Placed = Pick<Group, 'start' | 'count'>;
 
 const NOTHING: Placed = { start: 0, count: 0 };
 

@@ -1,6 +1,5 @@
 /** The concerns first, then the figures of the cluster, then the latest events. */
 import { count } from '../../parts/amounts.js';
-import { ButtonLink } from '../../parts/button.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { Page, Panel } from '../../parts/page.js';
 import { hrefOf } from '../../router/place.js';
@@ -34,23 +33,14 @@ export function Screen() {
     rollouts: rollouts.values(),
     canOperate: session.can('OPERATE'),
   });
-  const isNew = isLoaded && instances.size === 0 && concerns.length === 0;
   return (
     <Page title={text.title}>
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       <Panel title={text.attention} {...(concerns.length > 0 && { about: count(concerns.length) })}>
         {concerns.length > 0 ? (
           <ConcernList concerns={concerns} />
-        ) : isNew ? (
-          <Empty
-            title={text.noConfigurations}
-            hint={text.noConfigurationsHint}
-            action={<ButtonLink href={hrefOf(['configurations'])}>{text.toConfigurations}</ButtonLink>}
-          />
         ) : (
-          <Empty
-            {...(isLoaded ? { title: text.nothing, hint: text.nothingHint } : { title: text.loading })}
-          />
+          <NoConcern isLoaded={isLoaded} isNew={instances.size === 0} />
         )}
       </Panel>
       {isLoaded && <Figures />}
@@ -61,6 +51,13 @@ export function Screen() {
       )}
     </Page>
   );
+}
+
+function NoConcern({ isLoaded, isNew }: { readonly isLoaded: boolean; readonly isNew: boolean }) {
+  if (!isLoaded) return <Empty title={text.loading} />;
+  if (!isNew) return <Empty title={text.nothing} hint={text.nothingHint} />;
+  const link = ['configurations', text.toConfigurations] as const;
+  return <Empty title={text.noConfigurations} hint={text.noConfigurationsHint} link={link} />;
 }
 
 const TONES: Readonly<Record<ClusterEvent['what'], Tone>> = {

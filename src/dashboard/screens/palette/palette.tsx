@@ -20,20 +20,9 @@ interface PaletteProps {
 export function Palette({ screens, onClose }: PaletteProps) {
   const palette = usePalette(screens, onClose);
   const kind = palette.canCommand ? 'commands' : 'places';
-  const { active, choices, line, command } = palette;
+  const { active, choices, line } = palette;
   // After a run the output has the room, until something is typed or chosen.
   const shown = palette.ran === null || line !== '' || active >= 0 ? choices : [];
-  const onKey = (event: KeyboardEvent): void => {
-    const choice = choices[Math.max(0, active)];
-    if (event.key === 'ArrowDown' && palette.isRecalling) palette.recall(-1);
-    else if (event.key === 'ArrowDown') palette.mark(active + 1);
-    else if (event.key === 'ArrowUp' && (line === '' || palette.isRecalling)) palette.recall(1);
-    else if (event.key === 'ArrowUp') palette.mark(active - 1);
-    else if (event.key === 'Tab' && !event.shiftKey && line !== '' && choice?.kind === 'completion')
-      palette.take(choice);
-    else return;
-    event.preventDefault();
-  };
   return (
     <Dialog title={text.title[kind]} size="wide" onClose={onClose}>
       <PlainForm
@@ -48,15 +37,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
           </>
         }
       >
-        <LineInput
-          label={text.label[kind]}
-          hint={command === undefined ? text.hint[kind] : `${command.usage}: ${command.about}`}
-          value={line}
-          onInput={palette.type}
-          onKey={onKey}
-          isExpanded={shown.length > 0}
-          active={active < 0 ? undefined : `palette-choice-${active}`}
-        />
+        <LineInput palette={palette} isExpanded={shown.length > 0} />
         <ChoiceList choices={shown} active={active} onTake={palette.take} />
         {line !== '' && choices.length === 0 && !palette.canCommand && <p class="quiet">{text.noneFound}</p>}
         <p class="palette-keys quiet">{palette.canCommand ? text.keys : text.keysPlaces}</p>
@@ -78,22 +59,31 @@ export function Palette({ screens, onClose }: PaletteProps) {
 }
 
 interface LineInputProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  /** Called for each key, before the input handles it. */
-  readonly onKey: (event: KeyboardEvent) => void;
+  readonly palette: ReturnType<typeof usePalette>;
   readonly isExpanded: boolean;
-  /** The id of the marked choice; undefined: none. */
-  readonly active: string | undefined;
 }
 
-function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: LineInputProps) {
+function LineInput({ palette, isExpanded }: LineInputProps) {
+  const { active, choices, line, command } = palette;
+  const kind = palette.canCommand ? 'commands' : 'places';
+  const onKey = (event: KeyboardEvent): void => {
+    const choice = choices[Math.max(0, active)];
+    if (event.key === 'ArrowDown' && palette.isRecalling) palette.recall(-1);
+    else if (event.key === 'ArrowDown') palette.mark(active + 1);
+    else if (event.key === 'ArrowUp' && (line === '' || palette.isRecalling)) palette.recall(1);
+    else if (event.key === 'ArrowUp') palette.mark(active - 1);
+    else if (event.key === 'Tab' && !event.shiftKey && line !== '' && choice?.kind === 'completion')
+      palette.take(choice);
+    else return;
+    event.preventDefault();
+  };
   const element = useRef<HTMLInputElement>(null);
   useEffect(() => element.current?.focus(), []);
   return (
-    <Field label={label} hint={hint}>
+    <Field
+      label={text.label[kind]}
+      hint={command === undefined ? text.hint[kind] : `${command.usage}: ${command.about}`}
+    >
       {(ids) => (
         <input
           {...ids}
@@ -104,12 +94,12 @@ function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: L
           aria-autocomplete="list"
           aria-expanded={isExpanded}
           aria-controls="palette-choices"
-          aria-activedescendant={active}
+          aria-activedescendant={active < 0 ? undefined : `palette-choice-${active}`}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
+          value={line}
+          onInput={(event) => palette.type(event.currentTarget.value)}
           onKeyDown={onKey}
         />
       )}

@@ -1,7 +1,6 @@
 /** One file of a template: its text in an editor, or why it has none; download and delete. */
 
 import { Button } from '../../parts/button.js';
-import { DialogButton } from '../../parts/dialog.js';
 import { Empty, Failure } from '../../parts/notes.js';
 import { saveFile } from '../../parts/save-file.js';
 import { text as parts } from '../../parts/text.js';
@@ -51,7 +50,7 @@ export function FilePane(props: FilePaneProps) {
 }
 
 function FileButtons({ files, path, template: { group, name }, onChanged }: FilePaneProps) {
-  const { session, toasts, router } = useServices();
+  const { toasts, router } = useServices();
   const download = async (): Promise<void> => {
     const content = await toasts.run(files.download(path));
     if (content !== undefined) saveFile(content, path.split('/').pop() ?? path);
@@ -59,23 +58,14 @@ function FileButtons({ files, path, template: { group, name }, onChanged }: File
   return (
     <>
       <Button onPress={() => void download()}>{text.downloadFile}</Button>
-      {session.can('ALL') && (
-        <DialogButton
-          dialog={(onClose) => (
-            <RemoveFiles
-              files={files}
-              paths={[path]}
-              onRemoved={() => {
-                onChanged();
-                router.go(['templates', group, name]);
-              }}
-              onClose={onClose}
-            />
-          )}
-        >
-          {text.remove}
-        </DialogButton>
-      )}
+      <RemoveFiles
+        files={files}
+        pathsOf={() => [path]}
+        onRemoved={() => {
+          onChanged();
+          router.go(['templates', group, name]);
+        }}
+      />
     </>
   );
 }

@@ -3,7 +3,6 @@ import { text as parts } from '../../parts/text.js';
 import type { ScreenProps } from '../screen.js';
 import { TemplateList } from './list.js';
 import './templates.css';
-import { ButtonLink } from '../../parts/button.js';
 import { Empty } from '../../parts/notes.js';
 import { Page, Tabs } from '../../parts/page.js';
 import { hrefOf } from '../../router/place.js';
@@ -28,8 +27,8 @@ function TemplatePage({ group, name, tab }: TemplateName & { readonly tab: strin
   const key = `${group}/${name}`;
   const entry = store.get(key);
   if (entry === undefined && !store.isLoaded.value) return <p class="screen quiet">{parts.loading}</p>;
-  const back = <ButtonLink href={hrefOf(['templates'])}>{text.toList}</ButtonLink>;
-  if (entry === undefined) return <Empty title={text.unknown(key)} hint={text.unknownHint} action={back} />;
+  if (entry === undefined)
+    return <Empty title={text.unknown(key)} hint={text.unknownHint} link={['templates', text.toList]} />;
   const isLocal = entry.storage === 'local';
   const isUse = tab === 'use' || !isLocal;
   return (

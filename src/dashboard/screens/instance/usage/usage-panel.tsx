@@ -94,9 +94,9 @@ function givenOf(instance: InstanceInfo, measure: Measure): string {
   const { allocatedCpu, allocatedRamMB, maxPlayers } = instance;
   switch (measure) {
     case 'cpu':
-      return allocatedCpu > 0 ? text.usage.ofCores(cores(allocatedCpu)) : text.usage.oneCore;
+      return allocatedCpu > 0 ? text.usage.ofReserved(cores(allocatedCpu)) : text.usage.oneCore;
     case 'memory':
-      return text.usage.ofMemory(megabytes(allocatedRamMB));
+      return text.usage.ofReserved(megabytes(allocatedRamMB));
     case 'players':
       return maxPlayers === null ? '' : text.usage.ofPlayers(maxPlayers);
   }
