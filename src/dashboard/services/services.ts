@@ -74,7 +74,7 @@ export function useRound(everyMs = 5_000): number {
   return Math.floor(useServices().clock.value / everyMs);
 }
 
-export interface Asked<T> {
+interface Asked<T> {
   /** The last good answer. */
   readonly value: T | undefined;
   /** Why the last call failed; null: it succeeded, or still runs. */

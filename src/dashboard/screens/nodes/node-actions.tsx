@@ -1,7 +1,4 @@
-/**
- * Cordon, uncordon and drain of a node. Uncordon also cancels a drain. The buttons stay as they are while a call runs,
- * so that the focus stays too. The badges mark the action, and asking twice does no harm.
- */
+/** The actions on a node, the badges that tell its state, and the meters of its reserved amounts. */
 import { useSignal } from '@preact/signals';
 import { coresOf, megabytesOf } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
@@ -19,6 +16,10 @@ interface NodeActionsProps {
   readonly asked: AskedOfNodes;
 }
 
+/**
+ * Cordon, uncordon and drain of a node. Uncordon also cancels a drain. The buttons stay as they are while a call runs,
+ * so that the focus stays too. The badges mark the action, and asking twice does no harm.
+ */
 export function NodeActions({ node, asked }: NodeActionsProps) {
   const { api, toasts } = useServices();
   const { nodeId } = node;

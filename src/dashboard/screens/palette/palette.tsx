@@ -5,7 +5,7 @@ import { Field, PlainForm } from '../../parts/form.js';
 import { text as parts } from '../../parts/text.js';
 import './palette.css';
 import { useEffect, useRef } from 'preact/hooks';
-import { CopyButton } from '../../parts/shown-once.js';
+import { CopyButton } from '../../parts/copy-button.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import type { ScreenChoice } from './places.js';
 import { text } from './text.js';

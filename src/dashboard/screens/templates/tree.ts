@@ -11,7 +11,7 @@ export interface Folder {
   readonly count: number;
 }
 
-/** `path`: the folder that holds all these files. `start`: where the names in it begin. */
+/** Makes the tree of a folder from the paths of its files. `start`: where the names in the folder begin in these paths. */
 export function treeOf(paths: readonly string[], path = '', start = 0): Folder {
   const files: string[] = [];
   const folders = new Map<string, string[]>();

@@ -6,7 +6,7 @@ import { apiPath } from '../../../api/api-client.js';
 import { openSocket } from '../../../live/live.js';
 import type { MenuItem } from '../../../parts/menu.js';
 import { saveFile } from '../../../parts/save-file.js';
-import { copyText } from '../../../parts/shown-once.js';
+import { copyText } from '../../../parts/copy-button.js';
 import { useServices } from '../../../services/services.js';
 import type { Session } from '../../../session/session.js';
 import { text } from '../text.js';

@@ -1,5 +1,4 @@
-/** The last step of a dialog that made a secret: the person copies it now, because it is not shown again. */
-
+/** A button that copies a text, and the last step of a dialog that made a secret. */
 import { useSignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../services/services.js';
@@ -15,6 +14,7 @@ interface ShownOnceProps {
   readonly onClose: () => void;
 }
 
+/** Shows a secret that the person copies now, because it is not shown again. */
 export function ShownOnce({ explain, label, value, children, onClose }: ShownOnceProps) {
   return (
     <>
