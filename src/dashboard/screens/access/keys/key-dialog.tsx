@@ -1,9 +1,9 @@
 /** A dialog that makes a key, and shows its token once. */
 import { useSignal } from '@preact/signals';
 import type { CreatedKey } from '../../../../operations/api-keys.js';
+import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';
-import { ShownOnce } from '../../../parts/copy-button.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { type KeyForm, keyPayload, labelProblem, SCOPES } from './key-form.js';

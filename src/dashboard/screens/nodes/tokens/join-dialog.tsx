@@ -2,9 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { CreatedJoinToken } from '../../../../operations/join-tokens.js';
+import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';
-import { ShownOnce } from '../../../parts/copy-button.js';
 import { useEntries, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { isLoopback, joinCommand } from './token-state.js';
