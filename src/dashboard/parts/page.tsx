@@ -38,7 +38,7 @@ export function Panel({ title, about, children }: Pick<PageProps, 'title' | 'abo
   );
 }
 
-/** One of the facts in a `<dl class="facts">`. */
+/** A fact with its name, in a `<dl class="facts">`. */
 export function Fact({ name, children }: { readonly name: string; readonly children: ComponentChildren }) {
   return (
     <>
