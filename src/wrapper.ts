@@ -7,7 +7,7 @@ import type { NodeParts } from '../controllers/wrapper/parts.js';
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import { wrapperServices } from '../controllers/wrapper/services.js';
-import type { Service } from './channel/protocol/calls.js';
+import type { Services } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
@@ -56,7 +56,7 @@ export interface WrapperOptions {
   /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   /** Further calls that the node answers to the master. */
-  readonly services?: ReadonlyMap<string, Service>;
+  readonly services?: Services;
   /** The node's own store, not the master's. */
   readonly store: Store;
   readonly metrics: Metrics;
@@ -292,10 +292,10 @@ export class Wrapper implements Part {
       advisoryLimits: limits.advisory,
       feed: desired,
       reports: outbox,
-      services: new Map([
-        ...(this.#options.services ?? []),
+      services: {
+        ...this.#options.services,
         ...wrapperServices(this.#parts, this.#controllers.processSupervisor),
-      ]),
+      },
       onWelcome: (master) => desired.setMaster(master),
       onRefused: (reason) => this.#endRefused(reason),
     });

@@ -1,6 +1,6 @@
 /** The calls that a wrapper answers to its master: logs, terminals and standard input of instances, and what it holds. */
 
-import type { Service } from '../../src/channel/protocol/calls.js';
+import type { Services } from '../../src/channel/protocol/calls.js';
 import { descriptionServices } from '../../src/channel/services/instance-description.js';
 import { instanceServices } from '../../src/channel/services/instance-streams.js';
 import { terminalServices } from '../../src/channel/services/instance-terminals.js';
@@ -16,12 +16,9 @@ import type { Runtime } from '../../src/runtime/runtime.js';
 import type { NodeParts } from './parts.js';
 import type { ProcessSupervisor } from './process-supervisor/reconciler.js';
 
-export function wrapperServices(
-  parts: NodeParts,
-  supervisor: ProcessSupervisor,
-): ReadonlyMap<string, Service> {
+export function wrapperServices(parts: NodeParts, supervisor: ProcessSupervisor): Services {
   const { installation, left, prefetch } = parts;
-  return new Map([
+  return {
     ...instanceServices({
       readLogs: (id, lines) => installation.readLogs(id, lines),
       followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
@@ -31,10 +28,10 @@ export function wrapperServices(
       writeStdin: (id, bytes) => writeStdin(parts, id, bytes),
     }),
     ...terminalServices((id, size) => attach(parts, id, size)),
-    ...prefetchServices(prefetch),
+    ...prefetchServices((digests) => prefetch.fetch(digests)),
     ...leftDirectoryServices((id) => left.list(id)),
     ...descriptionServices((id, lines) => describe(parts, supervisor, id, lines)),
-  ]);
+  };
 }
 
 async function describe(

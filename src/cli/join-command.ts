@@ -7,7 +7,7 @@ import { parseJoinToken } from '../channel/trust/join-token.js';
 import { ElsewhereError } from '../channel/wrapper/join-question.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import { readMemberKey } from '../channel/wrapper/membership.js';
-import { ElectionPatience } from '../client/connection/election-patience.js';
+import { electionPatience } from '../client/connection/election-patience.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { type HostPort, parseHostPort } from '../model/host-port.js';
@@ -91,14 +91,14 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
 
 /** Repeats the question while no master leads. The repetition is safe, because no master acted on the question. */
 async function untilLed<T>(ask: () => Promise<T>, say: JoinOptions['say']): Promise<T> {
-  const patience = new ElectionPatience(say);
+  const again = electionPatience(say);
   for (;;) {
     const answer = await ask().catch((error: unknown) => {
       if (error instanceof ElsewhereError && error.leader === null) return error;
       throw error;
     });
     if (!(answer instanceof ElsewhereError)) return answer;
-    if (!(await patience.again(AGAIN_MS))) throw answer;
+    if (!(await again(AGAIN_MS))) throw answer;
   }
 }
 

@@ -3,9 +3,9 @@
  * Answers are not checked against a schema, because the master may be older or newer than this client.
  */
 import type { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
 import { ClientError, EXIT, isEndpointMissing } from '../command-tree/runs/client-error.js';
-import { bytesOf } from '../templates/tree/byte-stream.js';
 import { refusalOf } from './connection/answers.js';
 import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
@@ -31,7 +31,10 @@ export class ApiClient implements ApiCalls {
   }
 
   async send<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T> {
-    return this.#accept(await this.#ask(method, path, body, options));
+    const answer = await this.connection.request(method, path, body, options);
+    const now = Date.parse(answer.headers.date ?? '');
+    if (!Number.isNaN(now)) this.#now = now;
+    return this.#accept(answer);
   }
 
   /**
@@ -50,13 +53,6 @@ export class ApiClient implements ApiCalls {
     return this.#accept({ status, headers, body: await readJson(body) });
   }
 
-  async #ask(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
-    const answer = await this.connection.request(method, path, body, options);
-    const now = Date.parse(answer.headers.date ?? '');
-    if (!Number.isNaN(now)) this.#now = now;
-    return answer;
-  }
-
   #accept<T>(answer: Answer): T {
     if (isEndpointMissing(answer.status, answer.body))
       throw new ClientError(
@@ -70,12 +66,9 @@ export class ApiClient implements ApiCalls {
 }
 
 /** Returns undefined when the body is not JSON. */
-async function readJson(body: Readable): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of bytesOf(body)) chunks.push(chunk);
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+function readJson(body: Readable): Promise<unknown> {
+  return json(body).catch((error: unknown) => {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  });
 }

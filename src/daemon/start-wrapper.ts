@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Service } from '../channel/protocol/calls.js';
+import type { Services } from '../channel/protocol/calls.js';
 import type { Transport } from '../channel/protocol/transport.js';
 import type { Clock } from '../loop/clock.js';
 import { capacityOf, thisMachine } from '../node/capacity.js';
@@ -45,7 +45,7 @@ export interface MasterConnection {
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly endRefused?: (reason: string) => void;
   readonly masters?: NonNullable<WrapperOptions['masters']>;
-  readonly services?: ReadonlyMap<string, Service>;
+  readonly services?: Services;
 }
 
 export async function startWrapper(assembly: Assembly, connection: MasterConnection): Promise<Wrapper> {

@@ -141,14 +141,22 @@ export class ClusterPort implements Part {
     }
     if (this.#strangers.size >= MAX_STRANGERS) this.#makeRoom();
     this.#sockets.add(socket);
-    this.#remember(key, socket, block);
+    const timer = setTimeout(() => socket.destroy(), LIFETIME_MS);
+    const stranger = { key, socket, block, timer, isExcused: false };
+    this.#strangers.set(key, stranger);
+    this.#crowds.set(block, (this.#crowds.get(block) ?? new Set()).add(stranger));
     socket.on('close', () => {
       this.#sockets.delete(socket);
       if (this.#forget(key)?.isExcused === false) this.#fail(block);
     });
     socket.once('data', (chunk: Buffer) => {
-      if (chunk[0] === TLS_HANDSHAKE) this.#handOn(socket, chunk);
-      else this.#hint(socket, chunk);
+      if (chunk[0] !== TLS_HANDSHAKE) {
+        this.#hint(socket, chunk);
+        return;
+      }
+      socket.pause();
+      socket.unshift(chunk);
+      this.#options.onTls(socket);
     });
   }
 
@@ -161,13 +169,6 @@ export class ClusterPort implements Part {
     this.#forget(oldest.key);
     this.#fail(oldest.block);
     oldest.socket.destroy();
-  }
-
-  #remember(key: string, socket: Socket, block: string): void {
-    const timer = setTimeout(() => socket.destroy(), LIFETIME_MS);
-    const stranger = { key, socket, block, timer, isExcused: false };
-    this.#strangers.set(key, stranger);
-    this.#crowds.set(block, (this.#crowds.get(block) ?? new Set()).add(stranger));
   }
 
   #forget(key: string): Stranger | undefined {
@@ -183,12 +184,6 @@ export class ClusterPort implements Part {
 
   #fail(block: string): void {
     this.#failures.fail(block, this.#clock.monotonic());
-  }
-
-  #handOn(socket: Socket, first: Buffer): void {
-    socket.pause();
-    socket.unshift(first);
-    this.#options.onTls(socket);
   }
 
   #hint(socket: Socket, first: Buffer): void {

@@ -27,6 +27,8 @@ interface CallContext {
 
 /** Answers a call with a JSON value, or with a stream of bytes. Parameters come from the other side: parse them. */
 export type Service = (parameters: unknown, context: CallContext) => Promise<unknown> | AsyncIterable<Buffer>;
+/** The calls that one side answers, by name. */
+export type Services = Readonly<Record<string, Service>>;
 
 interface Pending {
   onValue(value: unknown): void;
@@ -50,13 +52,10 @@ export class CallPeer {
   #nextId = 1;
 
   /** `mostServed`: how many calls of the other side are answered at once. Default 1024. */
-  constructor(
-    transport: Transport,
-    services: ReadonlyMap<string, Service>,
-    { mostServed = MAX_OPEN_CALLS }: { readonly mostServed?: number } = {},
-  ) {
+  constructor(transport: Transport, services: Services, mostServed = MAX_OPEN_CALLS) {
     this.#transport = transport;
-    this.#services = services;
+    // A map has no inherited names, which the other side could ask for.
+    this.#services = new Map(Object.entries(services));
     this.#mostServed = mostServed;
   }
 

@@ -9,7 +9,7 @@ import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const ATTACH = 'attach';
 const ATTACH_INPUT = 'attach-input';
@@ -45,44 +45,35 @@ type Message = z.output<typeof messageSchema>;
 /** The wrapper's half. `attach` throws the errors of the instance's runtime. */
 export function terminalServices(
   attach: (id: string, size: TerminalSize) => Promise<Attachment>,
-): ReadonlyMap<string, Service> {
+): Services {
   const attached = new Map<string, Attachment>();
-  return new Map<string, Service>([
-    [
-      ATTACH,
-      async function* (parameters, { signal }) {
-        const { id, terminal, columns, rows } = attachSchema.parse(parameters);
-        const attachment = await attach(id, { columns, rows });
-        const close = (): void => attachment.close();
-        signal.addEventListener('abort', close, { once: true });
-        attached.set(terminal, attachment);
-        try {
-          if (signal.aborted) return;
-          yield encode({ kind: 'attached', isTransparent: attachment.isTransparent });
-          for await (const event of attachment.events())
-            yield event.kind === 'output' ? Buffer.concat([Buffer.of(OUTPUT), event.bytes]) : encode(event);
-        } finally {
-          attached.delete(terminal);
-          signal.removeEventListener('abort', close);
-          close();
-        }
-      },
-    ],
-    [
-      ATTACH_INPUT,
-      async (parameters, { body }) => {
-        const { terminal } = terminalSchema.parse(parameters);
-        if (body !== undefined) await attached.get(terminal)?.write(body);
-      },
-    ],
-    [
-      ATTACH_RESIZE,
-      async (parameters) => {
-        const { terminal, columns, rows } = resizeSchema.parse(parameters);
-        attached.get(terminal)?.resize({ columns, rows });
-      },
-    ],
-  ]);
+  return {
+    [ATTACH]: async function* (parameters, { signal }) {
+      const { id, terminal, columns, rows } = attachSchema.parse(parameters);
+      const attachment = await attach(id, { columns, rows });
+      const close = (): void => attachment.close();
+      signal.addEventListener('abort', close, { once: true });
+      attached.set(terminal, attachment);
+      try {
+        if (signal.aborted) return;
+        yield encode({ kind: 'attached', isTransparent: attachment.isTransparent });
+        for await (const event of attachment.events())
+          yield event.kind === 'output' ? Buffer.concat([Buffer.of(OUTPUT), event.bytes]) : encode(event);
+      } finally {
+        attached.delete(terminal);
+        signal.removeEventListener('abort', close);
+        close();
+      }
+    },
+    [ATTACH_INPUT]: async (parameters, { body }) => {
+      const { terminal } = terminalSchema.parse(parameters);
+      if (body !== undefined) await attached.get(terminal)?.write(body);
+    },
+    [ATTACH_RESIZE]: async (parameters) => {
+      const { terminal, columns, rows } = resizeSchema.parse(parameters);
+      attached.get(terminal)?.resize({ columns, rows });
+    },
+  };
 }
 
 /** The master's half. */

@@ -8,7 +8,7 @@ import type { MasterPeer } from '../../leadership/leadership.js';
 import { messageOf } from '../../model/errors.js';
 import { type HostPort, hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Service } from '../protocol/calls.js';
+import type { Services } from '../protocol/calls.js';
 import { BOUNDS, type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../protocol/messages.js';
 import type { SecretFile } from '../trust/authority.js';
 
@@ -168,14 +168,11 @@ export class KnownMasters {
 }
 
 /** The call by which the leader tells a node that the list of masters has changed. */
-export function mastersServices(known: Pick<KnownMasters, 'learn'>): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [
-      TAKE_MASTERS,
-      async (parameters) => {
-        known.learn(masterPeersSchema.parse(parameters));
-        return {};
-      },
-    ],
-  ]);
+export function mastersServices(known: Pick<KnownMasters, 'learn'>): Services {
+  return {
+    [TAKE_MASTERS]: async (parameters) => {
+      known.learn(masterPeersSchema.parse(parameters));
+      return {};
+    },
+  };
 }

@@ -10,7 +10,7 @@ import { type InstanceUsage, toUsageSample } from '../../model/run/instance-usag
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
-import { CallPeer, type Service } from '../protocol/calls.js';
+import { CallPeer, type Services } from '../protocol/calls.js';
 import {
   type Assignment,
   BEAT_EVERY_MS,
@@ -82,7 +82,7 @@ interface LinkOptions {
   readonly onRefused?: (reason: string) => boolean;
   readonly feed: FeedSink;
   readonly reports: ReportSource;
-  readonly services: ReadonlyMap<string, Service>;
+  readonly services: Services;
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
   /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;

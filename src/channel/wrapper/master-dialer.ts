@@ -5,6 +5,7 @@
 import type { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
+import type { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
@@ -26,15 +27,7 @@ import {
 } from '../trust/join-messages.js';
 import { type MasterHandover, masterHandoverSchema } from '../trust/master-handover.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
-import {
-  ask,
-  askForTunnel,
-  ElsewhereError,
-  parseJson,
-  readBody,
-  reasonOf,
-  refusalOf,
-} from './join-question.js';
+import { ask, askForTunnel, ElsewhereError, readBody, reasonOf, refusalOf } from './join-question.js';
 
 /** The limit for TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
@@ -62,9 +55,18 @@ export interface FellowMaster {
   readonly authority: X509Certificate;
 }
 
-interface KnownMaster {
-  readonly socket: TLSSocket;
+/** A question of a node that has no channel yet. */
+interface JoinQuestion<T> {
+  readonly path: string;
+  readonly content: object;
+  readonly schema: z.ZodType<T>;
+}
+
+interface Answered<T> {
+  readonly answer: T;
   readonly authority: X509Certificate;
+  /** The address of this machine that reached the master. */
+  readonly localAddress: string;
 }
 
 interface MasterDialerOptions {
@@ -99,12 +101,9 @@ export class MasterDialer {
     joinCheck: JoinCheck,
     signal: AbortSignal,
   ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket }) => {
-      const localAddress = addressOf(socket);
-      const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
-      if (status !== 200) throw refusalOf(status, body, this.address);
-      return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
-    });
+    const question = { path: JOIN_CHECK_PATH, content: joinCheck, schema: joinCheckAnswerSchema };
+    const { answer, localAddress } = await this.#ask(fingerprint, question, signal);
+    return { clusterName: answer.clusterName, localAddress };
   }
 
   /**
@@ -116,14 +115,9 @@ export class MasterDialer {
     joinRequest: JoinRequest,
     signal: AbortSignal,
   ): Promise<{ readonly certificate: string; readonly authority: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
-      const { status, body } = await ask(socket, JOIN_PATH, joinRequest);
-      if (status !== 200) throw refusalOf(status, body, this.address);
-      return {
-        certificate: parseJson(joinAnswerSchema, body).certificate,
-        authority: authority.toString(),
-      };
-    });
+    const question = { path: JOIN_PATH, content: joinRequest, schema: joinAnswerSchema };
+    const { answer, authority } = await this.#ask(fingerprint, question, signal);
+    return { certificate: answer.certificate, authority: authority.toString() };
   }
 
   /**
@@ -135,12 +129,9 @@ export class MasterDialer {
     joinRequest: JoinMasterRequest,
     signal: AbortSignal,
   ): Promise<{ readonly handover: MasterHandover; readonly localAddress: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket }) => {
-      const localAddress = addressOf(socket);
-      const { status, body } = await ask(socket, JOIN_MASTER_PATH, joinRequest);
-      if (status !== 200) throw refusalOf(status, body, this.address);
-      return { handover: parseJson(masterHandoverSchema, body), localAddress };
-    });
+    const question = { path: JOIN_MASTER_PATH, content: joinRequest, schema: masterHandoverSchema };
+    const { answer, localAddress } = await this.#ask(fingerprint, question, signal);
+    return { handover: answer, localAddress };
   }
 
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
@@ -200,39 +191,37 @@ export class MasterDialer {
   }
 
   /** Connects to the master whose authority has this fingerprint, asks the question, and hangs up after the answer. */
-  async #asking<T>(
+  async #ask<T>(
     fingerprint: string,
+    question: JoinQuestion<T>,
     signal: AbortSignal,
-    question: (master: KnownMaster) => Promise<T>,
     hops = 0,
-  ): Promise<T> {
+  ): Promise<Answered<T>> {
     try {
       return await this.#within(signal, async (inner) => {
-        const master = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
+        const { socket, authority } = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
           // The named leader may be dead: other masters name it until its lease ends. Ask another master then.
           const mayHaveDied = hops > 0 && DroverError.is(error, 'DRV_CHANNEL_CLOSED');
           throw mayHaveDied ? new ElsewhereError(messageOf(error), null) : error;
         });
         try {
-          return await question(master);
+          const localAddress = (socket.localAddress ?? '').replace(IPV4_IN_IPV6, '');
+          const { status, body } = await ask(socket, question.path, question.content);
+          if (status !== 200) throw refusalOf(status, body, this.address);
+          return { answer: question.schema.parse(JSON.parse(body)), authority, localAddress };
         } finally {
-          master.socket.destroy();
+          socket.destroy();
         }
       });
     } catch (error) {
       const named = error instanceof ElsewhereError ? error.leader : null;
       const leader = named === null ? undefined : parseHostPort(named.clusterAddress);
       if (leader === undefined || hops === MOST_HOPS) throw error;
-      return new MasterDialer({ ...this.#options, ...leader }).#asking(
-        fingerprint,
-        signal,
-        question,
-        hops + 1,
-      );
+      return new MasterDialer({ ...this.#options, ...leader }).#ask(fingerprint, question, signal, hops + 1);
     }
   }
 
-  async #dialFor(fingerprint: string, signal: AbortSignal): Promise<KnownMaster> {
+  async #dialFor(fingerprint: string, signal: AbortSignal) {
     const stranger = (): DroverError =>
       this.#stranger(
         'DRV_JOIN_REFUSED',
@@ -279,7 +268,10 @@ export class MasterDialer {
       socket.once('secureConnect', () => {
         signal.removeEventListener('abort', onAbort);
         try {
-          checkPeer(socket, check);
+          const leaf = socket.getPeerX509Certificate();
+          if (leaf === undefined)
+            throw new DroverError('DRV_CHANNEL_CLOSED', 'the other side shows no certificate');
+          check(leaf, leaf.issuerCertificate);
           socket.setNoDelay(true);
           resolve(socket);
         } catch (error) {
@@ -327,15 +319,4 @@ export class MasterDialer {
       cause,
     });
   }
-}
-
-/** The address of this machine that reached the master. */
-function addressOf({ localAddress = '' }: TLSSocket): string {
-  return localAddress.replace(IPV4_IN_IPV6, '');
-}
-
-function checkPeer(socket: TLSSocket, check: TrustCheck): void {
-  const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined) throw new DroverError('DRV_CHANNEL_CLOSED', 'the other side shows no certificate');
-  check(leaf, leaf.issuerCertificate);
 }

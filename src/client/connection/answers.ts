@@ -1,6 +1,7 @@
 /** Reads answers of the API, and recognizes answers that a proxy made instead. */
 import type { IncomingMessage } from 'node:http';
 import { apiFailureOf, ClientError, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
+import { readWhole } from '../../files/read-whole.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { cutText } from '../../model/words.js';
@@ -62,17 +63,10 @@ export class NotTakenError extends ClientError {
 /** Reads the whole body. Throws a ClientError, or the error of the connection. */
 export async function readAnswer(target: Place, response: IncomingMessage): Promise<Answer> {
   const { statusCode: status = 0, headers } = response;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES)
-      throw new ClientError(EXIT.failed, `the answer of ${placeOf(target)} is larger than 256 MiB`);
-    chunks.push(chunk);
-  }
-  if (bytes === 0) return { status, headers, body: undefined };
-  const text = Buffer.concat(chunks).toString('utf8');
+  const tooLong = `the answer of ${placeOf(target)} is larger than 256 MiB`;
+  const bytes = await readWhole(response, MAX_BYTES, () => new ClientError(EXIT.failed, tooLong));
+  if (bytes.length === 0) return { status, headers, body: undefined };
+  const text = bytes.toString('utf8');
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return { status, headers, body: text };
   let body: unknown;
   try {

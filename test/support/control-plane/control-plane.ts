@@ -4,7 +4,7 @@
  */
 
 import { pino } from 'pino';
-import type { Service } from '../../../src/channel/protocol/calls.js';
+import type { Services } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
@@ -52,7 +52,7 @@ interface ControlPlaneOptions {
   /** Connects a node to the master. Default: within the process. */
   readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
   /** The services that nodes answer beside the ordinary ones. */
-  readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
+  readonly servicesOf?: (nodeId: string) => Services;
   /** The masters that a node knows, when there are several. */
   readonly mastersOf?: (nodeId: string) => WrapperOptions['masters'];
   readonly revokeNode?: NonNullable<MasterOptions['revokeNode']>;
