@@ -55,8 +55,10 @@ export class Commands implements CommandRunner {
   }
 
   /** Completes a line. The answer has the form that node:readline wants. */
-  complete(line: string): [string[], string] {
-    return completionsOf(this.#silentTree(), this.#dependencies, line);
+  complete(line: string): Promise<[string[], string]> {
+    const { signal } = new AbortController();
+    const caller = { access: this.#terminal, address: null, signal };
+    return completionsOf(this.#silentTree(), ownCalls(this.#dependencies.ask, caller), line);
   }
 
   list(): ListedCommand[] {

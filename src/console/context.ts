@@ -4,11 +4,10 @@ import type { ExtensionRegistry } from '../extensions/registry.js';
 import type { Clock } from '../loop/clock.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { Logger } from '../telemetry/logger.js';
-import type { CompletionNeeds } from './completion.js';
 import type { CommandOutput } from './output.js';
 import type { Ask } from './own-calls.js';
 
-export interface CommandDependencies extends CompletionNeeds {
+export interface CommandDependencies {
   readonly ask: Ask;
   readonly extensions: Pick<ExtensionRegistry, 'commands'>;
   readonly audit: Pick<AuditTrail, 'record'>;

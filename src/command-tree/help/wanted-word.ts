@@ -90,6 +90,7 @@ function wantedValue({ argChoices, long, short }: Option): WantedWord {
   return { kind: 'value', option: long ?? short ?? '' };
 }
 
-function plain(word: string): KnownWord {
+/** A word whose name says enough. */
+export function plain(word: string): KnownWord {
   return { word, about: '' };
 }

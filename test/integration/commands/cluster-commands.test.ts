@@ -43,7 +43,7 @@ describe('cluster cordon and uncordon', () => {
   );
 
   it('complete the names of nodes', () => {
-    expect(world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
+    expect(await world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
   });
 });
 
