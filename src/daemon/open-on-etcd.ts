@@ -20,6 +20,7 @@ import { wasStoreMade } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
 import type { MasterStore } from './open-master-store.js';
+import { addEtcdGauges } from '../telemetry/gauges.js';
 
 const IN_CLEAR =
   'the state travels in clear: etcd is on another machine, and its endpoints begin with http://; give etcd certificates, ' +
@@ -61,7 +62,7 @@ export async function openOnEtcd(
   const upkeep = new Upkeep({ etcd, key: prefix, clock, logger });
   upkeep.start();
   running.onStop(() => upkeep.stop());
-  metrics.addEtcd(() => upkeep.figures);
+  addEtcdGauges(metrics.registry, () => upkeep.figures);
   const masters = new Masters({ etcd, keys: storeKeys(prefix), clock, onChange: () => candidate.changed() });
   const candidate = new ElectedLeadership({ election, masters, own, clock, logger });
   masters.start();

@@ -22,6 +22,7 @@ import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
+import { addFileGauges, addLeadershipGauges, addNodeGauges } from '../telemetry/gauges.js';
 import { MasterTemplates } from '../templates/master-templates.js';
 import type { Assembly } from './assembly.js';
 import { connectionTo } from './connect-to-leader.js';
@@ -131,9 +132,9 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   running.onStop(() => candidate.stop());
   if (several !== undefined) await running.start(several.search);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
-  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
-  metrics.addNodes(() => master.nodeFigures());
-  metrics.addLeadership(candidate);
+  addFileGauges(metrics.registry, metrics.namingRegistry, () => fileFigures({ ...dependencies, configurationFiles: files }));
+  addNodeGauges(metrics.namingRegistry, () => master.nodeFigures());
+  addLeadershipGauges(metrics.registry, candidate);
   const connection = connectionTo({ master, candidate, authority: cluster.authority, assembly });
   return { master, api, apiCertificate, files, dashboard, commands, candidate, work, connection, openDoor };
 }

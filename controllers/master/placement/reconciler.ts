@@ -183,7 +183,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     { id, configurationName: configuration }: InstanceRecord,
     { reason, message, conditions }: PlacementStep & { do: 'explain' },
   ): void {
-    for (const condition of conditions) this.#options.metrics.countPlacementFailure(condition);
+    for (const condition of conditions) this.#options.metrics.placementFailures.inc({ reason: condition });
     this.#explanations.warn(
       `${configuration}: ${message}`,
       `cannot place ${id} (${configuration}): ${message}`,

@@ -69,24 +69,25 @@ export class StatusIntake {
 
   #note(nodeId: string, before: InstanceRecord, after: InstanceStatus): void {
     const { logger, metrics, now } = this.#options;
+    const { configurationName: configuration } = before;
     const restarts = after.restarts - before.status.restarts;
-    if (restarts > 0) metrics.countRestarts(before.configurationName, restarts);
+    if (restarts > 0) metrics.restarts.inc({ configuration }, restarts);
     if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
-      metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
+      metrics.startSeconds.observe(Math.max(0, now() - before.createdAt) / 1000);
     if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
-      metrics.countNotReady(before.configurationName);
+      metrics.notReady.inc({ configuration });
     if (after.state === before.status.state && after.reason === before.status.reason) return;
     // At debug level, because the node has already logged the event and its reason.
     logger.debug(
       {
         instance: before.id,
-        configuration: before.configurationName,
+        configuration,
         node: nodeId,
         from: before.status.state,
         to: after.state,
         reason: after.reason,
       },
-      `instance ${before.id} (${before.configurationName}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
+      `instance ${before.id} (${configuration}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
     );
   }
 }
