@@ -30,9 +30,7 @@ const WATCHED: ReadonlySet<CommandPath> = new Set([
   'template list',
 ]);
 
-interface WatchOptions extends ClientOptions {
-  readonly watch?: true;
-}
+type WatchOptions = ClientOptions & { readonly watch?: true };
 
 export function addClientCommands(program: Command, surroundings: ClientSurroundings): void {
   const host = new ClientHost(surroundings);
@@ -51,7 +49,8 @@ function treeHostOf(host: ClientHost): TreeHost {
       host.addOutput(command);
       host.addTarget(command);
       if (path === undefined) return;
-      addWatchOption(command, path);
+      if (WATCHED.has(path))
+        command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
       const { destroys, mayAsk } = descriptionOf(path);
       if (destroys !== undefined || mayAsk === true) host.addYes(command);
     },
@@ -87,11 +86,6 @@ function treeHostOf(host: ClientHost): TreeHost {
     },
     footer: FOOTER,
   };
-}
-
-function addWatchOption(command: Command, path: CommandPath): void {
-  if (WATCHED.has(path))
-    command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
 }
 
 /** Runs a command with `--watch`. Throws a ClientError. */

@@ -66,7 +66,7 @@ export async function tableOf(
   rows: readonly (readonly Cell[])[],
   none: string,
 ): Promise<string> {
-  return rows.length === 0 ? none : await renderTable(head, rows, { columns });
+  return rows.length === 0 ? none : await renderTable(head, rows, columns);
 }
 
 /** Returns names and values, one below the other. Names without a value are left out. */
@@ -77,7 +77,9 @@ export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<
   return renderTable([], rows);
 }
 
-/** The text of an answer that holds one sentence. */
+/** An answer that holds one sentence, and the name of the object under `Key`. */
+export type Said<Key extends string> = Readonly<Record<'message' | Key, string>>;
+
 export function messageText({ message }: { readonly message: string }): string {
   return message;
 }

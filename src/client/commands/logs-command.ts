@@ -6,10 +6,7 @@ import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import type { ClientHost } from './client-host.js';
 
-interface LogsOptions extends TargetOptions, LogPartOptions {
-  readonly follow?: true;
-  readonly tail?: number;
-}
+type LogsOptions = TargetOptions & LogPartOptions & { readonly follow?: true; readonly tail?: number };
 
 export function addLogs(program: Command, host: ClientHost): void {
   const command = program

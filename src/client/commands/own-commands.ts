@@ -11,28 +11,22 @@ import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
-import { addApply, addDelete, addDiff, addPlan, addValidate } from './file-commands.js';
+import { addDelete, addFileCommands } from './file-commands.js';
 import { addLogs } from './logs-command.js';
 import { addWait } from './wait-command.js';
 
 export function addOwnCommands(program: Command, host: ClientHost): void {
-  for (const add of [
-    addApply,
-    addDiff,
-    addPlan,
-    addValidate,
-    addDelete,
-    addEdit,
-    addLogs,
-    addAttach,
-    addWait,
-    addRolloutWatch,
-    addTop,
-    addCopy,
-    addUi,
-    addCompletion,
-  ])
-    add(program, host);
+  addFileCommands(program, host);
+  addDelete(program, host);
+  addEdit(program, host);
+  addLogs(program, host);
+  addAttach(program, host);
+  addWait(program, host);
+  addRolloutWatch(program, host);
+  addTop(program, host);
+  addCopy(program, host);
+  addUi(program, host);
+  addCompletion(program, host);
 }
 
 function addEdit(program: Command, host: ClientHost): void {
@@ -59,11 +53,7 @@ function addEdit(program: Command, host: ClientHost): void {
     const api = await host.open(options);
     const say = await host.sayer();
     const edited = await editConfiguration({ api, name, openEditor, directory, say });
-    const shown = {
-      json: () => edited,
-      text: () => `${name} ${edited.result}`,
-      names: () => [name],
-    };
+    const shown = { json: () => edited, text: () => `${name} ${edited.result}`, names: () => [name] };
     await host.print(shown, options.output, api.now);
   });
 }
@@ -104,13 +94,8 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
   command.action(async (name: string, options: ClientOptions) => {
     const { watchRollout } = await import('../live/rollout-watch.js');
     const isJson = options.output === 'json';
-    await watchRollout(await host.open(options), { name, isJson }, await host.liveOutput());
+    await watchRollout(await host.open(options), name, isJson, await host.liveOutput());
   });
-}
-
-interface TopOptions extends ClientOptions {
-  readonly sort: 'cpu' | 'memory';
-  readonly once?: true;
 }
 
 function addTop(program: Command, host: ClientHost): void {
@@ -121,7 +106,7 @@ function addTop(program: Command, host: ClientHost): void {
     .option('--once', 'also on a terminal');
   host.addOutput(command);
   host.addTarget(command);
-  command.action(async (configuration: string | undefined, options: TopOptions) => {
+  command.action(async (configuration: string | undefined, options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true }) => {
     const { top } = await import('../live/top.js');
     const { output: format, once = false, sort } = options;
     const { stdout } = host.surroundings;
@@ -150,17 +135,13 @@ function addCopy(program: Command, host: ClientHost): void {
   });
 }
 
-interface UiOptions extends TargetOptions {
-  readonly print?: true;
-}
-
 function addUi(program: Command, host: ClientHost): void {
   const command = program
     .command('ui')
     .description('open the dashboard in a browser, signed in; without a display it prints the link')
     .option('--print', 'print the link in any case');
   host.addTarget(command);
-  command.action(async (options: UiOptions) => {
+  command.action(async (options: TargetOptions & { print?: true }) => {
     const [{ makeSignInCode }, { openBrowser }] = await Promise.all([
       import('../ui/sign-in-code.js'),
       import('../ui/open-browser.js'),

@@ -9,10 +9,7 @@ const DEFAULT_MS = 60_000;
 /** A timer cannot wait longer than 24.8 days. */
 const MAX_MS = 24 * 24 * 3_600_000;
 
-interface WaitOptions extends TargetOptions {
-  readonly for: Goal;
-  readonly timeout: number;
-}
+type WaitOptions = TargetOptions & { readonly for: Goal; readonly timeout: number };
 
 export function addWait(program: Command, host: ClientHost): void {
   const command = program

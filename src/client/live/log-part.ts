@@ -42,16 +42,10 @@ export async function firstLineOf(api: ApiClient, id: string, part: LogPart): Pr
   return Math.max(first, last - part.tail + 1);
 }
 
-interface Lines {
-  readonly from: number;
-  readonly to: number;
-  readonly timestamps: boolean;
-}
-
 async function* readLines(
   api: ApiClient,
   id: string,
-  { from, to, timestamps }: Lines,
+  { from, to, timestamps }: { readonly from: number; readonly to: number; readonly timestamps: boolean },
 ): AsyncGenerator<LogPiece> {
   let size = MAX_LOG_LINES;
   for (let next = from; next <= to; ) {

@@ -41,17 +41,7 @@ import { leftText } from './left-text.js';
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
 
-interface ListInput {
-  readonly configuration: string | undefined;
-  /** Lists directories of removed instances instead of instances. */
-  readonly left?: boolean;
-}
-
-interface ById {
-  readonly id: string;
-}
-
-const byId = (id: string): ById => ({ id });
+const byId = (id: string) => ({ id });
 
 export const INSTANCE_COMMANDS = {
   'instance list': describe({
@@ -64,7 +54,7 @@ export const INSTANCE_COMMANDS = {
           'directories of static instances that are gone; "instance adopt" takes one up',
         ).conflicts('watch'),
       ),
-    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }): ListInput => ({
+    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }) => ({
       configuration,
       left,
     }),

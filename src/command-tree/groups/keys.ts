@@ -8,7 +8,7 @@ import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
 import type { CreatedKey, ListedKey, NewKey } from '../../operations/api-keys.js';
-import { describe, messageText, noInput, tableOf } from '../command.js';
+import { describe, messageText, noInput, type Said, tableOf } from '../command.js';
 
 /** From the widest to the narrowest, as people look for them. */
 const SCOPES = KEY_SCOPES.toReversed();
@@ -18,11 +18,6 @@ interface CreateOptions {
   readonly configurations?: readonly string[];
   readonly expires: string;
   readonly from?: readonly string[];
-}
-
-interface KeyMessage {
-  readonly message: string;
-  readonly label: string;
 }
 
 export const KEY_COMMANDS = {
@@ -113,7 +108,7 @@ function removal(about: string) {
     usage: '<label>',
     about,
     input: (label: string) => ({ label }),
-    text: (deleted: KeyMessage) => messageText(deleted),
+    text: (deleted: Said<'label'>) => messageText(deleted),
     names: ({ label }) => [label],
     destroys: ({ label }) => `key ${label} is revoked, and its sessions end`,
   });

@@ -16,28 +16,11 @@ interface Forgetting {
   readonly wasConnected: boolean;
 }
 
-interface ForgetOptions {
-  readonly force?: boolean;
-  readonly keepToken?: boolean;
-}
-
-const byNode = (node: string): { readonly node: string } => ({ node });
+const byNode = (node: string) => ({ node });
 
 export const NODE_OPERATION_COMMANDS = {
-  'cluster cordon': describe({
-    usage: '<node>',
-    about: 'give a node no new instances; what runs there stays',
-    input: byNode,
-    text: (said: NodeMessage) => messageText(said),
-    names: ({ nodeId }) => [nodeId],
-  }),
-  'cluster uncordon': describe({
-    usage: '<node>',
-    about: 'give a node instances again; calls off a drain',
-    input: byNode,
-    text: (said: NodeMessage) => messageText(said),
-    names: ({ nodeId }) => [nodeId],
-  }),
+  'cluster cordon': cordoning('give a node no new instances; what runs there stays'),
+  'cluster uncordon': cordoning('give a node instances again; calls off a drain'),
   'cluster drain': describe({
     usage: '<node>',
     about: 'cordon a node and move its instances to others; static ones stay',
@@ -67,17 +50,26 @@ export const NODE_OPERATION_COMMANDS = {
         .option('--force', 'also one that is connected, or has files of static instances')
         .option('--keep-token', 'leave the join token to other nodes; this one can join with it again');
     },
-    input: (node: string, { force, keepToken }: ForgetOptions) => ({
-      node,
-      force: force === true,
-      keepToken: keepToken === true,
-    }),
+    input: (
+      node: string,
+      { force = false, keepToken = false }: { readonly force?: boolean; readonly keepToken?: boolean },
+    ) => ({ node, force, keepToken }),
     text: (forgetting: Forgetting) => describeForgotten(forgetting),
     json: ({ forgotten }) => forgotten,
     names: ({ forgotten }) => [forgotten.nodeId],
     destroys: ({ node }) => `node ${node} is forgotten, with its instances`,
   }),
 };
+
+function cordoning(about: string) {
+  return describe({
+    usage: '<node>',
+    about,
+    input: byNode,
+    text: (said: NodeMessage) => messageText(said),
+    names: ({ nodeId }) => [nodeId],
+  });
+}
 
 function declareDrain(command: Command): void {
   const deadline = new Option('--deadline <time>', 'how long to wait for players: 90s, 10m, 2h')

@@ -1,7 +1,7 @@
 /** `session ...`: the sessions of all keys. A session is made over the API only: a terminal needs none. */
 import { durationText } from '../../model/words.js';
 import type { ListedSession } from '../../operations/sessions.js';
-import { describe, messageText, noInput, tableOf } from '../command.js';
+import { describe, messageText, noInput, type Said, tableOf } from '../command.js';
 
 export const SESSION_COMMANDS = {
   'session list': describe({
@@ -28,7 +28,7 @@ export const SESSION_COMMANDS = {
     usage: '<session-id>',
     about: 'end a session at once; its open sockets are closed',
     input: (id: string) => ({ id }),
-    text: (ended: { readonly message: string; readonly id: string }) => messageText(ended),
+    text: (ended: Said<'id'>) => messageText(ended),
     names: ({ id }) => [id],
     destroys: ({ id }) => `session ${id} is ended`,
   }),

@@ -1,6 +1,7 @@
 /** The words that complete a line: of the command tree, and names that a master knows. For the console and the client. */
 import type { Command } from 'commander';
 import type { InstanceInfo } from '../../model/instance.js';
+import type { TemplateName } from '../../templates/sync/pattern.js';
 import { type ApiCalls, type CallOptions, pathPart } from '../runs/api-calls.js';
 import { pathOf } from './usage.js';
 import { type KnownWord, plain, type WantedWord, wantedWord } from './wanted-word.js';
@@ -76,7 +77,7 @@ const SOURCES: Readonly<Record<Exclude<NameKind, 'contexts' | 'files'>, Source>>
   joinTokens: { path: '/cluster/tokens', wordsOf: idsOf },
   templates: {
     path: '/templates',
-    wordsOf: (groups: readonly TemplateGroup[]) =>
+    wordsOf: (groups: readonly { readonly templates: readonly TemplateName[] }[]) =>
       groups.flatMap(({ templates }) => templates).map(({ group, name }) => plain(`${group}/${name}`)),
   },
   extensionCommands: {
@@ -85,10 +86,6 @@ const SOURCES: Readonly<Record<Exclude<NameKind, 'contexts' | 'files'>, Source>>
       all.map(({ name, description }) => ({ word: name, about: description })),
   },
 };
-
-interface TemplateGroup {
-  readonly templates: readonly { readonly group: string; readonly name: string }[];
-}
 
 /** The names of a kind, as the master answers. Throws a ClientError. */
 export async function askForNames(

@@ -21,7 +21,7 @@ export function addHelpCommand(program: Command, host: TreeHost): void {
         text: async ({ columns }) => {
           if (command.commands.length === 0) return command.helpInformation();
           const rows = listed.map(({ usage, description }) => [usage, description]);
-          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, { columns });
+          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, columns);
           return command === program ? [table, '', ...host.footer].join('\n') : table;
         },
         names: () => listed.map(({ usage }) => usage),
