@@ -43,7 +43,13 @@ export class AuditLog implements AuditTrail {
   constructor(options: AuditLogOptions) {
     this.#options = options;
     try {
-      this.#file = openFile(options);
+      this.#file = new RotatingFile({
+        path: options.path,
+        maxBytes: MAX_FILE_BYTES,
+        files: FILES,
+        mode: 0o600,
+        lostLine: (lines) => lineOf(lostEntry(lines, options.now())),
+      });
       this.#entries = readEnd(options.path);
     } catch (cause) {
       const text = `${options.path} cannot be used: ${messageOf(cause)}; it must be a file of this user`;
@@ -73,16 +79,6 @@ export class AuditLog implements AuditTrail {
   close(): void {
     this.#file.close();
   }
-}
-
-function openFile({ path, now }: AuditLogOptions): RotatingFile {
-  return new RotatingFile({
-    path,
-    maxBytes: MAX_FILE_BYTES,
-    files: FILES,
-    mode: 0o600,
-    lostLine: (lines) => lineOf(lostEntry(lines, now())),
-  });
 }
 
 function lineOf(entry: AuditEntry): string {

@@ -153,10 +153,7 @@ export class NodeFeed {
       const ids = this.#hasSnapshot
         ? takeSome(this.#dirty, BATCH)
         : takeSome(this.#dirty, Number.POSITIVE_INFINITY);
-      const put: Assignment[] = [];
-      const drop: string[] = [];
-      const unchanged: string[] = [];
-      const revisions: Record<string, Configuration> = {};
+      const batch: Batch = { put: [], drop: [], unchanged: [], revisions: {} };
       for (const id of ids) {
         this.#composing = id;
         // Read the record before the digests. If a template changes and then a restart is requested, a later read would
@@ -167,21 +164,21 @@ export class NodeFeed {
         const assignment = this.#compose(record, templates);
         if (this.#isLeftAlone(id)) {
           this.#told.add(id);
-          unchanged.push(id);
+          batch.unchanged.push(id);
         } else if (assignment === undefined) {
-          if (this.#told.delete(id)) drop.push(id);
+          if (this.#told.delete(id)) batch.drop.push(id);
         } else if (!this.#hasSnapshot && this.#isKnown(assignment)) {
           this.#told.add(id);
           this.#sentRevisions.add(assignment.revision);
-          unchanged.push(id);
-        } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
+          batch.unchanged.push(id);
+        } else if (this.#include(assignment, batch.revisions) || !this.#hasSnapshot) {
           // A snapshot must name the instance even if the node has it, because the node ends the instances that a
           // snapshot leaves out.
           this.#told.add(id);
-          put.push(assignment);
+          batch.put.push(assignment);
         }
       }
-      if (!this.#isClosed) this.#send({ put, drop, unchanged, revisions });
+      if (!this.#isClosed) this.#send(batch);
     }
   }
 

@@ -10,7 +10,12 @@ import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { PortProtocol, Report } from '../protocol/messages.js';
-import { type ReadinessFacts, withFirstReadiness } from './first-readiness.js';
+
+/**
+ * How long an instance without a readiness check must be up to count as ready. Many broken commands run for a moment
+ * before they end.
+ */
+export const READY_AFTER_MS = 60_000;
 
 interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
@@ -158,4 +163,31 @@ function isOutdated({ desired, placement }: InstanceRecord, report: Report): boo
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
   return report.reason === 'port-busy' && report.busyPort !== placement?.port;
+}
+
+interface ReadinessFacts {
+  /** The time now, in Unix milliseconds. */
+  readonly now: number;
+  /** True when the content asks for a readiness check, so that ONLINE means that the check passed. */
+  readonly isChecked: boolean;
+}
+
+/**
+ * The status after a report, with `hasBeenReady` and `upAt` set. An instance that was never ready with its present
+ * content may take a repaired content at its next start, because nobody has used the instance.
+ */
+export function withFirstReadiness(
+  before: InstanceStatus,
+  after: InstanceStatus,
+  { now, isChecked }: ReadinessFacts,
+): InstanceStatus {
+  if (before.hasBeenReady) return after;
+  const isUp = after.state === 'ONLINE' && after.pid !== null;
+  const wasUpForLong = before.upAt !== undefined && now - before.upAt >= READY_AFTER_MS;
+  const isReady = (isUp && isChecked) || wasUpForLong;
+  const isSameRun = before.pid !== null && before.pid === after.pid && before.restarts === after.restarts;
+  const upAt = (isSameRun ? before.upAt : undefined) ?? (isUp ? now : undefined);
+  const { hasBeenReady: _ready, upAt: _upAt, ...status } = after;
+  if (isReady) return { ...status, hasBeenReady: true };
+  return upAt === undefined ? { ...status, hasBeenReady: false } : { ...status, hasBeenReady: false, upAt };
 }

@@ -5,7 +5,7 @@
  */
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
-import { messageOf } from '../../model/errors.js';
+import { DroverError, messageOf } from '../../model/errors.js';
 import { type HostPort, hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Services } from '../protocol/calls.js';
@@ -175,4 +175,27 @@ export function mastersServices(known: Pick<KnownMasters, 'learn'>): Services {
       return {};
     },
   };
+}
+
+/**
+ * Asks the masters in turn until one of them answers; a refusal is an answer. After DRV_CHANNEL_CLOSED the next master
+ * is asked; any other error ends the search. `isOnly`: there is no other master to ask. Throws the error of the last
+ * master.
+ */
+export async function askMasters<T>(
+  masters: Pick<KnownMasters, 'candidates' | 'failed'>,
+  signal: AbortSignal,
+  question: (at: HostPort, isOnly: boolean) => Promise<T>,
+): Promise<T> {
+  const candidates = masters.candidates();
+  for (const [index, at] of candidates.entries()) {
+    try {
+      return await question(at, candidates.length === 1);
+    } catch (error) {
+      signal.throwIfAborted();
+      masters.failed(at);
+      if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+    }
+  }
+  throw new DroverError('DRV_CHANNEL_CLOSED', 'no master is known');
 }

@@ -18,8 +18,7 @@ import { generatePrivateKey } from '../trust/certificates.js';
 import { type JoinRequest, joinStatement } from '../trust/join-messages.js';
 import type { JoinToken } from '../trust/join-token.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
-import { askMasters } from './ask-masters.js';
-import type { KnownMasters } from './known-masters.js';
+import { askMasters, type KnownMasters } from './known-masters.js';
 import { MasterDialer } from './master-dialer.js';
 
 const credentialSchema = z.object({

@@ -1,8 +1,7 @@
 /** Writes changed documents to the master, each only if nobody changed the configuration after it was compared. */
 
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ifMatch, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { ifMatch } from '../../command-tree/runs/configuration-content.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';

@@ -6,9 +6,8 @@
 import { mkdtemp, readdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ifMatch, pathPart, readContent } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { ifMatch, readContent } from '../../command-tree/runs/configuration-content.js';
 import { NAME } from '../../model/plain/name.js';
 import { quoteText } from '../../model/words.js';
 import type { ConfigurationContent } from '../../operations/configuration-content.js';

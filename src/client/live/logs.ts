@@ -8,8 +8,7 @@ import { quoteText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { FollowedLogs, type LogStart } from './followed-logs.js';
 import type { LiveOutput } from './live-output.js';
-import { firstLineOf, type LogPart, readLogPart } from './log-part.js';
-import { logPrinter } from './log-printer.js';
+import { firstLineOf, type LogPart, logPrinter, readLogPart } from './log-part.js';
 
 /** The most last lines that a live log begins with. */
 const MOST_TAIL = 1000;
