@@ -69,6 +69,20 @@ export async function tableOf(
   return rows.length === 0 ? none : await renderTable(head, rows, columns);
 }
 
+/** The columns of a table: the cell of a row below each head. */
+export type Columns<Row> = Readonly<Record<string, (row: Row, now: number) => Cell>>;
+
+/** Like `tableOf`, by columns. */
+export function listOf<Row>(
+  view: Pick<View, 'columns' | 'now'>,
+  columns: Columns<Row>,
+  rows: readonly Row[],
+  none: string,
+): Promise<string> {
+  const cells = rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row, view.now)));
+  return tableOf(view, Object.keys(columns), cells, none);
+}
+
 /** Returns names and values, one below the other. Names without a value are left out. */
 export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<string> {
   const rows = Object.entries(fields).filter(

@@ -8,7 +8,7 @@ import { creationOfKept, ensureTokenSecret, InstanceTokens } from '../access/tok
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
-import { openLeaderTunnel, openMasterDesk } from '../channel/master/leader-tunnel.js';
+import { doorOf } from '../channel/master/leader-tunnel.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
@@ -106,7 +106,8 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(configuration.store.kind === 'etcd' && {
       forwarding: {
         leadership: candidate,
-        dial: (leader, signal) => openLeaderTunnel({ ...cluster, silenceMs, clock }, leader, signal),
+        dial: async (leader, signal) =>
+          (await doorOf({ ...cluster, silenceMs, clock }, leader)).tunnel(signal),
       },
     }),
   });
@@ -205,8 +206,8 @@ async function lay(
           file: new SecretDirectory(paths.cluster).file('masters.json'),
           logger,
         }),
-        dial: (peer, signal) =>
-          openMasterDesk({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer, signal),
+        dial: async (peer, signal) =>
+          (await doorOf({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer)).desk(signal),
         templates,
         audit,
         shared,

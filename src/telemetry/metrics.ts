@@ -122,7 +122,17 @@ export class Metrics {
           for (const [outcome, count] of outcomes) this.inc({ controller, outcome }, count);
       },
     });
-    this.#addQueueGauges();
+    const queues = this.#queues;
+    const add = (name: string, help: string, figureOf: (gauge: QueueGauge) => number): void =>
+      addLabelledGauge(this.registry, { name, help, labelNames: ['controller'] }, () =>
+        [...queues].map(([controller, read]) => [{ controller }, figureOf(read())]),
+      );
+    add('drover_queue_depth', 'Keys that are due and wait.', ({ depth }) => depth);
+    add(
+      'drover_queue_longest_wait_seconds',
+      'How long the oldest due key has waited.',
+      ({ longestWaitMs }) => longestWaitMs / 1000,
+    );
   }
 
   /** Receives the controllers' trace events. */
@@ -205,19 +215,5 @@ export class Metrics {
   /** The exposition text without the names of configurations, nodes and instances. */
   async openExposition(): Promise<readonly Buffer[]> {
     return [Buffer.from(LEFT_OUT + (await this.registry.metrics()))];
-  }
-
-  #addQueueGauges(): void {
-    const queues = this.#queues;
-    const add = (name: string, help: string, figureOf: (gauge: QueueGauge) => number): void =>
-      addLabelledGauge(this.registry, { name, help, labelNames: ['controller'] }, () =>
-        [...queues].map(([controller, read]) => [{ controller }, figureOf(read())]),
-      );
-    add('drover_queue_depth', 'Keys that are due and wait.', ({ depth }) => depth);
-    add(
-      'drover_queue_longest_wait_seconds',
-      'How long the oldest due key has waited.',
-      ({ longestWaitMs }) => longestWaitMs / 1000,
-    );
   }
 }

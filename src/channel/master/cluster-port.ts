@@ -198,22 +198,24 @@ export class ClusterPort implements Part {
       }
       // The remaining request is read and thrown away: closing the socket over unread bytes could lose the answer.
       socket.resume();
-      socket.end(this.#answer());
+      socket.end(
+        httpAnswer('400 Bad Request', 'text/plain; charset=utf-8', wrongDoor(this.#options.api)),
+      );
     };
     socket.on('data', onData);
     onData(first);
   }
+}
 
-  #answer(): string {
-    const text = wrongDoor(this.#options.api);
-    const head = [
-      'HTTP/1.1 400 Bad Request',
-      'Content-Type: text/plain; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      'Connection: close',
-    ];
-    return `${head.join('\r\n')}\r\n\r\n${text}`;
-  }
+/** An answer that ends its connection, for a socket without a server. */
+export function httpAnswer(status: string, type: string, body: string): string {
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 /** The answer to an HTTP client at the cluster port. */

@@ -79,7 +79,7 @@ export class Hub {
     const { clock, logger } = options;
     this.#options = options;
     this.#pace = new FeedPace(clock);
-    this.#refusals = new RepeatedLog(logger, () => clock.monotonic());
+    this.#refusals = new RepeatedLog(logger, clock);
     this.#statuses = new StatusMessages({
       ...options,
       pace: this.#pace,
@@ -252,7 +252,7 @@ export class Hub {
     { cause, reason, isFinal, isBehind }: Objection,
     peer: Peer | undefined,
   ): void {
-    this.#refusals.warn(`${peer?.nodeId} ${cause}`, `refused a connection: ${reason}`);
+    this.#refusals.say(`${peer?.nodeId} ${cause}`, `refused a connection: ${reason}`);
     transport.send({ type: 'refused', reason, ...(isFinal && { isFinal }), ...(isBehind && { isBehind }) });
     transport.close(reason);
   }

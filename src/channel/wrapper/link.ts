@@ -121,7 +121,7 @@ export class Link {
     this.#options = options;
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
     this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
-    this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#trouble = new RepeatedLog(options.logger, options.clock);
     // Send the reports in the next turn, so that a restart after the end of a process begins before that end is
     // reported.
     options.reports.onReady(() => options.clock.nextTurn(() => this.#sendReports()));
@@ -329,7 +329,7 @@ export class Link {
     const isLasting = isRefused && refusal.isBehind !== true;
     const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next();
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';
-    this.#trouble.warn(
+    this.#trouble.say(
       `${what}: ${reason}`,
       `${what}: ${reason}; what it was told last goes on, and it tries again`,
       { reason, delayMs },

@@ -48,7 +48,7 @@ const MOST_BYTES = { [CHANNEL_PATH]: 256 * MB, [DESK_PATH]: 16 * MB } as const;
 type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
 /** Another master of this cluster, and the certificate with which this master identifies itself there. */
-export interface FellowMaster {
+interface FellowMaster {
   readonly nodeId: string;
   readonly credential: KeyPair;
   /** The authority of the cluster. */

@@ -1,4 +1,5 @@
 /** The sources of a connection's key. A key never appears in arguments, messages or logs. */
+import { spawn } from 'node:child_process';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { readPrivateText, reasonOf } from './private-text.js';
 
@@ -37,8 +38,7 @@ export function checkKey(text: string, from: string): string {
 }
 
 /** Runs the key command of a context, such as that of a password store, and returns its output. No shell is used. */
-async function runKeyCommand([program = '', ...parameters]: readonly string[]): Promise<string> {
-  const { spawn } = await import('node:child_process');
+function runKeyCommand([program = '', ...parameters]: readonly string[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const fail = (problem: string): void =>
       reject(new ClientError(EXIT.failed, `the key command ${program} ${problem}`));

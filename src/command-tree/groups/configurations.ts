@@ -14,14 +14,25 @@ import type { ConfigurationReload } from '../../operations/configuration-reload.
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
 import type { RolledBack } from '../../operations/rollouts/configuration-rollback.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { describe, messageText, noInput, type Said, tableOf, type View } from '../command.js';
+import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
 import { describeDiff } from './configuration-diff-text.js';
 import { describeContentDiff, describeHistory, describeRollback } from './configuration-history-text.js';
 import { rolloutSentence } from './rollouts.js';
 
-const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
+const COLUMNS: Columns<ConfigurationSummary> = {
+  NAME: ({ name }) => name,
+  RUNTIME: ({ runtime }) => runtime,
+  ONLINE: ({ online }) => online,
+  INSTANCES: ({ instances }) => instances,
+  MINIMUM: ({ minimum }) => minimum,
+  RAM: ({ ramMB }) => `${ramMB} MB`,
+  CPU: ({ cpu }) => cpu,
+  PORTS: ({ ports }) => ports,
+  FILE: ({ file }) => file,
+  STATUS: statusOf,
+};
 
 /** The text of `config list` for a file that is not in force. */
 const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
@@ -155,19 +166,7 @@ async function describeList(
   { configurations, removed, brokenFiles }: ListedConfigurations,
   view: View,
 ): Promise<string> {
-  const rows = configurations.map((summary) => [
-    summary.name,
-    summary.runtime,
-    summary.online,
-    summary.instances,
-    summary.minimum,
-    `${summary.ramMB} MB`,
-    summary.cpu,
-    summary.ports,
-    summary.file,
-    statusOf(summary),
-  ]);
-  const table = await tableOf(view, HEAD, rows, 'there are no configurations');
+  const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
   return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');

@@ -9,7 +9,7 @@ import type { LeftDirectories } from '../../model/run/left-directory.js';
 import type { InstanceDetails } from '../../operations/instance-details.js';
 import type { InstanceLog } from '../../operations/instance-log.js';
 import type { UpdatedInstance } from '../../operations/instance-update.js';
-import { describe, messageText, tableOf } from '../command.js';
+import { describe, listOf, messageText } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import {
   type Acted,
@@ -28,14 +28,7 @@ import {
   singleId,
 } from '../selection/selection.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
-import {
-  describeInstance,
-  INSTANCE_HEAD,
-  instanceRow,
-  sentenceOf,
-  WIDE_INSTANCE_HEAD,
-  wideInstanceCells,
-} from './instance-text.js';
+import { describeInstance, INSTANCE_COLUMNS, sentenceOf, WIDE_INSTANCE_COLUMNS } from './instance-text.js';
 import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
@@ -61,16 +54,11 @@ export const INSTANCE_COMMANDS = {
     text: async (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
       if ('directories' in found) return leftText(found, view);
       const shown = found.slice(0, MAX_ROWS);
-      const head = view.isWide ? [...INSTANCE_HEAD.slice(0, -1), ...WIDE_INSTANCE_HEAD] : INSTANCE_HEAD;
-      const rows = shown.map((instance) =>
-        view.isWide
-          ? [...instanceRow(instance, view.now).slice(0, -1), ...wideInstanceCells(instance)]
-          : instanceRow(instance, view.now),
-      );
+      const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;
       const none =
         configuration === undefined ? 'there are no instances' : `${configuration} has no instances`;
-      const table = await tableOf(view, head, rows, none);
-      const more = found.length - rows.length;
+      const table = await listOf(view, columns, shown, none);
+      const more = found.length - shown.length;
       return more === 0
         ? table
         : `${table}\n... and ${more} more: name a configuration, or use -o json for all`;
