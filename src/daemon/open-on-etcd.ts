@@ -18,9 +18,9 @@ import { Upkeep } from '../store/etcd/upkeep.js';
 import { PREFIX, secretKey } from '../store/keys.js';
 import { wasStoreMade } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
+import { addEtcdGauges } from '../telemetry/gauges.js';
 import type { Assembly } from './assembly.js';
 import type { MasterStore } from './open-master-store.js';
-import { addEtcdGauges } from '../telemetry/gauges.js';
 
 const IN_CLEAR =
   'the state travels in clear: etcd is on another machine, and its endpoints begin with http://; give etcd certificates, ' +

@@ -133,7 +133,9 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   running.onStop(() => candidate.stop());
   if (several !== undefined) await running.start(several.search);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
-  addFileGauges(metrics.registry, metrics.namingRegistry, () => fileFigures({ ...dependencies, configurationFiles: files }));
+  addFileGauges(metrics.registry, metrics.namingRegistry, () =>
+    fileFigures({ ...dependencies, configurationFiles: files }),
+  );
   addNodeGauges(metrics.namingRegistry, () => master.nodeFigures());
   addLeadershipGauges(metrics.registry, candidate);
   const connection = connectionTo({ master, candidate, authority: cluster.authority, assembly });

@@ -1,7 +1,8 @@
 /** The questions of operations and routes to the master. Asking changes nothing. */
-import type { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
+
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { UsageBook } from '../channel/master/usage-book.js';
+import type { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';

@@ -198,9 +198,7 @@ export class ClusterPort implements Part {
       }
       // The remaining request is read and thrown away: closing the socket over unread bytes could lose the answer.
       socket.resume();
-      socket.end(
-        httpAnswer('400 Bad Request', 'text/plain; charset=utf-8', wrongDoor(this.#options.api)),
-      );
+      socket.end(httpAnswer('400 Bad Request', 'text/plain; charset=utf-8', wrongDoor(this.#options.api)));
     };
     socket.on('data', onData);
     onData(first);

@@ -43,9 +43,7 @@ const messageSchema = z.discriminatedUnion('kind', [
 type Message = z.output<typeof messageSchema>;
 
 /** The wrapper's half. `attach` throws the errors of the instance's runtime. */
-export function terminalServices(
-  attach: (id: string, size: TerminalSize) => Promise<Attachment>,
-): Services {
+export function terminalServices(attach: (id: string, size: TerminalSize) => Promise<Attachment>): Services {
   const attached = new Map<string, Attachment>();
   return {
     [ATTACH]: async function* (parameters, { signal }) {

@@ -168,7 +168,11 @@ async function open(host: ClientHost, options: FileOptions, undone: string) {
 function askPlan(
   api: ApiClient,
   documents: readonly Document[],
-  options: { readonly prune: boolean; readonly showValues: boolean; readonly fingerprint?: string | undefined },
+  options: {
+    readonly prune: boolean;
+    readonly showValues: boolean;
+    readonly fingerprint?: string | undefined;
+  },
 ): Promise<ChangePlan> {
   const configurations = documents.map(({ name, content }) => ({ ...content, name }));
   return api.send<ChangePlan>('POST', '/plan', { configurations, ...options });

@@ -106,14 +106,19 @@ function addTop(program: Command, host: ClientHost): void {
     .option('--once', 'also on a terminal');
   host.addOutput(command);
   host.addTarget(command);
-  command.action(async (configuration: string | undefined, options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true }) => {
-    const { top } = await import('../live/top.js');
-    const { output: format, once = false, sort } = options;
-    const { stdout } = host.surroundings;
-    const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
-    const terminal = isLive ? stdout : undefined;
-    await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());
-  });
+  command.action(
+    async (
+      configuration: string | undefined,
+      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true },
+    ) => {
+      const { top } = await import('../live/top.js');
+      const { output: format, once = false, sort } = options;
+      const { stdout } = host.surroundings;
+      const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
+      const terminal = isLive ? stdout : undefined;
+      await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());
+    },
+  );
 }
 
 function addCopy(program: Command, host: ClientHost): void {

@@ -6,6 +6,7 @@ import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
 import type { CallOptions } from '../../command-tree/runs/api-calls.js';
 import { hasFileCode } from '../../files/system-error.js';
+import { remembered } from '../../loop/remembered.js';
 import { NotTakenError, readAnswer, refuseForeign, retryAfterOf } from './answers.js';
 import { boundConnect, openApiSocket } from './api-socket.js';
 import type { Answer, ApiConnection, StreamedAnswer, StreamOptions } from './connection.js';
@@ -54,8 +55,8 @@ export class HttpConnection implements ApiConnection {
   readonly mayAskPerson: boolean;
   readonly #target: Target;
   readonly #options: HttpConnectionOptions;
-  #transport: Promise<Transport> | undefined;
-  #key: Promise<string> | undefined;
+  readonly #prepare = remembered(() => this.#makeTransport());
+  readonly #readKey = remembered(() => readKey(this.#target.key));
 
   constructor(target: Target, options: HttpConnectionOptions) {
     this.#target = target;
@@ -228,23 +229,6 @@ export class HttpConnection implements ApiConnection {
 
   #headers(key: string): OutgoingHttpHeaders {
     return { authorization: `Bearer ${key}`, 'user-agent': `drover/${this.#options.version}` };
-  }
-
-  /** Reads the key once for all calls. After a failure the next call tries again. */
-  #readKey(): Promise<string> {
-    this.#key ??= readKey(this.#target.key).catch((error: unknown) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return this.#key;
-  }
-
-  #prepare(): Promise<Transport> {
-    this.#transport ??= this.#makeTransport().catch((error: unknown) => {
-      this.#transport = undefined;
-      throw error;
-    });
-    return this.#transport;
   }
 
   async #makeTransport(): Promise<Transport> {

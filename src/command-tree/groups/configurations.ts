@@ -94,7 +94,12 @@ export const CONFIGURATION_COMMANDS = {
           '--show-values',
           'show values of environmentVariables and properties too: they may be secrets',
         ),
-    input: (name: string, from?: number, to?: number, { showValues = false }: { readonly showValues?: boolean } = {}) => ({
+    input: (
+      name: string,
+      from?: number,
+      to?: number,
+      { showValues = false }: { readonly showValues?: boolean } = {},
+    ) => ({
       name,
       from,
       to,
@@ -125,7 +130,10 @@ export const CONFIGURATION_COMMANDS = {
           '--write',
           'write the older content into the file, instead of holding the content of the file back',
         ),
-    input: (name: string, { to, reason, write = false }: { to?: number; reason: string; write?: boolean }) => ({ name, to, reason, write }),
+    input: (
+      name: string,
+      { to, reason, write = false }: { to?: number; reason: string; write?: boolean },
+    ) => ({ name, to, reason, write }),
     text: (rolledBack: RolledBack) => describeRollback(rolledBack),
     names: ({ name }) => [name],
   }),

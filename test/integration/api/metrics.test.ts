@@ -42,7 +42,9 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
       },
     ],
   });
-  addNodeGauges(world.metrics.namingRegistry, () => [{ record, use: { ramMB: 1, cpu: 1, instances: 1 }, beatAgeMs: 5 }]);
+  addNodeGauges(world.metrics.namingRegistry, () => [
+    { record, use: { ramMB: 1, cpu: 1, instances: 1 }, beatAgeMs: 5 },
+  ]);
   world.metrics.restarts.inc({ configuration });
   world.metrics.notReady.inc({ configuration });
   world.metrics.placementFailures.inc({ reason: 'ram' });

@@ -42,7 +42,7 @@ describe('cluster cordon and uncordon', () => {
     },
   );
 
-  it('complete the names of nodes', () => {
+  it('complete the names of nodes', async () => {
     expect(await world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
   });
 });

@@ -964,7 +964,13 @@ describe('completion', () => {
     expect((await world.commands.complete('instance stop '))[0]).toEqual([`${id} `]);
     expect((await world.commands.complete('instance create lo'))[0]).toEqual(['lobby ']);
     expect((await world.commands.complete('instance logs --l'))[0]).toEqual(['--lines ']);
-    expect((await world.commands.complete('key create x '))[0]).toEqual(['ALL', 'OPERATE', 'PLAN', 'READ', 'PUBLIC']);
+    expect((await world.commands.complete('key create x '))[0]).toEqual([
+      'ALL',
+      'OPERATE',
+      'PLAN',
+      'READ',
+      'PUBLIC',
+    ]);
     expect((await world.commands.complete('help con'))[0]).toEqual(['config ']);
     expect((await world.commands.complete('nothing '))[0]).toEqual([]);
   });

@@ -12,7 +12,11 @@ import { decodeFrame } from '../../../src/channel/protocol/frame-codec.js';
 import { BOUNDS, type Message, messageSchema, type Report } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { WebSocketTransport } from '../../../src/channel/protocol/websocket-transport.js';
-import { InstanceStreams, instanceServices } from '../../../src/channel/services/instance-streams.js';
+import {
+  decodeBatch,
+  InstanceStreams,
+  instanceServices,
+} from '../../../src/channel/services/instance-streams.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { logSearchServices } from '../../../src/channel/services/log-search.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';

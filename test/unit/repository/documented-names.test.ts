@@ -64,9 +64,17 @@ describe('the metrics', () => {
   metrics.addSources(NO_FIGURES);
   addNodeGauges(metrics.namingRegistry, () => []);
   metrics.addApiSockets(() => 0);
-  addFileGauges(metrics.registry, metrics.namingRegistry, () => ({ states: new Map(), removalsWaiting: 0, outdated: new Map() }));
+  addFileGauges(metrics.registry, metrics.namingRegistry, () => ({
+    states: new Map(),
+    removalsWaiting: 0,
+    outdated: new Map(),
+  }));
   addEtcdGauges(metrics.registry, () => undefined);
-  addLeadershipGauges(metrics.registry, { isLeader: () => true, leader: () => null, onChange: () => () => undefined });
+  addLeadershipGauges(metrics.registry, {
+    isLeader: () => true,
+    leader: () => null,
+    onChange: () => () => undefined,
+  });
   const names = [metrics.registry, metrics.namingRegistry]
     .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)
