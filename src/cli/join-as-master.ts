@@ -63,7 +63,17 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
   });
   // Write this key last: a root that has the key belongs to a master and cannot join again.
   if (adminKey !== undefined) await writeAdminKey(paths.adminKey, adminKey);
-  return describe({ paths, dialer, nodeId, address: written.address, endpoints: store.endpoints });
+  const near = store.endpoints.filter((endpoint) => LOOPBACK.test(endpoint));
+  return [
+    `${paths.configFile} makes this node ${nodeId}, at ${written.address}, a master of the cluster at ${dialer.address}.`,
+    `data/cluster/ holds the key of its masters: whoever reads it can read the cluster's secrets.`,
+    ...(near.length > 0
+      ? [`The state is at ${near.join(', ')}, which on another machine is another etcd: see "store" there.`]
+      : []),
+    'Start it, and it follows the leader:',
+    `  drover start --root ${shellWord(paths.root)}`,
+    '',
+  ].join('\n');
 }
 
 /**
@@ -95,23 +105,4 @@ function newKey(): { readonly privateKey: string; readonly publicKey: string } {
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
-}
-
-interface Described extends Pick<MasterToBe, 'paths' | 'dialer' | 'nodeId'> {
-  readonly address: string;
-  readonly endpoints: readonly string[];
-}
-
-function describe({ paths, dialer, nodeId, address, endpoints }: Described): string {
-  const near = endpoints.filter((endpoint) => LOOPBACK.test(endpoint));
-  return [
-    `${paths.configFile} makes this node ${nodeId}, at ${address}, a master of the cluster at ${dialer.address}.`,
-    `data/cluster/ holds the key of its masters: whoever reads it can read the cluster's secrets.`,
-    ...(near.length > 0
-      ? [`The state is at ${near.join(', ')}, which on another machine is another etcd: see "store" there.`]
-      : []),
-    'Start it, and it follows the leader:',
-    `  drover start --root ${shellWord(paths.root)}`,
-    '',
-  ].join('\n');
 }

@@ -42,15 +42,15 @@ export class ApiClient implements ApiCalls {
    * for a refusal.
    */
   async stream(method: string, path: string, options?: StreamOptions): Promise<Readable> {
-    const { status, headers, body } = await this.connection.stream(method, path, options);
-    if (status >= 400) this.#accept({ status, headers, body: await readJson(body) });
-    return body;
+    const answer = await this.connection.stream(method, path, options);
+    if (answer.status >= 400) this.#accept({ ...answer, body: await readJson(answer.body) });
+    return answer.body;
   }
 
   /** Sends a stream as the body. Throws a ClientError, or the stream's own error. */
   async sendStream<T>(method: string, path: string, options: StreamOptions): Promise<T> {
-    const { status, headers, body } = await this.connection.stream(method, path, options);
-    return this.#accept({ status, headers, body: await readJson(body) });
+    const answer = await this.connection.stream(method, path, options);
+    return this.#accept({ ...answer, body: await readJson(answer.body) });
   }
 
   #accept<T>(answer: Answer): T {

@@ -3,6 +3,7 @@
  * share it. Nothing here or below imports a part of the daemon at run time, so that the client starts at once.
  */
 import type { Command } from 'commander';
+import { DroverError } from '../model/errors.js';
 import { type Cell, renderTable } from './table.js';
 
 /** The reader's output: its width, its clock, and how much of a table it wants. */
@@ -101,4 +102,9 @@ export function messageText({ message }: { readonly message: string }): string {
 /** The input of a command without arguments. */
 export function noInput(): Record<string, never> {
   return {};
+}
+
+/** The error for arguments or options that contradict each other, or lack something. */
+export function invalid(message: string): DroverError {
+  return new DroverError('DRV_COMMAND_INVALID', message);
 }

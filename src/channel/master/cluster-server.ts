@@ -265,7 +265,10 @@ export class ClusterServer implements Part {
     const { nodeId } = await this.#masterOf(certificate);
     if (takeTunnel === undefined) throw noMaster(nodeId);
     this.#port.letIn(socket);
-    switchOver(socket);
+    socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
+    );
     takeTunnel(socket);
   }
 
@@ -335,13 +338,6 @@ function noMaster(nodeId: string): DoorRefusal {
     nodeId,
     message: 'only the masters of a cluster ask each other',
   });
-}
-
-function switchOver(socket: TLSSocket): void {
-  socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
-  socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
-  );
 }
 
 /**

@@ -93,12 +93,13 @@ export class CallPeer {
     let wake: (() => void) | undefined;
     /** The bytes that have come and are not credited yet. The sender may send while they are below the window. */
     let underWay = 0;
-    const notify = (): void => wake?.();
+    const onFailure = (error: DroverError): void => {
+      failure = error;
+      wake?.();
+    };
     const id = this.#open(service, parameters, undefined, {
-      onValue: () => {
-        failure = new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered without a stream`);
-        notify();
-      },
+      onValue: () =>
+        onFailure(new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered without a stream`)),
       onChunk: (bytes) => {
         if (underWay >= WINDOW_BYTES || queue.length >= MOST_PIECES) {
           this.#transport.close(`${service} sent more than it was allowed to`);
@@ -106,16 +107,13 @@ export class CallPeer {
         }
         underWay += bytes.length;
         queue.push(bytes);
-        notify();
+        wake?.();
       },
       onEnd: () => {
         ended = true;
-        notify();
+        wake?.();
       },
-      onFailure: (error) => {
-        failure = error;
-        notify();
-      },
+      onFailure,
     });
     const onAbort = (): void => this.#cancel(id, cancelled(service));
     signal?.addEventListener('abort', onAbort, { once: true });

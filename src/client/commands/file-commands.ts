@@ -1,6 +1,6 @@
 /** `apply`, `diff`, `plan`, `validate` and `delete -f`: configurations from files. `file-runs.ts` implements them. */
 import type { Command } from 'commander';
-import { DroverError } from '../../model/errors.js';
+import { invalid } from '../../command-tree/command.js';
 import { quoteText } from '../../model/words.js';
 import type { Format } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
@@ -85,11 +85,9 @@ export function addDelete(program: Command, host: ClientHost): void {
     const [word] = command.args;
     if (word !== undefined) {
       const kinds = command.commands.map((known) => known.name()).join(', ');
-      const kind = `there is no kind ${quoteText(word)} to delete: there are ${kinds}`;
-      throw new DroverError('DRV_COMMAND_INVALID', kind);
+      throw invalid(`there is no kind ${quoteText(word)} to delete: there are ${kinds}`);
     }
-    if (filename === undefined)
-      throw new DroverError('DRV_COMMAND_INVALID', 'name what to delete: -f FILE, or a kind and a name');
+    if (filename === undefined) throw invalid('name what to delete: -f FILE, or a kind and a name');
     await (await runs()).remove(host, { ...options, filename });
   });
 }

@@ -3,17 +3,23 @@
  * runs.
  */
 import { tmpdir } from 'node:os';
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { GROUPS } from '../../command-tree/commands.js';
+import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
 import { plainLines } from '../../command-tree/printed-text.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
+import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
+import { parseDuration } from '../../model/plain/duration.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
+import { GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 import { addDelete, addFileCommands } from './file-commands.js';
-import { addLogs } from './logs-command.js';
-import { addWait } from './wait-command.js';
+
+const WAIT_MS = 60_000;
+/** A timer cannot wait longer than 24.8 days. */
+const MOST_WAIT_MS = 24 * 24 * 3_600_000;
 
 export function addOwnCommands(program: Command, host: ClientHost): void {
   addFileCommands(program, host);
@@ -58,6 +64,41 @@ function addEdit(program: Command, host: ClientHost): void {
   });
 }
 
+type LogsOptions = TargetOptions & LogPartOptions & { readonly follow?: true; readonly tail?: number };
+
+function addLogs(program: Command, host: ClientHost): void {
+  const command = program
+    .command('logs <id|configuration>')
+    .description('the log of an instance, or of all instances of a configuration')
+    .option('-f, --follow', 'go on with what is written, until the instance is removed or stopped')
+    .option(
+      '-n, --tail <count>',
+      `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, or all with --since, --until or --previous`,
+      lineCount,
+    );
+  declareLogParts(command);
+  host.addTarget(command);
+  command.action(async (name: string, options: LogsOptions) => {
+    const { follow = false, until, previous } = options;
+    if (follow && until !== undefined)
+      throw usageError('--until ends the log, and --follow goes on: give one of them');
+    if (follow && previous === true)
+      throw usageError('--previous is a run that has ended, and --follow goes on: give one of them');
+    const { part, isAll } = logPartOf(options);
+    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : DEFAULT_LOG_LINES);
+    const { followLogs, printLogs } = await import('../live/logs.js');
+    const api = await host.open(options);
+    const show = follow ? followLogs : printLogs;
+    await show(api, name, { ...part, tail }, await host.liveOutput());
+  });
+}
+
+function lineCount(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number, or all.');
+}
+
 function addAttach(program: Command, host: ClientHost): void {
   const command = program
     .command('attach <id>')
@@ -79,6 +120,41 @@ function addAttach(program: Command, host: ClientHost): void {
     const { say } = await host.liveOutput();
     say(await attach(connection, id, terminal));
   });
+}
+
+type WaitOptions = TargetOptions & { readonly for: Goal; readonly timeout: number };
+
+function addWait(program: Command, host: ClientHost): void {
+  const command = program
+    .command('wait')
+    .description(
+      'wait until instances, configurations, nodes or rollouts are as wanted; also for what is not there yet',
+    )
+    .addArgument(new Argument('<kind>', 'what they are').choices(KINDS))
+    .argument('<name...>')
+    .addOption(
+      new Option('--for <state>', 'minimum: of a configuration; complete, ended: of a rollout')
+        .choices(GOALS)
+        .default('online'),
+    )
+    .option(
+      '--timeout <time>',
+      'then it says why, and ends with exit code 6; default 60s',
+      duration,
+      WAIT_MS,
+    );
+  host.addTarget(command);
+  command.action(async (kind: Kind, names: readonly string[], options: WaitOptions) => {
+    const { wait } = await import('../live/wait.js');
+    const question = { kind, names, goal: options.for, timeoutMs: options.timeout };
+    await wait(await host.open(options), question, await host.liveOutput());
+  });
+}
+
+function duration(text: string): number {
+  const ms = parseDuration(text);
+  if (ms !== undefined && ms <= MOST_WAIT_MS) return ms;
+  throw new InvalidArgumentError('It must be a length of time such as 30s, 10m or 2h, 24d at most.');
 }
 
 /** Adds a command to the group `rollout`, which the console has too. */

@@ -79,7 +79,10 @@ async function editUntilDone(
     await openEditor(path);
     text = withoutComment(await readFile(path, 'utf8'));
     if (text.trim() === '') return 'unchanged';
-    if (complaint !== undefined && text === before) throw givenUp(name, complaint);
+    if (complaint !== undefined && text === before) {
+      const why = toPlainText(describeFileError({ ...complaint, file: `${name}.json` }));
+      throw new ClientError(EXIT.failed, `not saved: ${why}`);
+    }
     const judged = judge(name, text);
     if ('message' in judged) {
       complaint = judged;
@@ -126,11 +129,6 @@ function commentOf(name: string, complaint: Complaint | undefined): string {
 
 function withoutComment(text: string): string {
   return text.replace(/^(?:\/\/.*(?:\n|$))+/, '');
-}
-
-function givenUp(name: string, complaint: Complaint): ClientError {
-  const why = toPlainText(describeFileError({ ...complaint, file: `${name}.json` }));
-  return new ClientError(EXIT.failed, `not saved: ${why}`);
 }
 
 /**

@@ -75,7 +75,7 @@ export class FollowedLogs {
   }
 
   #addWatch(say: (line: string) => void): WatchStream {
-    const watch = new WatchStream(this.#options.api.connection, { say });
+    const watch = new WatchStream(this.#options.api.connection, say);
     this.#watches.push(watch);
     return watch;
   }

@@ -22,7 +22,7 @@ export async function* followTopics(
   wanted: WantedTopics,
   { say, signal }: Pick<LiveOutput, 'say' | 'signal'>,
 ): AsyncGenerator<FollowedTopics, void> {
-  const watch = new WatchStream(connection, { say });
+  const watch = new WatchStream(connection, say);
   for (const [topic, rest] of Object.entries(wanted)) watch.subscribe(topic, () => rest);
   const followed: FollowedTopics = {
     instances: new WatchedEntries(KEY_OF.instances),

@@ -17,8 +17,12 @@ import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
-import { describeDiff } from './configuration-diff-text.js';
-import { describeContentDiff, describeHistory, describeRollback } from './configuration-history-text.js';
+import {
+  describeContentDiff,
+  describeDiff,
+  describeHistory,
+  describeRollback,
+} from './configuration-diff-text.js';
 import { rolloutSentence } from './rollouts.js';
 
 const COLUMNS: Columns<ConfigurationSummary> = {

@@ -3,12 +3,11 @@ import { Argument, type Command, InvalidArgumentError, Option } from 'commander'
 import { ADDRESS_RANGE_RULE, isAddressRange } from '../../model/access/address-range.js';
 import { KEY_SCOPES, type KeyScope } from '../../model/access/key-scopes.js';
 import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern.js';
-import { DroverError } from '../../model/errors.js';
 import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
 import type { CreatedKey, ListedKey, NewKey } from '../../operations/api-keys.js';
-import { describe, messageText, noInput, type Said, tableOf } from '../command.js';
+import { describe, invalid, messageText, noInput, type Said, tableOf } from '../command.js';
 
 /** From the widest to the narrowest, as people look for them. */
 const SCOPES = KEY_SCOPES.toReversed();
@@ -134,8 +133,4 @@ function listOf(text: string, isValid: (entry: string) => boolean, rule: string)
 function expiresOf(text: string): string {
   if (parseExpiry(text, 0) === undefined) throw new InvalidArgumentError(`It ${EXPIRY_RULE}.`);
   return text;
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_COMMAND_INVALID', message);
 }

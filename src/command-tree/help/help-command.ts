@@ -1,8 +1,8 @@
 /** `help`: lists every command, or describes one command in full. */
 import type { Command } from 'commander';
-import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import type { TreeHost } from '../build-tree.js';
+import { invalid } from '../command.js';
 import { renderTable } from '../table.js';
 import { suggest } from './suggest.js';
 import { usageOf } from './usage.js';
@@ -38,10 +38,7 @@ function find(program: Command, words: readonly string[]): Command {
     const next = command.commands.find((known) => known.name() === word);
     if (next === undefined) {
       const names = command.commands.map((known) => known.name());
-      throw new DroverError(
-        'DRV_COMMAND_INVALID',
-        `unknown command ${quoteText(word)}${suggest(word, names, 'help')}`,
-      );
+      throw invalid(`unknown command ${quoteText(word)}${suggest(word, names, 'help')}`);
     }
     command = next;
   }
