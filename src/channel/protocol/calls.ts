@@ -27,7 +27,7 @@ interface CallContext {
 
 /** Answers a call with a JSON value, or with a stream of bytes. Parameters come from the other side: parse them. */
 export type Service = (parameters: unknown, context: CallContext) => Promise<unknown> | AsyncIterable<Buffer>;
-/** The calls that one side answers, by name. */
+/** The calls that a side of the connection answers, by name. */
 export type Services = Readonly<Record<string, Service>>;
 
 interface Pending {

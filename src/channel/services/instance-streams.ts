@@ -156,7 +156,7 @@ export class InstanceStreams {
   }
 }
 
-export function encodeBatch(batch: LogBatch): Buffer {
+function encodeBatch(batch: LogBatch): Buffer {
   if (batch.kind === 'gap') return Buffer.from(JSON.stringify(batch));
   const { lines, ...head } = batch;
   return Buffer.from(`${JSON.stringify(head)}\n${lines.join('\n')}`);
