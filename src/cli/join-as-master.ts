@@ -4,7 +4,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { writeAdminKey } from '../access/admin-key-file.js';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
-import { joinStatement } from '../channel/trust/join-messages.js';
+import { joinMasterQuestion, joinStatement } from '../channel/trust/join-messages.js';
 import type { JoinToken } from '../channel/trust/join-token.js';
 import { type MasterHandover, STORE_FILES } from '../channel/trust/master-handover.js';
 import type { MasterDialer } from '../channel/wrapper/master-dialer.js';
@@ -38,16 +38,16 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
   const key = (await memberKeyOf(secrets.file('member.json'), { nodeId, token })) ?? newKey();
   const { id: tokenId, secret, fingerprint } = token;
   const proof = sign('sha256', joinStatement({ nodeId, clusterName: '', tokenId }), key.privateKey);
-  const { handover, localAddress } = await dialer.joinAsMaster(
+  const { answer: handover, localAddress } = await dialer.ask(
     fingerprint,
-    {
+    joinMasterQuestion({
       protocol: PROTOCOL_VERSION,
       tokenId,
       secret,
       nodeId,
       publicKey: key.publicKey,
       proof: proof.toString('base64'),
-    },
+    }),
     new AbortController().signal,
   );
   const store = await keepFiles(handover, secrets);

@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
+import { joinCheckQuestion } from '../channel/trust/join-messages.js';
 import { parseJoinToken } from '../channel/trust/join-token.js';
 import { ElsewhereError } from '../channel/wrapper/join-question.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
@@ -66,8 +67,8 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
     ...(publicKey !== undefined && { publicKey }),
   };
   const { signal } = new AbortController();
-  const { clusterName, localAddress } = await untilLed(
-    () => dialer.check(fingerprint, question, signal),
+  const { answer, localAddress } = await untilLed(
+    () => dialer.ask(fingerprint, joinCheckQuestion(question), signal),
     options.say,
   );
   return underLock(root, async (paths) => {
@@ -75,7 +76,7 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       isMasterNode: false,
       masterAddress: master.host,
       masterPort: master.port,
-      clusterName,
+      clusterName: answer.clusterName,
       joinToken: text,
       nodeId,
       address: options.address ?? localAddress,

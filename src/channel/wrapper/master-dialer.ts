@@ -5,7 +5,6 @@
 import type { X509Certificate } from 'node:crypto';
 import { connect, type TLSSocket } from 'node:tls';
 import { WebSocket } from 'ws';
-import type { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { withDeadline } from '../../loop/deadline.js';
 import { DroverError, type ErrorCode, messageOf } from '../../model/errors.js';
@@ -13,19 +12,7 @@ import { hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
-import {
-  CHANNEL_PATH,
-  DESK_PATH,
-  JOIN_CHECK_PATH,
-  JOIN_MASTER_PATH,
-  JOIN_PATH,
-  type JoinCheck,
-  type JoinMasterRequest,
-  type JoinRequest,
-  joinAnswerSchema,
-  joinCheckAnswerSchema,
-} from '../trust/join-messages.js';
-import { type MasterHandover, masterHandoverSchema } from '../trust/master-handover.js';
+import { CHANNEL_PATH, DESK_PATH, type JoinQuestion } from '../trust/join-messages.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
 import { ask, askForTunnel, ElsewhereError, readBody, reasonOf, refusalOf } from './join-question.js';
 
@@ -53,13 +40,6 @@ interface FellowMaster {
   readonly credential: KeyPair;
   /** The authority of the cluster. */
   readonly authority: X509Certificate;
-}
-
-/** A question of a node that has no channel yet. */
-interface JoinQuestion<T> {
-  readonly path: string;
-  readonly content: object;
-  readonly schema: z.ZodType<T>;
 }
 
 interface Answered<T> {
@@ -90,48 +70,6 @@ export class MasterDialer {
   get address(): string {
     const { host, port } = this.#options;
     return hostPort(host, port);
-  }
-
-  /**
-   * Asks whether this node could join, and changes nothing on the master. Answers with the name of the cluster and the
-   * address of this machine that reached the master. Throws like `join`.
-   */
-  async check(
-    fingerprint: string,
-    joinCheck: JoinCheck,
-    signal: AbortSignal,
-  ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
-    const question = { path: JOIN_CHECK_PATH, content: joinCheck, schema: joinCheckAnswerSchema };
-    const { answer, localAddress } = await this.#ask(fingerprint, question, signal);
-    return { clusterName: answer.clusterName, localAddress };
-  }
-
-  /**
-   * Asks to join, after the other side has shown the authority with this fingerprint. Throws DRV_CHANNEL_CLOSED when no
-   * master can answer now. Throws DRV_JOIN_REFUSED when the master refuses or belongs to another cluster.
-   */
-  async join(
-    fingerprint: string,
-    joinRequest: JoinRequest,
-    signal: AbortSignal,
-  ): Promise<{ readonly certificate: string; readonly authority: string }> {
-    const question = { path: JOIN_PATH, content: joinRequest, schema: joinAnswerSchema };
-    const { answer, authority } = await this.#ask(fingerprint, question, signal);
-    return { certificate: answer.certificate, authority: authority.toString() };
-  }
-
-  /**
-   * Asks to become a master. Answers with the secrets and settings of a master, and the address of this machine that
-   * reached the asked one. Throws like `join`.
-   */
-  async joinAsMaster(
-    fingerprint: string,
-    joinRequest: JoinMasterRequest,
-    signal: AbortSignal,
-  ): Promise<{ readonly handover: MasterHandover; readonly localAddress: string }> {
-    const question = { path: JOIN_MASTER_PATH, content: joinRequest, schema: masterHandoverSchema };
-    const { answer, localAddress } = await this.#ask(fingerprint, question, signal);
-    return { handover: answer, localAddress };
   }
 
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
@@ -190,8 +128,12 @@ export class MasterDialer {
     });
   }
 
-  /** Connects to the master whose authority has this fingerprint, asks the question, and hangs up after the answer. */
-  async #ask<T>(
+  /**
+   * Connects to the master whose authority has this fingerprint, asks the question, and hangs up after the answer.
+   * `hops`: how many masters have redirected the question. Throws DRV_CHANNEL_CLOSED when no master can answer now, and
+   * DRV_JOIN_REFUSED when the master refuses or belongs to another cluster.
+   */
+  async ask<T>(
     fingerprint: string,
     question: JoinQuestion<T>,
     signal: AbortSignal,
@@ -217,7 +159,7 @@ export class MasterDialer {
       const named = error instanceof ElsewhereError ? error.leader : null;
       const leader = named === null ? undefined : parseHostPort(named.clusterAddress);
       if (leader === undefined || hops === MOST_HOPS) throw error;
-      return new MasterDialer({ ...this.#options, ...leader }).#ask(fingerprint, question, signal, hops + 1);
+      return new MasterDialer({ ...this.#options, ...leader }).ask(fingerprint, question, signal, hops + 1);
     }
   }
 
