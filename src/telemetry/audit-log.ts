@@ -128,8 +128,13 @@ function parseLine(line: string): AuditEntry[] {
 
 /** The end of a file; empty when the file does not exist. */
 function readTail(path: string): string {
-  const descriptor = openIfThere(path);
-  if (descriptor === undefined) return '';
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
   try {
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
@@ -137,14 +142,5 @@ function readTail(path: string): string {
     return bytes.toString('utf8', 0, read);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
   }
 }

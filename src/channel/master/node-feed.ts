@@ -71,7 +71,6 @@ export class NodeFeed {
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;
   #isFlushing = false;
-  #isStarted = false;
   #hasSnapshot = false;
   #isClosed = false;
 
@@ -82,7 +81,6 @@ export class NodeFeed {
   /** Sends everything that the node should hold. Later changes follow as deltas. */
   start(): void {
     if (this.#isClosed) return;
-    this.#isStarted = true;
     const { instances, instancesByNode, revisions } = this.#options.sources;
     this.#unsubscribe = revisions.onChange((hash) => this.#revisionCame(hash));
     for (const id of instancesByNode.get(this.#options.nodeId)) this.#dirty.add(id);
@@ -94,7 +92,7 @@ export class NodeFeed {
   touch(id: string): void {
     // Before the start, a touch would cause a snapshot of a few instances only. The node ends the instances that a
     // snapshot leaves out.
-    if (!this.#isStarted || this.#isClosed) return;
+    if (this.#unsubscribe === undefined || this.#isClosed) return;
     if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
     this.#dirty.add(id);
     this.#schedule();

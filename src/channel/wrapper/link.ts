@@ -115,7 +115,6 @@ export class Link {
    * True when this try follows a master's pointer to the leader. Such a try is made at once; the try after it waits.
    */
   #isPointed = false;
-  #isStopped = false;
 
   constructor(options: LinkOptions) {
     this.#options = options;
@@ -136,8 +135,7 @@ export class Link {
    * again.
    */
   stop(willReturn: boolean): void {
-    if (this.#isStopped) return;
-    this.#isStopped = true;
+    if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
     this.#retry?.cancel();
     const connection = this.#connection;
@@ -165,7 +163,7 @@ export class Link {
   }
 
   #connect(): void {
-    if (this.#isStopped) return;
+    if (this.#stopping.signal.aborted) return;
     this.#options
       .connect(this.#stopping.signal)
       .then((transport) => this.#open(transport))
@@ -178,7 +176,7 @@ export class Link {
   }
 
   #open(transport: Transport): void {
-    if (this.#isStopped) {
+    if (this.#stopping.signal.aborted) {
       transport.close('the node stops');
       return;
     }
@@ -314,7 +312,7 @@ export class Link {
     if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
     // Follow only every second pointer without a delay, because two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
-    if (this.#isPointed && !this.#isStopped) {
+    if (this.#isPointed && !this.#stopping.signal.aborted) {
       this.#connect();
       return;
     }
@@ -322,7 +320,7 @@ export class Link {
   }
 
   #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal' | 'isBehind'>): void {
-    if (this.#isStopped) return;
+    if (this.#stopping.signal.aborted) return;
     if (refusal?.isFinal === true && this.#options.onRefused?.(reason) === true) return;
     const isRefused = refusal !== undefined;
     // Retry soon when the master is only behind: it may catch up in a moment, or another master may lead.

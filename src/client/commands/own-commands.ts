@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { GROUPS } from '../../command-tree/commands.js';
 import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
+import { lengthOfTime } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
 import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
-import { parseDuration } from '../../model/plain/duration.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
 import { GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
@@ -140,7 +140,7 @@ function addWait(program: Command, host: ClientHost): void {
     .option(
       '--timeout <time>',
       'then it says why, and ends with exit code 6; default 60s',
-      duration,
+      lengthOfTime(MOST_WAIT_MS, 'It must be a length of time such as 30s, 10m or 2h, 24d at most.'),
       WAIT_MS,
     );
   host.addTarget(command);
@@ -149,12 +149,6 @@ function addWait(program: Command, host: ClientHost): void {
     const question = { kind, names, goal: options.for, timeoutMs: options.timeout };
     await wait(await host.open(options), question, await host.liveOutput());
   });
-}
-
-function duration(text: string): number {
-  const ms = parseDuration(text);
-  if (ms !== undefined && ms <= MOST_WAIT_MS) return ms;
-  throw new InvalidArgumentError('It must be a length of time such as 30s, 10m or 2h, 24d at most.');
 }
 
 /** Adds a command to the group `rollout`, which the console has too. */

@@ -103,7 +103,12 @@ async function readPath(path: string): Promise<Source[]> {
   });
   if (status.isDirectory()) return readDirectory(path);
   // A path that is not a regular file, such as a shell's `<(jq ...)`, has no meaningful name.
-  if (!status.isFile()) return split(path, await readStream(path));
+  if (!status.isFile()) {
+    const texts = await text(createReadStream(path)).catch((error: unknown) => {
+      throw unreadable(path, error);
+    });
+    return split(path, texts);
+  }
   const reading = await readerOf(dirname(path)).readFile(basename(path));
   return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
 }
@@ -134,12 +139,6 @@ function withOwnName(path: string, judged: Judged): Judged {
   if (path.endsWith('.json') || !('parsed' in judged) || 'name' in judged.parsed.content) return judged;
   const message = 'is missing: only that of NAME.json can be left out';
   return { error: { file: path, line: 1, column: 1, field: 'name', message } };
-}
-
-async function readStream(path: string): Promise<string> {
-  return text(createReadStream(path)).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
 }
 
 function split(file: string, texts: string): Source[] {

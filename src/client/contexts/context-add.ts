@@ -76,7 +76,7 @@ async function trustOf(
   }
   if (ca === undefined) return trustServer({ name, url }, fingerprint, terminal);
   const path = resolve(directory, ca);
-  await readCertificates({ path, from: '--ca' });
+  await readCertificates(path, '--ca');
   return { kind: 'file', path, from: '--ca' };
 }
 
