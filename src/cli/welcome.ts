@@ -61,15 +61,11 @@ async function describeInstances(instances: readonly InstanceRecord[], root: str
       configurationName,
       status.state,
       placement?.port == null ? '' : `${placement.hostAddress}:${placement.port}`,
-      status.pid === null ? '' : runText(status.pid),
+      status.pid === NO_HOST_PID ? 'container' : status.pid && `pid ${status.pid}`,
       status.message,
     ]);
   const lines = (await renderTable([], rows)).split('\n').map((line) => `  ${line}`);
   return instances.length > rows.length
     ? [...lines, `  ... and ${instances.length - rows.length} more`]
     : lines;
-}
-
-function runText(pid: number): string {
-  return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
 }

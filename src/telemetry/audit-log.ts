@@ -48,7 +48,11 @@ export class AuditLog implements AuditTrail {
         maxBytes: MAX_FILE_BYTES,
         files: FILES,
         mode: 0o600,
-        lostLine: (lines) => lineOf(lostEntry(lines, options.now())),
+        lostLine: (lines) => {
+          const subject = `${lines} entries were lost: the file could not be written`;
+          const at = options.now();
+          return lineOf({ at, key: null, action: 'audit', subject, address: null, result: 'failed' });
+        },
       });
       this.#entries = readEnd(options.path);
     } catch (cause) {
@@ -93,11 +97,6 @@ function shorten(entry: AuditEntry): AuditEntry {
 function clean(text: string): string {
   // Remove control characters, because operators read the trail with tools that print them unchanged.
   return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_FIELD_CHARS);
-}
-
-function lostEntry(lines: number, at: number): AuditEntry {
-  const subject = `${lines} entries were lost: the file could not be written`;
-  return { at, key: null, action: 'audit', subject, address: null, result: 'failed' };
 }
 
 /**

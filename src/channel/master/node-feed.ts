@@ -131,7 +131,10 @@ export class NodeFeed {
     this.#isFlushing = true;
     this.#options.pace.add(() => {
       this.#flush().then(
-        () => this.#flushed(),
+        () => {
+          this.#isFlushing = false;
+          if (this.#dirty.size > 0) this.#schedule();
+        },
         (error: unknown) => {
           // This master no longer knows what the node has. A new connection starts from a snapshot.
           this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
@@ -139,11 +142,6 @@ export class NodeFeed {
         },
       );
     });
-  }
-
-  #flushed(): void {
-    this.#isFlushing = false;
-    if (this.#dirty.size > 0) this.#schedule();
   }
 
   async #flush(): Promise<void> {

@@ -106,7 +106,9 @@ export class InstanceTerminals {
       return new NodeAttachment({ calls, chunks, ending, terminal, isTransparent });
     } catch (error) {
       ending.abort();
-      throw explained(error, placement.nodeId);
+      if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+      const text = `node ${placement.nodeId} went away; attach again when it is back`;
+      throw new DroverError('DRV_NODE_DISCONNECTED', text);
     }
   }
 }
@@ -203,15 +205,13 @@ class NodeAttachment implements Attachment {
    * Calls the node, and resolves with the error, if any. When the connection ends, the terminal's stream ends too and
    * tells its reader.
    */
-  async #tell(service: string, parameters: object, body?: Buffer): Promise<unknown> {
+  #tell(service: string, parameters: object, body?: Buffer): Promise<unknown> {
     const { calls, terminal, ending } = this.#options;
     const options = { signal: ending.signal, ...(body !== undefined && { body }) };
-    try {
-      await calls.call(service, { terminal, ...parameters }, options);
-      return undefined;
-    } catch (error) {
-      return error;
-    }
+    return calls.call(service, { terminal, ...parameters }, options).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   }
 }
 
@@ -223,11 +223,4 @@ function encode(message: Message): Buffer {
 function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached' }> {
   if (chunk[0] === OUTPUT) return { kind: 'output', bytes: chunk.subarray(1) };
   return messageSchema.parse(JSON.parse(chunk.toString('utf8', 1)));
-}
-
-/** The error for the caller. */
-function explained(error: unknown, nodeId: string): unknown {
-  if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
-    return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);
-  return error;
 }

@@ -89,16 +89,11 @@ export function refusalOf(
 ): ClientError | undefined {
   if (status < 400) return undefined;
   const exitCode = exitCodeOf(status);
-  const said = errorText(body);
+  const failure = apiFailureOf(body);
+  const said = failure && plain(failure.error);
   if (status === 401)
     return new ClientError(exitCode, `${placeOf(target)} refuses the key: ${said ?? 'it is not valid'}`);
   return new ClientError(exitCode, said ?? `${placeOf(target)} answers with status ${status}`);
-}
-
-/** Returns the text of `{error}` on one line, without terminal control characters. */
-function errorText(body: unknown): string | undefined {
-  const failure = apiFailureOf(body);
-  return failure && plain(failure.error);
 }
 
 function plain(text: string): string {

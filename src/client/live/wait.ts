@@ -69,6 +69,8 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
     throw usageError(
       `--for ${goal} is not for ${kind}: there are ${Object.keys(CONDITIONS[kind]).join(', ')}`,
     );
+  const isMinimum = goal === 'minimum';
+  const done = isMinimum ? 'has its minimum online' : `is ${goal}`;
   const waiting = new Set(names);
   const late = AbortSignal.timeout(timeoutMs);
   const following = { say: output.say, signal: AbortSignal.any([late, output.signal]) };
@@ -76,23 +78,15 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
     for (const name of [...waiting]) {
       if (!isSo(world, name)) continue;
       waiting.delete(name);
-      const isRead = await output.write(`${sentence(kind, name, goal)}\n`);
+      const isRead = await output.write(`${kind} ${name} ${done}\n`);
       if (waiting.size === 0 || !isRead) return;
     }
   if (output.signal.aborted) return;
   for (const name of waiting) output.show(await whyText(api, kind, name));
   throw new ClientError(
     EXIT.timedOut,
-    `${kind} ${[...waiting].join(', ')}: not ${goalText(goal)} within ${durationText(timeoutMs)}`,
+    `${kind} ${[...waiting].join(', ')}: not ${isMinimum ? 'at its minimum' : goal} within ${durationText(timeoutMs)}`,
   );
-}
-
-function sentence(kind: Kind, name: string, goal: Goal): string {
-  return goal === 'minimum' ? `${kind} ${name} has its minimum online` : `${kind} ${name} is ${goal}`;
-}
-
-function goalText(goal: Goal): string {
-  return goal === 'minimum' ? 'at its minimum' : goal;
 }
 
 /** Returns the reason for the current state, or the reason why it is unknown. */

@@ -58,14 +58,22 @@ function declareCreate(command: Command): void {
     .addArgument(new Argument('[scope]').choices(SCOPES))
     .usage(`[options] <label> <${SCOPES.join('|')}>`)
     .addOption(new Option('--scope <scope>', 'what it may do, another way to write it').choices(SCOPES))
-    .option('--configurations <names>', 'what it sees: names or patterns such as lobby*,survival', patternsOf)
+    .option(
+      '--configurations <names>',
+      'what it sees: names or patterns such as lobby*,survival',
+      (text: string) => listOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE),
+    )
     .option(
       '--expires <time>',
       'when it ends: 12h, 30d, a date such as 2027-01-31, never',
       expiresOf,
       'never',
     )
-    .option('--from <addresses>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', rangesOf);
+    .option(
+      '--from <addresses>',
+      'where it may be used from, such as 10.0.0.0/8,2001:db8::/32',
+      (text: string) => listOf(text, isAddressRange, ADDRESS_RANGE_RULE),
+    );
 }
 
 function newKeyOf(label: string, scope: KeyScope | undefined, options: CreateOptions): NewKey {
@@ -111,14 +119,6 @@ function removal(about: string) {
     names: ({ label }) => [label],
     destroys: ({ label }) => `key ${label} is revoked, and its sessions end`,
   });
-}
-
-function patternsOf(text: string): readonly string[] {
-  return listOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE);
-}
-
-function rangesOf(text: string): readonly string[] {
-  return listOf(text, isAddressRange, ADDRESS_RANGE_RULE);
 }
 
 function listOf(text: string, isValid: (entry: string) => boolean, rule: string): readonly string[] {
