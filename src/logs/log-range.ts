@@ -9,7 +9,7 @@ import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
 import { type LineTimes, timesWithin } from './line-times.js';
 import type { LogPoint } from './log-batch.js';
 import { LogCursor } from './log-cursor.js';
-import { countIn, type SegmentCounts } from './segment-counts.js';
+import { countIn, countLines, type SegmentCounts } from './segment-counts.js';
 import { endsInside, listSegments, withSegment } from './segment-reader.js';
 import type { Segment } from './segments.js';
 import { readLastLines } from './tail.js';
@@ -49,7 +49,9 @@ export async function readLogRange(
 ): Promise<LogRange> {
   const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
   const segments = await listSegments(directory);
-  const isUnfinished = (await wholeLines(segments, counts)) < totalLines;
+  // Lines written since that look count too, so that a line finished meanwhile is not unfinished.
+  const { whole = totalLines } = (await countLines(segments, counts)) ?? {};
+  const isUnfinished = whole < totalLines;
   // Drop times for no line, which a damaged index may hold: past the last line, or overridden by another entry.
   const spans = (await readSpans(segments)).filter(
     ([line], index, all) => line <= totalLines && line !== all[index + 1]?.[0],
@@ -102,14 +104,6 @@ function untimed(spans: LineTimes, totalLines: number): number {
     const end = Math.min(totalLines + 1, spans[index + 1]?.[0] ?? totalLines + 1);
     return second === null ? sum + Math.max(0, end - line) : sum;
   }, 0);
-}
-
-/** The number of lines with a newline. Lines written since the caller's look may count too. */
-async function wholeLines(segments: readonly Segment[], counts: SegmentCounts): Promise<number> {
-  const newest = segments.at(-1);
-  if (newest === undefined) return Number.POSITIVE_INFINITY;
-  const newlines = await withSegment(newest, (opened) => counts.newlines(newest.path, opened));
-  return newest.firstLine - 1 + (newlines ?? Number.POSITIVE_INFINITY);
 }
 
 interface WantedLines {
@@ -177,14 +171,8 @@ async function standingAt(
  * first. Call it while no run writes. Throws the system's read errors.
  */
 export async function nextLine(directory: string, counts: SegmentCounts): Promise<number> {
-  for (const segment of (await listSegments(directory)).toReversed()) {
-    const next = await withSegment(segment, async (opened) => {
-      const lines = segment.firstLine + (await counts.newlines(segment.path, opened));
-      return (await endsInside(opened, opened.stat.size)) ? lines + 1 : lines;
-    });
-    if (next !== undefined) return next;
-  }
-  return 1;
+  const { whole = 0, isUnfinished = false } = (await countLines(await listSegments(directory), counts)) ?? {};
+  return whole + (isUnfinished ? 2 : 1);
 }
 
 /**
