@@ -14,13 +14,13 @@ import { replaceFileSync } from '../../../files/replace-file-sync.js';
 import type { TerminalSize } from '../../../model/run/attachment.js';
 import { requireProgram } from '../find-program.js';
 import type {
+  ProgramCall,
   SessionExit,
   SessionRun,
   SessionStart,
   SessionTool,
   SpoolEnd,
   ToolPlace,
-  ViewCall,
 } from '../session-tool.js';
 import { spoolName } from '../spool.js';
 import { VIEW_ENVIRONMENT } from '../view/session-view.js';
@@ -128,7 +128,7 @@ export class ScreenTool implements SessionTool {
     }
   }
 
-  async view(run: SessionRun): Promise<ViewCall> {
+  async view(run: SessionRun): Promise<ProgramCall> {
     const server = await this.#reach(run);
     const environment = { ...this.#environment(), ...VIEW_ENVIRONMENT };
     return {
@@ -171,7 +171,7 @@ export class ScreenTool implements SessionTool {
   #spawn(start: SessionStart): ChildProcess {
     const { name, directory, file, parameters, environment } = start;
     const settings = join(this.#place.directory, 'screen.conf');
-    // Write the settings again: an earlier version may have left others.
+    // Write the settings again at the first start: an earlier owner may have been of another version.
     if (!this.#hasSettings || !existsSync(settings)) replaceFileSync(settings, SETTINGS);
     this.#hasSettings = true;
     const said = openSync(join(directory, 'screen.log'), 'a', 0o600);
