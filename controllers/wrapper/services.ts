@@ -45,10 +45,9 @@ async function describe(
 ): Promise<InstanceDescription | undefined> {
   const description = supervisor.describe(id);
   if (description === undefined) return undefined;
-  const exits = await describePastRuns(handles.get(id)?.exits ?? [], {
-    now: clock.now(),
-    read: (span) => installation.readOutput(id, span, lines),
-  });
+  const exits = await describePastRuns(handles.get(id)?.exits ?? [], clock.now(), (span) =>
+    installation.readOutput(id, span, lines),
+  );
   return { ...description, exits };
 }
 

@@ -5,21 +5,14 @@ import { DroverError } from '../model/errors.js';
 import type { DescribedExit } from '../model/run/instance-description.js';
 import type { OutputSpan, PastRun } from '../model/run/past-exit.js';
 
-interface PastRunsOptions {
-  /** The present time of the wall clock, Unix milliseconds. */
-  readonly now: number;
-  readonly read: (
-    span: OutputSpan,
-  ) => Promise<{ readonly lines: readonly string[]; readonly isKept: boolean }>;
-}
-
 /**
- * Describes past runs in the given order, newest first. Unreadable lines count as gone, because an exit is useful
- * without its lines.
+ * Describes past runs in the given order, newest first. `now`: Unix milliseconds. `read` reads the last lines of a run;
+ * unreadable lines count as gone, because an exit is useful without its lines.
  */
 export function describePastRuns(
   runs: readonly PastRun[],
-  { now, read }: PastRunsOptions,
+  now: number,
+  read: (span: OutputSpan) => Promise<{ readonly lines: readonly string[]; readonly isKept: boolean }>,
 ): Promise<DescribedExit[]> {
   return Promise.all(
     runs.map(async ({ output, ...past }): Promise<DescribedExit> => {

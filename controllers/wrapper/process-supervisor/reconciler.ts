@@ -5,6 +5,7 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
+import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
 import type { RunId } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
@@ -66,7 +67,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   perform(step: SupervisorStep, _signal: AbortSignal, id: string): Promise<void> | void {
-    const { handles, outbox } = this.#parts;
+    const { desired, handles, outbox } = this.#parts;
+    const wanted = desired.get(id);
     switch (step.do) {
       case 'open':
         return this.#open(id);
@@ -106,7 +108,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         // The next run may have another content.
         handles.move(id, (handle) => ({
           ...renewed(handle, step.restartToken),
-          ...this.#contentFields(id),
+          ...(wanted && contentOf(wanted)),
         }));
         // The handle must be on disk: a daemon killed after the start would otherwise restart the instance again.
         return handles.keep();
@@ -180,42 +182,23 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const { desired, handles, left } = this.#parts;
     const wanted = desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
-    const { assignment, configuration } = wanted;
     left.end(id);
-    handles.put(
-      newHandle({
-        id,
-        configurationName: assignment.configurationName,
-        static: configuration.static,
-        runtime: configuration.runtime,
-        restartToken: assignment.restartToken,
-        stop: stopSettingsOf(configuration),
-      }),
-    );
+    const { configurationName, restartToken } = wanted.assignment;
+    handles.put(newHandle({ id, configurationName, restartToken, ...contentOf(wanted) }));
     // The disk may have an older handle of this instance. A daemon killed now would come back with that handle, and
     // restart the instance.
-    if (assignment.restartToken > 0) return handles.keep();
+    if (restartToken > 0) return handles.keep();
     // The start, not the install, waits until the desired state is on disk.
     void desired.keep(id);
-  }
-
-  /** The fields that a handle keeps of the content of an instance. */
-  #contentFields(id: string): Partial<Pick<Handle, 'runtime' | 'static' | 'stop'>> {
-    const configuration = this.#parts.desired.get(id)?.configuration;
-    if (configuration === undefined) return {};
-    const { runtime, static: isStatic } = configuration;
-    return { runtime, static: isStatic, stop: stopSettingsOf(configuration) };
   }
 
   #identify(id: string): void {
     const wanted = this.#parts.desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
-    const { assignment, configuration } = wanted;
-    this.#parts.handles.change(id, {
-      configurationName: assignment.configurationName,
-      static: configuration.static,
-      stop: stopSettingsOf(configuration),
-    });
+    // Its runtime stays: that runtime holds the process.
+    const { runtime: _, ...content } = contentOf(wanted);
+    const { configurationName } = wanted.assignment;
+    this.#parts.handles.change(id, { configurationName, ...content });
   }
 
   /**
@@ -250,4 +233,10 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     await this.#parts.installation.remove(id);
     this.#parts.handles.move(id, (handle) => withDirectory(handle, 'cleared'));
   }
+}
+
+/** The fields that a handle keeps of the content of an instance. */
+function contentOf({ configuration }: Desired): Pick<Handle, 'runtime' | 'static' | 'stop'> {
+  const { runtime, static: isStatic } = configuration;
+  return { runtime, static: isStatic, stop: stopSettingsOf(configuration) };
 }
