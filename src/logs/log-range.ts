@@ -62,7 +62,7 @@ export async function readLogRange(
   const last = Math.min(totalLines, lastOf(query, spans, totalLines), run?.last ?? totalLines);
   const firstLine = Math.max(first, last - query.lines + 1);
   const unfinished = isUnfinished && last === totalLines ? newest : [];
-  const read = await readLines(directory, { from: firstLine, to: last, unfinished });
+  const read = await readLines(directory, [firstLine, last], unfinished);
   return {
     first,
     last: Math.max(last, first - 1),
@@ -106,17 +106,14 @@ function untimed(spans: LineTimes, totalLines: number): number {
   }, 0);
 }
 
-interface WantedLines {
-  readonly from: number;
-  readonly to: number;
-  /** The line with number `to`, when it has no newline yet. */
-  readonly unfinished: readonly string[];
-}
-
-/** Reads the wanted lines. Leaves out lines that are gone meanwhile. */
+/**
+ * Reads the lines from `from` to `to`. Leaves out lines that are gone meanwhile. `unfinished`: the line with number `to`,
+ * when it has no newline yet.
+ */
 async function readLines(
   directory: string,
-  { from, to, unfinished }: WantedLines,
+  [from, to]: readonly [number, number],
+  unfinished: readonly string[],
 ): Promise<{ firstLine: number; lines: string[] }> {
   if (from > to) return { firstLine: from, lines: [] };
   const whole = to - unfinished.length;

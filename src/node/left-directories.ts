@@ -42,7 +42,7 @@ export class LeftDirectories {
 
   /** Reads the notes of an earlier daemon. Call once, before the supervisor starts. */
   async load(): Promise<void> {
-    const { readable } = await this.#disk.load(LEFT, (value) => noteSchema.parse(value));
+    const { readable } = await this.#disk.load(LEFT, noteSchema);
     this.#notes = new Map(readable);
   }
 

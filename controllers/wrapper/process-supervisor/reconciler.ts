@@ -12,11 +12,10 @@ import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
-import { explainExit } from './out-of-memory.js';
 import { plan } from './plan.js';
 import { Readiness } from './readiness.js';
 import { Remains } from './remains.js';
-import { describeEnd } from './report.js';
+import { describeEnd, explainExit } from './report.js';
 import { afterExit } from './restart-delay.js';
 import { Starter } from './starter.js';
 import type { SupervisorStep } from './steps.js';
@@ -152,10 +151,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   #recordExit(handle: Handle, reported: Exit): void {
     const { handles, clock, random, logger, runtimes, limits, desired, sampler } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
-    const exit = explainExit(handle, reported, {
-      hasKilled: (run) => limits.wasOutOfMemory(run),
-      ramMB: desired.get(handle.id)?.configuration.ramMB,
-    });
+    const ramMB = desired.get(handle.id)?.configuration.ramMB;
+    const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
     const measured = { ...exit, mostMemoryBytes: sampler.mostMemory(run) };
     const after = afterExit(handle, measured, clock.monotonic(), random());
     handles.put(after);

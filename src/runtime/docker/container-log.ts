@@ -7,15 +7,13 @@
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../../files/system-error.js';
 import { bytesAfter, SegmentWriter } from '../../logs/segment-writer.js';
-import type { SegmentLimits } from '../../logs/segments.js';
 import { Backoff } from '../../loop/backoff.js';
-import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
 import { messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
-import type { Logger } from '../../telemetry/logger.js';
 import { startFailed, unavailable } from '../failures.js';
+import type { ContainerRunServices } from './container-run.js';
 import type { Engine } from './engine/engine.js';
 import { CursorAlignment, CursorTracker, type EngineCursor } from './engine/engine-cursor.js';
 import { isUnknown } from './engine/engine-error.js';
@@ -29,18 +27,14 @@ const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine
 
 export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
 
-interface ContainerLogOptions {
+interface ContainerLogOptions extends Pick<ContainerRunServices, 'limits' | 'clock' | 'random' | 'logger'> {
   readonly engine: Pick<Engine, 'logs' | 'logsSoFar' | 'inspect' | 'version'>;
   readonly containerId: string;
   /** The instance's log directory. */
   readonly directory: string;
-  readonly limits: SegmentLimits;
   readonly onCheckpoint: (checkpoint: LogCheckpoint) => void;
   /** Called with all new output, in the turn in which it was written. */
   readonly onOutput: (bytes: Buffer) => void;
-  readonly clock: Clock;
-  readonly random: () => number;
-  readonly logger: Logger;
 }
 
 export class ContainerLog {

@@ -55,21 +55,16 @@ export class ContainerRun {
   #isRemoved = false;
 
   constructor(state: RunState, services: ContainerRunServices) {
-    const { engine, logsDirectory, limits, clock, random, logger } = services;
     this.#services = services;
     this.#state = state;
     this.#log = new ContainerLog({
-      engine,
+      ...services,
       containerId: state.containerId,
-      directory: join(logsDirectory, state.instanceId),
-      limits,
+      directory: join(services.logsDirectory, state.instanceId),
       onCheckpoint: (checkpoint) => this.#keep({ checkpoint }),
       onOutput: (bytes) => {
         for (const terminal of this.#terminals) terminal.show(bytes);
       },
-      clock,
-      random,
-      logger,
     });
   }
 

@@ -6,7 +6,7 @@ import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
 import { GroupFiles } from '../limits/group-files.js';
-import { GroupFigures, VERSION_1, VERSION_2 } from '../limits/hierarchy.js';
+import { GroupFigures, VERSION_1, VERSION_2, type Version } from '../limits/hierarchy.js';
 import { type OwnGroups, readOwnGroups } from '../limits/own-groups.js';
 import { keyOf, type Usage } from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
@@ -19,7 +19,7 @@ const ASKED_AT_ONCE = 32;
 interface ContainerGroup {
   readonly memory: string;
   readonly accounting: string;
-  readonly isVersion2: boolean;
+  readonly version: Version;
 }
 
 export class ContainerUsage {
@@ -45,7 +45,10 @@ export class ContainerUsage {
       try {
         const group = known.get(id) ?? (known.has(id) ? null : await this.#find(id));
         groups.set(id, group);
-        const usage = group === null ? await this.#engine.usage(id) : this.#read(group);
+        const usage =
+          group === null
+            ? await this.#engine.usage(id)
+            : new GroupFigures(this.#files, group.version).usage({ ...group, cpu: undefined });
         if (usage !== undefined) found.set(keyOf(run), usage);
       } catch (error) {
         this.#logger.debug({ reason: messageOf(error), container: id }, 'a container could not be measured');
@@ -65,11 +68,6 @@ export class ContainerUsage {
       return null;
     }
   }
-
-  #read({ memory, accounting, isVersion2 }: ContainerGroup): Usage | undefined {
-    const figures = new GroupFigures(this.#files, isVersion2 ? VERSION_2 : VERSION_1);
-    return figures.usage({ memory, accounting, cpu: undefined });
-  }
 }
 
 /**
@@ -79,9 +77,9 @@ export class ContainerUsage {
 export function groupOf(id: string, { version1, version2 }: OwnGroups): ContainerGroup | null {
   const memory = upTo(id, version1.get('memory')?.directory);
   const accounting = upTo(id, version1.get('cpuacct')?.directory);
-  if (memory !== undefined && accounting !== undefined) return { memory, accounting, isVersion2: false };
+  if (memory !== undefined && accounting !== undefined) return { memory, accounting, version: VERSION_1 };
   const both = upTo(id, version2?.directory);
-  return both === undefined ? null : { memory: both, accounting: both, isVersion2: true };
+  return both === undefined ? null : { memory: both, accounting: both, version: VERSION_2 };
 }
 
 /** The directory up to the container's own group: a container may divide its group further. */

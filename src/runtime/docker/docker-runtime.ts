@@ -53,21 +53,15 @@ export class DockerRuntime implements Runtime {
   }
 
   async probe(): Promise<RuntimeOffer> {
-    const offer = (version: string | null, reason: string | null): RuntimeOffer => ({
-      key: this.key,
-      available: reason === null,
-      version,
-      reason,
-    });
-    const socket = this.#socket();
-    if ('problem' in socket) return offer(null, socket.problem);
-    const engine = new Engine(socket.path, this.#options.clock);
+    let engine: Engine | undefined;
     try {
-      return offer((await engine.version()).text, null);
+      engine = new Engine(this.#socket(), this.#options.clock);
+      const { text } = await engine.version();
+      return { key: this.key, available: true, version: text, reason: null };
     } catch (error) {
-      return offer(null, publicMessage(error));
+      return { key: this.key, available: false, version: null, reason: publicMessage(error) };
     } finally {
-      engine.close();
+      engine?.close();
     }
   }
 
@@ -187,38 +181,33 @@ export class DockerRuntime implements Runtime {
 
   /**
    * The socket of the engine that has this root's containers; without any containers, the socket of any present engine.
+   * Throws DRV_RUNTIME_UNAVAILABLE.
    */
-  #socket(): ReturnType<typeof findEngineSocket> {
+  #socket(): string {
     const isUsed = this.#session !== undefined && this.#session.runs.size > 0;
     const used = isUsed ? this.#session?.engine.socketPath : this.#files.read()[0]?.socketPath;
-    return used === undefined ? findEngineSocket(this.#options.environment) : { path: used };
+    return used ?? findEngineSocket(this.#options.environment);
   }
 
   async #connected(): Promise<EngineSession> {
     this.#release.signal.throwIfAborted();
-    const socket = this.#socket();
+    const path = this.#socket();
     const old = this.#session;
-    if (old !== undefined && 'path' in socket && old.engine.socketPath !== socket.path) {
+    if (old !== undefined && old.engine.socketPath !== path) {
       this.#session = undefined;
       await old.release();
     }
-    this.#session ??= this.#openSession();
-    const session = this.#session;
-    await session.connected();
-    return session;
-  }
-
-  #openSession(): EngineSession {
-    const socket = this.#socket();
-    if ('problem' in socket) throw unavailable(socket.problem);
-    return new EngineSession({
+    this.#session ??= new EngineSession({
       ...this.#options,
-      engine: new Engine(socket.path, this.#options.clock),
+      engine: new Engine(path, this.#options.clock),
       files: this.#files,
       isStarting: (run) => this.#events.isStarting(run),
       onExit: (run, exit) => this.#events.tellExit(run, exit),
       onSynced: () => this.#onSynced(),
     });
+    const session = this.#session;
+    await session.connected();
+    return session;
   }
 
   #onSynced(): void {

@@ -29,6 +29,7 @@ interface EngineSessionOptions extends ContainerRunServices {
 
 export class EngineSession {
   readonly engine: Engine;
+  readonly limits: SegmentLimits;
   /** The runs that this daemon knows, by the keys of the runs. */
   readonly runs = new Map<string, ContainerRun>();
   readonly usage: ContainerUsage;
@@ -39,18 +40,15 @@ export class EngineSession {
   #hasInit = true;
 
   constructor(options: EngineSessionOptions) {
-    const { engine, rootId, clock, random, logger } = options;
+    const { engine, limits, logger } = options;
     this.engine = engine;
+    this.limits = limits;
     this.usage = new ContainerUsage(engine, logger);
     this.#options = options;
     this.#watch = new EngineWatch({
-      engine,
-      rootId,
+      ...options,
       onConnected: () => this.#sync(),
       onEvent: (event) => this.#onEvent(event),
-      clock,
-      random,
-      logger,
     });
   }
 
@@ -64,10 +62,6 @@ export class EngineSession {
     this.#options.logger.warn(
       'the container engine has no init program (docker-init, catatonit): programs that do not handle SIGTERM themselves are only ended by SIGKILL',
     );
-  }
-
-  get limits(): SegmentLimits {
-    return this.#options.limits;
   }
 
   /** True once the engine has answered: the book then holds what it last said. */

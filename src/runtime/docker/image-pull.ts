@@ -65,7 +65,10 @@ async function pull({ engine, settings, onProgress, signal, clock }: ImageReques
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw silence.signal.aborted ? startFailed(silenceText(image)) : pullError(image, error);
+    if (!silence.signal.aborted) throw pullError(image, error);
+    throw startFailed(
+      `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`,
+    );
   } finally {
     stop();
   }
@@ -112,10 +115,6 @@ async function eachNews(
   } finally {
     timer.cancel();
   }
-}
-
-function silenceText(image: string): string {
-  return `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`;
 }
 
 /**

@@ -30,7 +30,7 @@ export interface Setting {
 type FileValue = readonly [file: string, value: string | number];
 
 /** Where one version of control groups keeps its figures and limits. */
-interface Version {
+export interface Version {
   /** The file with the memory in use. */
   readonly used: string;
   /** The field of `memory.stat` with the file pages that the kernel would give up at once. */

@@ -108,7 +108,8 @@ export class UsageSampler {
       if (usage !== undefined) {
         usages.set(key, usage);
         if (usages.size % GROUPS_AT_ONCE === 0) await this.#nextTurn();
-      } else if (run.runtime.usage !== undefined) add(asked, run);
+      } else if (run.runtime.usage !== undefined)
+        asked.set(run.runtime, [...(asked.get(run.runtime) ?? []), run]);
       else if (run.pid !== null) led.push({ run, pid: run.pid });
     }
     for (const [runtime, its] of asked)
@@ -146,12 +147,6 @@ export class UsageSampler {
       return [];
     }
   }
-}
-
-function add(asked: Map<Runtime, RunId[]>, run: SampledRun): void {
-  const runs = asked.get(run.runtime);
-  if (runs === undefined) asked.set(run.runtime, [run]);
-  else runs.push(run);
 }
 
 /**

@@ -3,6 +3,8 @@
  * the memory of an owner, which stays as long as an instance runs.
  */
 
+import type { StartRequest } from './protocol.js';
+
 export type Check<T> = (value: unknown) => value is T;
 
 export const isText: Check<string> = (value) => typeof value === 'string';
@@ -37,3 +39,10 @@ export function fields<T>(checks: { readonly [K in keyof T]-?: Check<T[K]> }): C
   const names = Object.keys(checks) as (keyof T & string)[];
   return (value): value is T => isObject(value) && names.every((name) => checks[name](value[name]));
 }
+
+/** The log of a run, in its request and in its directory. */
+export const isLog = fields<StartRequest['log']>({
+  directory: isText,
+  segmentBytes: isNumber,
+  segments: isNumber,
+});

@@ -259,7 +259,7 @@ export class HeldSession implements HeldRun {
   #pumpOnce(): boolean {
     if (this.#pump === undefined || this.#isEnding) return true;
     const { tool } = this.#services;
-    const died = this.#processes.isShellAlive ? undefined : tool.readDied(this.#directory);
+    const died = this.#processes.isShellAlive ? undefined : tool.readDied?.(this.#directory);
     const { exit, isDone } = this.#pump.run((bytes, isLast) => this.#findEnd(bytes, isLast));
     if (exit !== undefined) this.#finish(exit);
     else if (isDone && died !== undefined) this.#finish(died.signal === null ? KILLED : died);
@@ -273,7 +273,10 @@ export class HeldSession implements HeldRun {
     // signal but SIGKILL and then reports the end itself. So the tool's exit status counts only when it is a signal.
     if (end.exit !== undefined || this.#processes.isShellAlive) return end;
     if (!isLast) return { outputBytes: bytes.length - LONGEST_WORDS_BYTES, exit: undefined };
-    const { outputBytes, exit } = this.#services.tool.readEnd(bytes);
+    const { outputBytes, exit } = this.#services.tool.readEnd?.(bytes) ?? {
+      outputBytes: bytes.length,
+      exit: undefined,
+    };
     return { outputBytes, exit: exit === undefined || exit.signal !== null ? exit : KILLED };
   }
 

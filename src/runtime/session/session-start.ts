@@ -64,7 +64,7 @@ function findReady(beginning: Beginning): number | undefined {
 }
 
 function isWindowLost(beginning: Beginning): boolean {
-  const { exit } = beginning.tool.readEnd(readSpool(beginning));
+  const exit = beginning.tool.readEnd?.(readSpool(beginning)).exit;
   return exit?.code === null && exit.signal === null && !beginning.run.hasShell;
 }
 

@@ -122,22 +122,21 @@ export interface SessionTool {
   resize?(run: SessionRun, size: TerminalSize): Promise<void>;
 
   /**
-   * Makes output go to the spool file with the next number, without loss. Does nothing for tools that number the files
-   * themselves.
+   * Makes output go to the spool file with the next number, without loss. Absent: the tool numbers the files itself.
    */
-  rotate(run: SessionRun, next: number): Promise<void>;
+  rotate?(run: SessionRun, next: number): Promise<void>;
 
   /**
    * Splits bytes of the spool into output and the tool's own closing words, for tools that write the end into the spool
-   * (screen). Bytes that may begin such words do not count as output until more is known.
+   * (screen). Bytes that may begin such words do not count as output until more is known. Absent: all bytes are output.
    */
-  readEnd(bytes: Buffer): SpoolEnd;
+  readEnd?(bytes: Buffer): SpoolEnd;
 
   /**
    * The exit in the `died` file, for tools that write it (tmux); undefined: nothing yet. Called only when the session's
    * first process is dead.
    */
-  readDied(run: SessionRun): SessionExit | undefined;
+  readDied?(run: SessionRun): SessionExit | undefined;
 
   /**
    * Ends the session after its exit is recorded. Does nothing when it does not exist. Never touches another session.

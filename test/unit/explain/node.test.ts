@@ -11,13 +11,13 @@ import { describeRun } from '../../../controllers/wrapper/process-supervisor/des
 import type { SupervisorFacts } from '../../../controllers/wrapper/process-supervisor/goal.js';
 import { plan } from '../../../controllers/wrapper/process-supervisor/plan.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
+import { describePastRuns } from '../../../controllers/wrapper/services.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { readSpanLines } from '../../../src/logs/tail.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
 import type { Problem } from '../../../src/node/handle.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
-import { describePastRuns } from '../../../src/node/past-runs.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import {
   desired,

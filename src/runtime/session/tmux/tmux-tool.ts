@@ -13,7 +13,6 @@ import type {
   SessionRun,
   SessionStart,
   SessionTool,
-  SpoolEnd,
   ToolPlace,
 } from '../session-tool.js';
 import { VIEW_ENVIRONMENT } from '../view/session-view.js';
@@ -121,14 +120,6 @@ export class TmuxTool implements SessionTool {
     const pane = await this.#paneOf(run);
     const { file, parameters, environment } = this.#server.clientCall(viewParameters(pane.id));
     return { file, parameters, environment: { ...environment, ...VIEW_ENVIRONMENT } };
-  }
-
-  /** Does nothing: split numbers the files itself. */
-  async rotate(): Promise<void> {}
-
-  /** All bytes are output: tmux writes nothing else into the spool. */
-  readEnd(bytes: Buffer): SpoolEnd {
-    return { outputBytes: bytes.length, exit: undefined };
   }
 
   readDied(run: SessionRun): SessionExit | undefined {
