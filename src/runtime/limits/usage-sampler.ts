@@ -107,7 +107,8 @@ export class UsageSampler {
       const usage = this.#readGroup(run);
       if (usage !== undefined) {
         usages.set(key, usage);
-        if (usages.size % GROUPS_AT_ONCE === 0) await this.#nextTurn();
+        if (usages.size % GROUPS_AT_ONCE === 0)
+          await new Promise<void>((resolve) => this.#options.clock.nextTurn(resolve));
       } else if (run.runtime.usage !== undefined)
         asked.set(run.runtime, [...(asked.get(run.runtime) ?? []), run]);
       else if (run.pid !== null) led.push({ run, pid: run.pid });
@@ -116,10 +117,6 @@ export class UsageSampler {
       for (const [key, usage] of await this.#ask(runtime, its)) usages.set(key, usage);
     for (const [key, usage] of await this.#options.processes.read(led)) usages.set(key, usage);
     return usages;
-  }
-
-  #nextTurn(): Promise<void> {
-    return new Promise((resolve) => this.#options.clock.nextTurn(resolve));
   }
 
   /**

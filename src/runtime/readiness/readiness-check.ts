@@ -62,7 +62,8 @@ async function tryOnce(
   const { readiness, hostAddress } = target;
   const { logLine, tcpPort, httpGet } = readiness;
   if (logLine !== undefined) return tryLog(target, logLine, world, signal);
-  const port = portOf(tcpPort ?? httpGet?.port ?? OWN_PORT, target.port);
+  const asked = tcpPort ?? httpGet?.port ?? OWN_PORT;
+  const port = asked === OWN_PORT ? target.port : asked;
   if (port === null) return 'it has no port';
   const addresses = localAddresses(hostAddress);
   return withinTime(world.clock, signal, (ended) =>
@@ -118,8 +119,4 @@ async function withinTime(
   } finally {
     timer.cancel();
   }
-}
-
-function portOf(field: number | typeof OWN_PORT, own: number | null): number | null {
-  return field === OWN_PORT ? own : field;
 }
