@@ -1,4 +1,7 @@
-/** The calls that a wrapper answers to its master: logs, terminals and standard input of instances, and what it holds. */
+/**
+ * The calls that a wrapper answers to its master: logs, terminals and standard input of instances, how their last runs
+ * ended, and what the node holds.
+ */
 
 import type { Service } from '../../src/channel/protocol/calls.js';
 import { descriptionServices } from '../../src/channel/services/instance-description.js';

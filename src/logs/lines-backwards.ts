@@ -16,8 +16,8 @@ interface LinesPart {
 }
 
 /**
- * Yields the lines between `begin`, an offset, and `end`, the newest first. Ends early when the file was cut. Throws the
- * system's read errors.
+ * Yields the lines between `begin`, an offset, and `end`, the newest first. Ends early when the file was cut. Throws
+ * the system's read errors.
  */
 export async function* linesBackwards(
   handle: FileHandle,

@@ -107,8 +107,8 @@ function untimed(spans: LineTimes, totalLines: number): number {
 }
 
 /**
- * Reads the lines from `from` to `to`. Leaves out lines that are gone meanwhile. `unfinished`: the line with number `to`,
- * when it has no newline yet.
+ * Reads the lines from `from` to `to`. Leaves out lines that are gone meanwhile. `unfinished`: the line with number
+ * `to`, when it has no newline yet.
  */
 async function readLines(
   directory: string,

@@ -48,7 +48,10 @@ export const handleRecordSchema = z.object({
   isPrepared: z.boolean(),
   /** The live process; null unless the phase is `up`. */
   process: runIdentitySchema.nullable(),
-  /** The time at which the start of `run` was requested, Unix milliseconds; null: unknown, because that start never reached the disk. */
+  /**
+   * The time at which the start of `run` was requested, Unix milliseconds; null: unknown, because that start never
+   * reached the disk.
+   */
   begunAt: z.number().nullable(),
   /** The end of the last process. */
   exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true }).nullable(),

@@ -31,8 +31,8 @@ export class LeftDirectories {
   #listing: Promise<readonly KeptDirectory[]> | undefined;
 
   /**
-   * `isHeld`: true when this node still holds the instance; undefined: the master has not said yet what this node should
-   * hold.
+   * `isHeld`: true when this node still holds the instance; undefined: the master has not said yet what this node
+   * should hold.
    */
   constructor(disk: WriteBehind, directories: Directories, isHeld: (id: string) => boolean | undefined) {
     this.#disk = disk;

@@ -42,7 +42,13 @@ export class TemplatePrefetch {
 
   /** Like `fetch`, for one digest. Never rejects. */
   async fetchOne(digest: string): Promise<TreeResult> {
-    return this.#options.installation.isCached(digest) ? had(digest) : await this.#want(digest);
+    if (this.#options.installation.isCached(digest)) return had(digest);
+    const known = this.#wanted.get(digest);
+    if (known !== undefined) return known;
+    const wanted = this.#last.then(() => this.#fetch(digest)).finally(() => this.#wanted.delete(digest));
+    this.#wanted.set(digest, wanted);
+    this.#last = wanted;
+    return wanted;
   }
 
   /** Fetches a tree that an instance waits for. The fetch begins at once, also during another fetch. */
@@ -58,15 +64,6 @@ export class TemplatePrefetch {
   async stop(): Promise<void> {
     this.#stopped.abort();
     await this.#last;
-  }
-
-  #want(digest: string): Promise<TreeResult> {
-    const known = this.#wanted.get(digest);
-    if (known !== undefined) return known;
-    const wanted = this.#last.then(() => this.#fetch(digest)).finally(() => this.#wanted.delete(digest));
-    this.#wanted.set(digest, wanted);
-    this.#last = wanted;
-    return wanted;
   }
 
   async #fetch(digest: string): Promise<TreeResult> {

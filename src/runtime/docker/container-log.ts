@@ -15,10 +15,9 @@ import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import { startFailed, unavailable } from '../failures.js';
 import type { ContainerRunServices } from './container-run.js';
 import type { Engine } from './engine/engine.js';
-import { CursorAlignment, CursorTracker, type EngineCursor } from './engine/engine-cursor.js';
+import { CursorAlignment, CursorTracker, type EngineCursor, LogFrames } from './engine/engine-cursor.js';
 import { isUnknown } from './engine/engine-error.js';
 import { ENGINE_RETRY } from './engine/engine-watch.js';
-import { LogFrames } from './engine/log-frames.js';
 import type { RunState } from './run-files.js';
 
 /** The most output that a new daemon reads again after a kill. */

@@ -203,16 +203,14 @@ export class DockerRuntime implements Runtime {
       files: this.#files,
       isStarting: (run) => this.#events.isStarting(run),
       onExit: (run, exit) => this.#events.tellExit(run, exit),
-      onSynced: () => this.#onSynced(),
+      onSynced: () => {
+        const isOwed = this.#isOwed;
+        this.#isOwed = false;
+        if (isOwed) this.#events.tellLost();
+      },
     });
     const session = this.#session;
     await session.connected();
     return session;
-  }
-
-  #onSynced(): void {
-    if (!this.#isOwed) return;
-    this.#isOwed = false;
-    this.#events.tellLost();
   }
 }

@@ -7,6 +7,7 @@
 import { constants } from 'node:fs';
 import { lchown, lstat, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ownUser } from '../../files/own-user.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import type { UserIds } from '../../model/names.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
@@ -36,8 +37,8 @@ export async function give(directory: string, owner: UserIds | undefined): Promi
 
 /**
  * Gives a kept working directory, which may be in use, to its instance's present user, by default Drover's own. Only
- * entries of the directory's present owner change hands. Does nothing when that is the user already. The directory itself
- * comes last, so that a call cut off half-way can be repeated.
+ * entries of the directory's present owner change hands. Does nothing when that is the user already. The directory
+ * itself comes last, so that a call cut off half-way can be repeated.
  */
 export async function takeOver(path: string, user: UserIds | undefined, signal: AbortSignal): Promise<void> {
   const owner = user ?? ownIds();
@@ -48,8 +49,8 @@ export async function takeOver(path: string, user: UserIds | undefined, signal: 
 
 /** Drover's own ids when it runs as root and can take files back from other users; undefined otherwise. */
 function ownIds(): UserIds | undefined {
-  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
-  return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
+  const { uid, gid } = ownUser();
+  return uid === 0 ? { uid, gid } : undefined;
 }
 
 /** Removes the rights of users outside of owner and group. Does nothing to a path that is no directory, or not ours. */

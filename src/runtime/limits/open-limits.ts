@@ -9,7 +9,7 @@ import type { Hierarchy } from './hierarchy.js';
 import { type OwnGroups, readOwnGroups } from './own-groups.js';
 import { advisoryLimits, type ResourceLimits } from './resource-limits.js';
 import { openVersion1 } from './version-1.js';
-import { openVersion2 } from './version-2.js';
+import { openVersion2, type Version2Options } from './version-2.js';
 
 /**
  * The variable that says `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by
@@ -50,11 +50,8 @@ async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise
   }
 }
 
-interface HierarchyOptions {
-  readonly files: GroupFiles;
+interface HierarchyOptions extends Omit<Version2Options, 'own'> {
   readonly own: OwnGroups;
-  readonly name: string;
-  readonly isDelegated: boolean;
 }
 
 /** Opens the version that has the controllers; both may be mounted. A string: the reason why limits cannot hold. */

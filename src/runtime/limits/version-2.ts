@@ -19,7 +19,7 @@ const DAEMON = 'daemon';
 /** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
 
-interface Version2Options {
+export interface Version2Options {
   readonly files: GroupFiles;
   readonly own: OwnGroup;
   /** The name of the root's group: `drover-<root>`. */

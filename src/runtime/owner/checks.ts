@@ -1,6 +1,6 @@
 /**
- * Checks of values that come from a file or from another process. Written by hand, because a schema library would double
- * the memory of an owner, which stays as long as an instance runs.
+ * Checks of values that come from a file or from another process. Written by hand, because a schema library would
+ * double the memory of an owner, which stays as long as an instance runs.
  */
 
 import type { StartRequest } from './protocol.js';

@@ -47,8 +47,8 @@ export interface ProgramCall {
 }
 
 /**
- * A session and its program: a shell that stays beside the command and reports its end. The environment is complete; the
- * prelude removes what the tool adds (its `variables`).
+ * A session and its program: a shell that stays beside the command and reports its end. The environment is complete;
+ * the prelude removes what the tool adds (its `variables`).
  */
 export interface SessionStart extends SessionRun, ProgramCall {
   readonly workingDirectory: string;
@@ -113,8 +113,8 @@ export interface SessionTool {
   flush(run: SessionRun): Promise<void>;
 
   /**
-   * The program that shows the session on the terminal on which it is started, to one more viewer. Nothing is ever typed into it: the tool's own keys could
-   * start programs as Drover's user. Throws when the session does not exist.
+   * The program that shows the session on the terminal on which it is started, to one more viewer. Nothing is ever
+   * typed into it: the tool's own keys could start programs as Drover's user. Throws when the session does not exist.
    */
   view(run: SessionRun): Promise<ProgramCall>;
 

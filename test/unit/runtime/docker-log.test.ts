@@ -14,9 +14,10 @@ import type { Inspected } from '../../../src/runtime/docker/engine/engine.js';
 import {
   CursorAlignment,
   CursorTracker,
+  LogFrames,
+  type LogMessage,
   nanosecondsOf,
 } from '../../../src/runtime/docker/engine/engine-cursor.js';
-import { LogFrames, type LogMessage } from '../../../src/runtime/docker/engine/log-frames.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const START_NS = 1_800_000_000n * 1_000_000_000n;
