@@ -205,7 +205,8 @@ function reasonOf(error: unknown): string {
  * once. Undefined when the place's segment is gone. Throws the system's error.
  */
 export function bytesAfter(directory: string, { segment, offset }: LogPlace): number | undefined {
-  const since = segmentsOf(directory, fs.readdirSync(directory)).filter(({ firstLine }) => firstLine >= segment);
+  const names = fs.readdirSync(directory);
+  const since = segmentsOf(directory, names).filter(({ firstLine }) => firstLine >= segment);
   if (since[0]?.firstLine !== segment) return undefined;
   return since.reduce((sum, { path }) => sum + fs.statSync(path).size, -offset);
 }

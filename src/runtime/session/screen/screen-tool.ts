@@ -254,7 +254,7 @@ const LONGEST_CLOSING_BYTES = 160;
  * `stuff` loops for ever once the program has not read 4 KB. The empty register makes screen paste a copy: from a
  * single register it pastes the very memory that the next input replaces.
  */
-export function pasteCommands(bytes: Buffer): string {
+function pasteCommands(bytes: Buffer): string {
   let commands = `register ${EMPTY_REGISTER} ""\n`;
   let names = '';
   let register = 1;
