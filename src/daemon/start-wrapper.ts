@@ -16,10 +16,11 @@ import { Workspaces } from '../runtime/installation/workspace.js';
 import type { RunGroups } from '../runtime/instance-processes.js';
 import { openLimits } from '../runtime/limits/open-limits.js';
 import { ProcessUsage } from '../runtime/limits/process-usage.js';
-import { ProcessRuntime } from '../runtime/process/process-runtime.js';
+import { checkPort } from '../runtime/ports.js';
+import { processRuntime } from '../runtime/process/process-runtime.js';
 import { ProcessTable } from '../runtime/process-table.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { SessionRuntime } from '../runtime/session/session-runtime.js';
+import { sessionRuntime } from '../runtime/session/session-runtime.js';
 import { TemplateCache } from '../templates/transfer/cache.js';
 import { PackThreads } from '../templates/transfer/pack-threads.js';
 import { Wrapper, type WrapperOptions } from '../wrapper.js';
@@ -87,6 +88,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       users: new NodeUsers(configuration.runAs),
       addedVariables: (instance) => extensions.variables(instance),
     }),
+    checkPort,
     ...connection,
     older,
     store,
@@ -113,9 +115,9 @@ function keptRuntimes({ paths, configuration, shared }: Assembly, groups: RunGro
     groups,
   };
   return [
-    new SessionRuntime({ ...options, tool: 'screen' }),
-    new SessionRuntime({ ...options, tool: 'tmux' }),
-    new ProcessRuntime({ ...options, ownerProgram: OWNER_PROGRAM }),
+    sessionRuntime({ ...options, tool: 'screen' }),
+    sessionRuntime({ ...options, tool: 'tmux' }),
+    processRuntime({ ...options, ownerProgram: OWNER_PROGRAM }),
   ];
 }
 

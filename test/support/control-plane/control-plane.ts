@@ -47,6 +47,8 @@ interface ControlPlaneOptions {
   readonly limits?: ResourceLimits;
   /** Changes the nodes' installations, for example to make them slow or fail. */
   readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
+  /** Makes the look whether a port is free take longer. */
+  readonly beforePortCheck?: () => Promise<void>;
   /** Puts a node's connections behind another transport, such as a gate. */
   readonly adaptTransport?: (transport: Transport, nodeId: string) => Transport;
   /** Connects a node to the master. Default: within the process. */
@@ -240,6 +242,10 @@ export class ControlPlane {
       ...(this.#options.limits !== undefined && { limits: this.#options.limits }),
       installation:
         this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
+      checkPort: async (port) => {
+        await this.#options.beforePortCheck?.();
+        return node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true };
+      },
       ...(this.#options.servicesOf !== undefined && { services: this.#options.servicesOf(node.nodeId) }),
       ...(masters !== undefined && { masters }),
       connect: async (signal) => {
@@ -280,8 +286,6 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     },
     directories: async () => [...new Set(node.installs)].filter((id) => !node.removed.includes(id)),
     directorySizes: async (ids) => new Map(ids.map((id) => [id, 2048])),
-    checkPort: async (port) =>
-      node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
     readLogs: async () => ({ lines: [], totalLines: 0 }),
     readLogRange: async () => NO_LOG,
     readLogTimes: async () => [],
