@@ -55,7 +55,7 @@ export class PlainRequests {
   #warn(address: string): void {
     const block = addressBlockOf(address);
     const message = `a client at ${block} sent a key in clear to the API, which speaks HTTPS: let it use https, and replace the key`;
-    this.#log.warn(`key in clear from ${block}`, message, { address: block });
+    this.#log.say(`key in clear from ${block}`, message, { address: block });
   }
 }
 
