@@ -55,7 +55,7 @@ export interface TermOptions {
   readonly logger: Logger;
 }
 
-/** What goes on from term to term. */
+/** What goes on from term to term: the `Master`. */
 interface Lasting {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
@@ -91,12 +91,15 @@ export class MasterTerm {
     this.#lasting = lasting;
     // Everything that follows the state in this term listens, and Node warns from 11 on.
     setMaxListeners(0, this.#ending.signal);
-    const { changes, ledger } = lasting.holdings;
+    const { state, writer, beats, holdings } = lasting;
+    const { changes, ledger } = holdings;
     const busyPorts = new BusyPorts(clock, changes);
     this.hub = this.#buildHub(busyPorts, term);
     this.controllers = buildMasterControllers({
       ...options,
-      ...lasting,
+      state,
+      writer,
+      beats,
       ending: this.#ending.signal,
       placement: {
         ledger,

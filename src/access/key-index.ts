@@ -101,8 +101,8 @@ export class KeyIndex {
 
   #addKey(label: string, record: ApiKeyRecord): void {
     const { clock, onUse } = this.#options;
-    const { hash: keyHash, lastUse } = record;
-    const access = new KeyAccess({ label, keyHash, grant: record.grant, lastUse, clock, onUse });
+    const { hash: keyHash, grant, lastUse } = record;
+    const access = new KeyAccess({ label, keyHash, grant, lastUse, clock, onUse });
     this.#add(this.#keys, label, keyHash, access);
   }
 
@@ -112,8 +112,8 @@ export class KeyIndex {
     const { key: label, keyHash, lastUse } = record;
     const grant = grantOfSession(record, keys.get(label)?.value);
     if (grant === undefined) return;
-    const idleMs = SESSION_IDLE_MS;
-    const access = new KeyAccess({ label, keyHash, session: id, grant, idleMs, lastUse, clock, onUse });
+    const session = { session: id, idleMs: SESSION_IDLE_MS };
+    const access = new KeyAccess({ label, keyHash, ...session, grant, lastUse, clock, onUse });
     this.#add(this.#sessions, id, record.hash, access);
   }
 

@@ -1,9 +1,9 @@
 /** Completes a line that is being typed, with words of the tree, ids and names. */
 import type { Command } from 'commander';
 import { type WantedWord, wantedWord } from '../command-tree/help/wanted-word.js';
-import { visibleInstances } from '../operations/instance-details.js';
 import type { Reads } from '../operations/reads.js';
 import type { Writes } from '../operations/writes.js';
+import { visibleInstances } from '../state/instance-writes.js';
 
 /** The records whose names complete a line. */
 export type CompletionNeeds = Pick<

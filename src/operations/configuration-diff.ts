@@ -14,7 +14,7 @@ import { differencesOf, fieldDifferenceSchema } from '../model/field-differences
 import type { InstanceRecord } from '../model/instance.js';
 import { isHeldBack } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
-import { visibleInstances } from './instance-details.js';
+import { visibleInstances } from '../state/instance-writes.js';
 import type { Reads } from './reads.js';
 import { withoutSecrets } from './shown-differences.js';
 

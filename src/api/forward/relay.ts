@@ -6,7 +6,7 @@
 import { type IncomingMessage, request as makeRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
-import { hasBody } from '../http/request-guard.js';
+import { hasBody } from '../http/time-limits.js';
 import { headersFor, isOfConnection } from './client-address.js';
 import type { TunnelPool } from './tunnel-pool.js';
 

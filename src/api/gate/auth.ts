@@ -62,8 +62,8 @@ export class Gate {
   /** Callers of requests that this process sends itself, each by its Authorization header. */
   readonly #passes = new Map<string, Access>();
 
-  constructor(dependencies: ApiDependencies, clock: Clock) {
-    const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
+  constructor(dependencies: ApiDependencies) {
+    const { keys, sessions, keyWrites, sessionWrites, logger, clock } = dependencies;
     this.#dependencies = dependencies;
     this.#clock = clock;
     this.#refusals = new RefusalTrail(dependencies.audit);

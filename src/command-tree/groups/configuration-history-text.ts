@@ -1,7 +1,8 @@
 /** `config history`: the last contents of a configuration for people. */
+
+import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import { durationText } from '../../model/words.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
-import type { RolledBack } from '../../operations/rollouts/configuration-rollback.js';
 import { tableOf, type View } from '../command.js';
 import { describeDifference } from './configuration-diff-text.js';
 

@@ -1,5 +1,5 @@
 /** The columns of the table of keys. */
-import type { ListedKey } from '../../../../operations/api-keys.js';
+import type { ListedKey } from '../../../../api/routes/key-routes.js';
 import { Badge } from '../../../parts/state-badge.js';
 import type { TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';

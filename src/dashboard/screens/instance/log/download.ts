@@ -1,6 +1,6 @@
 /** Loads all lines that the node keeps of a log, and hands them to the browser as a file. */
 
-import type { InstanceLog } from '../../../../operations/instance-log.js';
+import type { InstanceLog } from '../../../../api/routes/instances/log-routes.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
 import { saveFile } from '../../../parts/save-file.js';
 import { text } from '../text.js';
