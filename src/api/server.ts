@@ -102,7 +102,8 @@ export class ApiServer implements Part {
   readonly #watchers: Watchers;
   readonly #transport: Transport;
   readonly #tunnels = new Tunnels();
-  readonly #forwarder: Forwarder | undefined;
+  /** Forwards requests to the leader; undefined: this is the only master. */
+  readonly forwarder: Forwarder | undefined;
   readonly #server: FastifyInstance;
   readonly #routes: readonly Route[];
   readonly #socketRoutes: readonly SocketRoute[];
@@ -130,13 +131,13 @@ export class ApiServer implements Part {
     ];
     this.#transport = makeTransport(dependencies, limits ?? {});
     this.#server = this.#build();
-    this.#forwarder = this.#makeForwarder();
+    this.forwarder = this.#makeForwarder();
     const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);
     this.#upgrades = new Upgrades({
       server: this.#server.server,
       sockets: this.#handshakes,
       patterns,
-      ...(this.#forwarder !== undefined && { before: this.#forwarder.upgrade }),
+      ...(this.forwarder !== undefined && { before: this.forwarder.upgrade }),
     });
   }
 
@@ -166,16 +167,6 @@ export class ApiServer implements Part {
     this.#tunnels.add(connection);
     this.#transport.connections.welcome(connection);
     this.#server.server.emit(requestsEventOf(this.#server.server), connection);
-  }
-
-  /** See `Forwarder`. */
-  async untilAnswered(): Promise<void> {
-    await this.#forwarder?.untilAnswered();
-  }
-
-  /** See `Forwarder`. */
-  async untilLeft(): Promise<void> {
-    await this.#forwarder?.untilLeft();
   }
 
   /** Answers a request of a command of the console, without a connection. Its caller may do everything. */
@@ -238,7 +229,7 @@ export class ApiServer implements Part {
     } finally {
       clearInterval(check);
       this.#address = undefined;
-      this.#forwarder?.stop();
+      this.forwarder?.stop();
       this.#usage.stop();
       this.#codes.close();
       await this.#gate.close();

@@ -76,7 +76,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     startFiles: () => running.start(several ?? files),
     ensureAdminKey: () => ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
     openDoor,
-    untilAnswered: () => api.untilAnswered(),
+    untilAnswered: async () => api.forwarder?.untilAnswered(),
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
   const commands = new Commands({
@@ -106,7 +106,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     apiCertificate,
   });
   // Registered to run before the cluster port closes, because that close ends the tunnels of other masters.
-  running.onStop(() => api.untilLeft());
+  running.onStop(async () => api.forwarder?.untilLeft());
   if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
   await running.start(master);

@@ -79,11 +79,7 @@ export async function inspectConfiguration(
 }
 
 /** Compares one configuration. `showValues`: shows values that may be secrets too. Throws DRV_CONFIGURATION_UNKNOWN. */
-export async function diffOf(
-  needs: Reads,
-  name: string,
-  { showValues = false }: { readonly showValues?: boolean } = {},
-): Promise<ConfigurationDiff> {
+export async function diffOf(needs: Reads, name: string, showValues: boolean): Promise<ConfigurationDiff> {
   const diff = await wholeDiffOf(needs, name);
   if (showValues) return diff;
   return {

@@ -8,8 +8,7 @@ import { accessOf } from '../gate/auth.js';
 import { instanceParams } from '../routes/instances/instance-schemas.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
 import type { SocketCall, SocketSpec } from '../sockets/socket.js';
-import { serveTerminal } from './attached-client.js';
-import { lengthQuery } from './window-size.js';
+import { lengthQuery, serveTerminal } from './attached-client.js';
 
 const attachQuery = z.object({
   columns: lengthQuery.default(80).describe("the width of the client's window"),

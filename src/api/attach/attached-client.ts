@@ -2,9 +2,18 @@
  * Serves one client of an attached terminal. While the client is behind, this end requests no more output. So the
  * waiting output stays bounded here, on the node, and in the run's owner, which in the end detaches the client.
  */
+import { z } from 'zod';
 import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
 import { type ApiSocket, CLOSE } from '../sockets/socket.js';
-import { resizeFrame } from './window-size.js';
+
+const MAX_LENGTH = 1000;
+const LENGTH_RULE = `must be a whole number from 1 to ${MAX_LENGTH}`;
+
+const length = z.int(LENGTH_RULE).min(1, LENGTH_RULE).max(MAX_LENGTH, LENGTH_RULE);
+export const lengthQuery = z.coerce.number({ error: LENGTH_RULE }).pipe(length);
+
+/** The text frame that a client sends when its window has a new size. */
+const resizeFrame = z.object({ type: z.literal('resize'), columns: length, rows: length });
 
 /** While more than this waits for the client, no further output is sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;

@@ -93,7 +93,7 @@ export function relay(
 
 /** The headers for the leader. For methods that usually have a body, Node would announce one. */
 function headersOf(request: IncomingMessage): string[] {
-  const headers = headersFor(request, { isUpgrade: false });
+  const headers = headersFor(request, false);
   if (hasBody(request)) return [...headers, 'expect', '100-continue'];
   const { method = '', headers: said } = request;
   if (

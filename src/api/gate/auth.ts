@@ -169,22 +169,19 @@ export class Gate {
   }
 
   #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
-    if (request.headers.authorization === undefined) return true;
     const token = tokenOf(request.raw, false);
     if (token === undefined) return true;
     const access = this.#keys.find(token);
-    if (access === undefined) return this.#admitOpenToInstance(request, token);
+    if (access === undefined) {
+      const instanceId = this.#dependencies.verifyInstanceToken(token);
+      if (instanceId !== undefined) request.actor = { kind: 'instance', instanceId };
+      return true;
+    }
     if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
     const now = this.#clock.now();
     if (access.isOver(now) || !access.isFrom(request.ip)) return true;
     access.use(now, request.ip);
     request.actor = access;
-    return true;
-  }
-
-  #admitOpenToInstance(request: FastifyRequest, token: string): boolean {
-    const instanceId = this.#dependencies.verifyInstanceToken(token);
-    if (instanceId !== undefined) request.actor = { kind: 'instance', instanceId };
     return true;
   }
 

@@ -176,7 +176,7 @@ export class Watchers {
     for (const watcher of this.#due) {
       this.#due.delete(watcher);
       // A client that has more to get is served again after the others.
-      if (this.#attempt(watcher, () => this.#sendNext(watcher))) this.#due.add(watcher);
+      if (this.#attempt(watcher)) this.#due.add(watcher);
       if (performance.now() < endsAt) continue;
       this.#clock.nextTurn(() => this.#serve());
       return;
@@ -184,10 +184,10 @@ export class Watchers {
     this.#isServing = false;
   }
 
-  /** Serves a client. A fault ends the stream of this client only. */
-  #attempt(watcher: Watcher, serve: () => boolean): boolean {
+  /** Sends the next packet of a client. Returns true when there may be more. A fault ends this client's stream only. */
+  #attempt(watcher: Watcher): boolean {
     try {
-      return serve();
+      return this.#sendNext(watcher);
     } catch (error) {
       this.#logger.error(
         { err: error },
@@ -199,7 +199,6 @@ export class Watchers {
     }
   }
 
-  /** Sends the next packet of a client. Returns true when there may be more. */
   #sendNext(watcher: Watcher): boolean {
     if (watcher.isWaiting || watcher.sink.outlet.signal.aborted) return false;
     if (watcher.isFull) {
