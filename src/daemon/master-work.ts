@@ -19,24 +19,15 @@ interface MasterWorkOptions {
 }
 
 export class MasterWork implements TermWork {
-  /**
-   * Follows the directories. Called when any master leads, because the leader writes the content of the directories
-   * into the records. Repeatable, also after a failure.
-   */
-  readonly startFiles: () => Promise<unknown>;
-  /**
-   * Called before the API answers when this master already leads, and in each term. Repeatable, also after a failure.
-   */
-  readonly ensureAdminKey: () => Promise<unknown>;
   readonly #options: MasterWorkOptions;
   readonly #nodeIsUp: Promise<void>;
   #tellNodeIsUp: () => void = () => undefined;
+  #starting: Promise<void> | undefined;
+  #keyMade: Promise<unknown> | undefined;
   #isReady = false;
 
   constructor(options: MasterWorkOptions) {
     this.#options = options;
-    this.startFiles = onceDone(options.startFiles);
-    this.ensureAdminKey = onceDone(options.ensureAdminKey);
     this.#nodeIsUp = new Promise((resolve) => {
       this.#tellNodeIsUp = resolve;
     });
@@ -53,6 +44,29 @@ export class MasterWork implements TermWork {
    */
   nodeIsUp(): void {
     this.#tellNodeIsUp();
+  }
+
+  /**
+   * Follows the directories. Called when any master leads, because the leader writes the content of the directories
+   * into the records. Repeatable, also after a failure.
+   */
+  startFiles(): Promise<void> {
+    this.#starting ??= this.#options.startFiles().catch((error: unknown) => {
+      this.#starting = undefined;
+      throw error;
+    });
+    return this.#starting;
+  }
+
+  /**
+   * Called before the API answers when this master already leads, and in each term. Repeatable, also after a failure.
+   */
+  ensureAdminKey(): Promise<unknown> {
+    this.#keyMade ??= this.#options.ensureAdminKey().catch((error: unknown) => {
+      this.#keyMade = undefined;
+      throw error;
+    });
+    return this.#keyMade;
   }
 
   async begin(term: Term): Promise<void> {
@@ -82,20 +96,8 @@ export class MasterWork implements TermWork {
   }
 }
 
-/** Does `work` at the first call, and again after a failure. Every other call shares the outcome. */
-function onceDone(work: () => Promise<unknown>): () => Promise<unknown> {
-  let doing: Promise<unknown> | undefined;
-  return () => {
-    doing ??= work().catch((error: unknown) => {
-      doing = undefined;
-      throw error;
-    });
-    return doing;
-  };
-}
-
 /** Waits for `work`. Throws DRV_NOT_LEADER when the term ends first. */
-async function whileIn({ signal }: Term, work: Promise<unknown>): Promise<void> {
+async function whileIn({ signal }: Term, work: Promise<void>): Promise<void> {
   const ended = new Promise<never>((_resolve, reject) => {
     const end = (): void => reject(new DroverError('DRV_NOT_LEADER', 'this master does not lead any more'));
     if (signal.aborted) end();
