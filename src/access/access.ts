@@ -1,6 +1,6 @@
 /**
- * What a caller with a key or a session may do: the one object by which gate, routes, sockets and streams decide. It
- * is the same object for all requests of the key or session, until that ends or changes.
+ * The rights of a caller with a key or a session. Gate, routes, sockets and streams decide by this object. All requests
+ * of a key or session share it, until the key or session ends or changes.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { AddressRanges } from '../model/access/address-range.js';
@@ -8,9 +8,9 @@ import type { Grant, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { matchesAny } from '../model/access/name-pattern.js';
 
-/** While something follows the end of an access, it counts as used, and is looked at so often. */
+/** How often a followed access is looked at. An access whose end is followed counts as used. */
 const WATCH_MS = 3_600_000;
-/** Names whose answer `sees` remembers: more than configurations are usual. */
+/** How many names `sees` remembers: more than there usually are configurations. */
 const MAX_REMEMBERED = 10_000;
 
 /** A caller with a key, or with a session of that key. */
@@ -36,7 +36,7 @@ interface KeyAccessOptions {
   readonly keyHash: string;
   readonly session?: string;
   readonly grant: Grant;
-  /** How long it lasts without use. Default: for ever. */
+  /** How long the access lasts while nobody uses it. Default: for ever. */
   readonly idleMs?: number;
   readonly lastUse?: LastUse | undefined;
   readonly clock: Clock;
@@ -129,7 +129,7 @@ export class KeyAccess {
     };
   }
 
-  /** True when it has expired, or was not used for too long. `now`: Unix milliseconds. */
+  /** True when the access has expired, or was not used for too long. `now`: Unix milliseconds. */
   isOver(now: number): boolean {
     return now >= this.#endsAt;
   }
@@ -161,13 +161,13 @@ export class KeyAccess {
     this.#onUse?.(this);
   }
 
-  /** Returns the last use. The next one is told to `onUse` again. */
+  /** Returns the last use. `onUse` hears of the next one. */
   takeUse(): LastUse {
     this.#isUseNoted = false;
     return { at: this.#usedAt, address: this.#usedFrom };
   }
 
-  /** Ends it: the listeners hear why. Idempotent. */
+  /** Ends the access: the listeners hear why. Idempotent. */
   end(reason: string): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -181,7 +181,7 @@ export class KeyAccess {
     return Math.min(this.#expiresAt, usedAt + this.#idleMs);
   }
 
-  /** Only what is followed needs a timer: a request asks `isOver`. */
+  /** Starts the timer of a followed access. A request needs no timer, because the gate asks `isOver`. */
   #watchEnd(): void {
     if (this.#endsAt === Number.POSITIVE_INFINITY) return;
     const leftMs = this.#expiresAt - this.#clock.now();

@@ -208,7 +208,7 @@ export function callOf<P, Q, B>(
   };
 }
 
-/** The value that the schema makes of `value`. Without a schema: `value` itself, whose type the handler does not know. */
+/** The value that the schema makes of `value`; when there is no schema, `value` itself, whose type is not known. */
 function parsed<T>(schema: z.ZodType<T> | undefined, value: unknown, part: 'path' | 'query' | 'body'): T {
   // A route that has no schema leaves its T to inference, which makes it `unknown`.
   if (schema === undefined) return value as T;
