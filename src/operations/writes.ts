@@ -36,7 +36,7 @@ export interface AdoptOptions {
 export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
 
 /** The controllers of a term, as far as operations and routes ask them. */
-export interface Deciders {
+interface Deciders {
   readonly creations: {
     /** Creates one instance and waits (250 ms at most) for its first placement pass. */
     create(configurationName: string): Promise<InstanceRecord>;

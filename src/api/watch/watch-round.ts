@@ -35,7 +35,7 @@ export interface Reading {
   resumedTo: number | undefined;
 }
 
-export interface Snapshot {
+interface Snapshot {
   /** The end of the topic when the reader came. */
   readonly to: number;
   /** Why the reader could not resume; undefined: the reader did not ask to resume. */
