@@ -8,7 +8,9 @@ import { flag } from '../http/route.js';
 import { accessOf } from './auth.js';
 
 export const valuesQuery = z.object({
-  values: flag.describe('show values that may be secrets, which are `***` otherwise; only for keys of scope ALL'),
+  values: flag.describe(
+    'show values that may be secrets, which are `***` otherwise; only for keys of scope ALL',
+  ),
 });
 
 export function showsValues(request: FastifyRequest, { values }: z.output<typeof valuesQuery>): boolean {

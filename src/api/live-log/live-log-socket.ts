@@ -27,7 +27,9 @@ const liveLogQuery = z
       .optional()
       .describe('close after the line of this number, or after the last line up to a time or an age'),
     numbered: flag.describe('frames are `<number> <line>`'),
-    timestamps: flag.describe('frames are `<time> <line>`, exact to the second; `-` stands for an unknown time'),
+    timestamps: flag.describe(
+      'frames are `<time> <line>`, exact to the second; `-` stands for an unknown time',
+    ),
     ansi: flag.describe('keep colours and other terminal sequences'),
   })
   .refine(({ tail, since }) => tail === undefined || since === undefined, {
