@@ -69,12 +69,12 @@ export class Master implements Part {
     await this.state.start();
   }
 
-  /** What this master is while it leads; undefined: it does not lead. */
+  /** The present term; undefined: this master does not lead. */
   get term(): MasterTerm | undefined {
     return this.#term;
   }
 
-  /** The present term. Throws DRV_NOT_LEADER. */
+  /** As `term`. Throws DRV_NOT_LEADER when this master does not lead. */
   led(): MasterTerm {
     if (this.#term !== undefined) return this.#term;
     throw new DroverError('DRV_NOT_LEADER', 'this master does not lead');
