@@ -148,7 +148,8 @@ export class Master implements Part {
       },
       usedOf: (nodeId) => this.usedOf(nodeId),
       drainOf: (nodeId) => this.#term?.controllers.drains.progressOf(nodeId),
-      askNode: (question) => askForDescriptions((nodeId) => this.callsOf(nodeId), question),
+      askNode: async ({ nodeId, signal, ...question }) =>
+        askForDescriptions(this.callsOf(nodeId), question, signal),
       clock: this.#options.clock,
     });
   }

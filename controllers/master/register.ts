@@ -189,7 +189,7 @@ function register<Facts, Step>(
   { keys, concurrency }: ControllerKeys,
 ): Registered {
   // When the store takes no write, all keys fail alike: log that once.
-  const failures = new RepeatedLog(logger, () => clock.monotonic());
+  const failures = new RepeatedLog(logger, clock, 'error');
   const controller = new Controller({
     reconciler,
     clock,
@@ -197,7 +197,7 @@ function register<Facts, Step>(
     trace: metrics.trace,
     ...(isResynced && { resync: { keys } }),
     onError: (key, error, retryInMs) =>
-      failures.error(messageOf(error), `${reconciler.name} failed for ${key}; trying again`, {
+      failures.say(messageOf(error), `${reconciler.name} failed for ${key}; trying again`, {
         err: error,
         key,
         retryInMs,

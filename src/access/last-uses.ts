@@ -30,7 +30,7 @@ export class LastUses {
 
   constructor(options: LastUsesOptions) {
     this.#options = options;
-    this.#log = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#log = new RepeatedLog(options.logger, options.clock);
   }
 
   /** Called at the first use of an access after the last one was written. */
@@ -64,6 +64,6 @@ export class LastUses {
   #warn(error: unknown): void {
     // Both are expected: the mirror stops before the API, when the write is on the disk already; or another master leads.
     if (UNSAID.has(error instanceof DroverError ? error.code : '')) return;
-    this.#log.warn('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
+    this.#log.say('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
   }
 }

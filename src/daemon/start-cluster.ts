@@ -80,7 +80,7 @@ export async function openCluster(
   const files = new SecretDirectory(paths.cluster);
   const isShared = configuration.store.kind === 'etcd';
   const secrets = new SharedSecrets({ store, keyFile: files.file('cluster.key'), isShared });
-  const certificates = new CertificateThread({ program: CERTIFICATE_PROGRAM, clock });
+  const certificates = new CertificateThread(CERTIFICATE_PROGRAM, clock);
   running.onStop(() => certificates.stop());
   const authority = new Authority({
     clusterName,

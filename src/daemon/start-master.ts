@@ -8,7 +8,7 @@ import { creationOfKept, ensureTokenSecret, InstanceTokens } from '../access/tok
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
-import { openLeaderTunnel, openMasterDesk } from '../channel/master/leader-tunnel.js';
+import { doorOf } from '../channel/master/leader-tunnel.js';
 import { askForLeftDirectories } from '../channel/services/left-directories.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
 import { Commands } from '../console/commands.js';
@@ -20,6 +20,7 @@ import { hexFile, SecretDirectory } from '../node/secret-files.js';
 import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
 import { AuditLog } from '../telemetry/audit-log.js';
+import { addFileGauges, addLeadershipGauges, addNodeGauges } from '../telemetry/gauges.js';
 import { MasterTemplates } from '../templates/master-templates.js';
 import type { Assembly } from './assembly.js';
 import { connectionTo } from './connect-to-leader.js';
@@ -88,7 +89,8 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(configuration.store.kind === 'etcd' && {
       forwarding: {
         leadership: candidate,
-        dial: (leader, signal) => openLeaderTunnel({ ...cluster, silenceMs, clock }, leader, signal),
+        dial: async (leader, signal) =>
+          (await doorOf({ ...cluster, silenceMs, clock }, leader)).tunnel(signal),
       },
     }),
   });
@@ -114,9 +116,11 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   running.onStop(() => candidate.stop());
   if (several !== undefined) await running.start(several.search);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
-  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
-  metrics.addNodes(() => master.nodeFigures());
-  metrics.addLeadership(candidate);
+  addFileGauges(metrics.registry, metrics.namingRegistry, () =>
+    fileFigures({ ...dependencies, configurationFiles: files }),
+  );
+  addNodeGauges(metrics.namingRegistry, () => master.nodeFigures());
+  addLeadershipGauges(metrics.registry, candidate);
   const connection = connectionTo(master, candidate, cluster.authority, assembly);
   return { master, api, apiCertificate, files, dashboard, commands, candidate, work, connection, openDoor };
 }
@@ -183,8 +187,8 @@ async function lay(assembly: Assembly, waitFor: (reason: string) => void = () =>
           file: new SecretDirectory(paths.cluster).file('masters.json'),
           logger,
         }),
-        dial: (peer, signal) =>
-          openMasterDesk({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer, signal),
+        dial: async (peer, signal) =>
+          (await doorOf({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer)).desk(signal),
         templates,
         audit,
         shared,

@@ -177,7 +177,7 @@ async function startNode(
   const [mine, its] = createInProcessPair();
   const master = new CallPeer(its, templateServices(sources));
   its.onFrame((frame) => master.handle(frame));
-  const calls = new CallPeer(mine, new Map());
+  const calls = new CallPeer(mine, {});
   mine.onFrame((frame) => calls.handle(frame));
   return { cache, calls };
 }

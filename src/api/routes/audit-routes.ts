@@ -20,7 +20,7 @@ export const auditRoutes: readonly Route[] = [
     answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
     handle: async ({ query }, { audit, auditOfMasters }, reply) => {
       if (auditOfMasters === undefined) return audit.last(query.limit);
-      const { entries, missing } = await auditOfMasters.last(query.limit, AbortSignal.timeout(DEADLINE_MS));
+      const { entries, missing } = await auditOfMasters(query.limit, AbortSignal.timeout(DEADLINE_MS));
       addWarnings(
         reply,
         missing.map(({ nodeId, why }) => `the entries of master ${nodeId} are missing: ${why}`),

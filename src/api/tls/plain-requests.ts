@@ -56,7 +56,7 @@ function answer(request: IncomingMessage, response: ServerResponse, log: Repeate
 function warn(address: string, log: RepeatedLog): void {
   const block = addressBlockOf(address);
   const message = `a client at ${block} sent a key in clear to the API, which speaks HTTPS: let it use https, and replace the key`;
-  log.warn(`key in clear from ${block}`, message, { address: block });
+  log.say(`key in clear from ${block}`, message, { address: block });
 }
 
 function endWith(response: ServerResponse, status: number, type: string, text: string): void {

@@ -41,7 +41,7 @@ export function makeTransport(
   { apiCertificate: certificate, clock, logger }: ApiDependencies,
   { headersMs = 10_000, silenceMs = 180_000, connections: limit }: Partial<TransportLimits>,
 ): Transport {
-  const log = new RepeatedLog(logger, () => clock.monotonic());
+  const log = new RepeatedLog(logger, clock);
   const connections = new ConnectionLimit({ limit, clock, logger });
   const http = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -53,7 +53,7 @@ export function makeTransport(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http,
     clientErrorHandler: (error: SocketError, socket: Socket): void => {
-      if (isTlsHello(error, socket)) log.warn('TLS without TLS', TLS_WITHOUT);
+      if (isTlsHello(error, socket)) log.say('TLS without TLS', TLS_WITHOUT);
       answerSocketError(error, socket);
     },
   };

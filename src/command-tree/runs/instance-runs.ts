@@ -32,7 +32,7 @@ export function instanceRuns(api: ApiCalls) {
     });
   return {
     'instance list': async ({ configuration, left }) => {
-      if (left === true) return leftOf(await api.get('/cluster/left-directories'), configuration);
+      if (left) return leftOf(await api.get('/cluster/left-directories'), configuration);
       const all = await api.get<InstanceInfo[]>('/instances');
       const found = all
         .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)

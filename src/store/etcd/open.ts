@@ -181,7 +181,7 @@ function failureLog(
   problem = 'cannot be opened yet',
 ): (error: EtcdError) => void {
   const { etcd, prefix, clock, logger, onWait, onDelay } = options;
-  const log = logger && new RepeatedLog(logger, () => clock.monotonic());
+  const log = logger && new RepeatedLog(logger, clock);
   const said = new Set<string>();
   return (error) => {
     if (error.isHopeless)
@@ -193,7 +193,7 @@ function failureLog(
     const line = `the state on etcd ${etcd.name} ${problem}: ${error.message}; trying on`;
     onDelay?.(line);
     if (onWait === undefined)
-      log?.warn(error.message, `${line}; what runs on this node is looked after meanwhile`);
+      log?.say(error.message, `${line}; what runs on this node is looked after meanwhile`);
     else if (!said.has(line)) {
       said.add(line);
       onWait(line);

@@ -42,8 +42,8 @@ describe('cluster cordon and uncordon', () => {
     },
   );
 
-  it('complete the names of nodes', () => {
-    expect(world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
+  it('complete the names of nodes', async () => {
+    expect(await world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
   });
 });
 

@@ -33,6 +33,7 @@ describe('the control plane at the wrong moment', () => {
       logger: pino({ level: 'error' }, { write: (line) => errors.push(JSON.parse(line).msg) }),
       masterStore: store,
       adaptInstallation: slow,
+      beforePortCheck: pause,
       adaptTransport: (transport) => new GatedTransport(transport, gate),
     });
     await plane.start();
@@ -47,19 +48,16 @@ describe('the control plane at the wrong moment', () => {
     await plane.stop();
   });
 
+  async function pause(): Promise<void> {
+    if (installMs > 0) await new Promise<void>((resolve) => clock.setTimer(installMs, resolve));
+  }
+
   function slow(installation: Installation): Installation {
-    const pause = async (): Promise<void> => {
-      if (installMs > 0) await new Promise<void>((resolve) => clock.setTimer(installMs, resolve));
-    };
     return {
       ...installation,
       install: async (...parameters) => {
         await pause();
         return installation.install(...parameters);
-      },
-      checkPort: async (port) => {
-        await pause();
-        return installation.checkPort(port);
       },
     };
   }

@@ -485,7 +485,7 @@ export class ApiWorld {
       commands: {
         run: (line, session) => this.runCommand(line, session),
         list: () => [],
-        complete: () => [[], ''],
+        complete: async () => [[], ''],
       },
       verifyInstanceToken: (token) => this.tokens.verify(token),
       metrics: this.metrics,
