@@ -43,7 +43,7 @@ export async function openOnEtcd(
   if (settings.endpoints.some(isInClear)) logger.warn(IN_CLEAR);
   for (const file of [settings.key, settings.passwordFile])
     if (file !== undefined) await refuseIfOpen(resolve(paths.root, file), 0o600);
-  const etcd = await connectEtcd({ settings, root: paths.root, clock });
+  const etcd = await connectEtcd(settings, paths.root, clock);
   waitFor(`it waits for its state on etcd ${etcd.name}`);
   const { store, election } = await openElected({
     etcd,

@@ -270,7 +270,7 @@ describe('the control plane', () => {
   it('removes what is above the maximum and creates no more', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3 });
     await settle();
-    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3, maximumServiceCount: 1 });
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, maximumServiceCount: 1 });
     await settle();
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
     await expect(plane.master.led().controllers.creations.create('lobby')).rejects.toThrow(

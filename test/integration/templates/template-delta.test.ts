@@ -57,9 +57,9 @@ beforeEach(async () => {
   template = join(root, 'templates/g/a');
   clock = new FakeClock({ startAt: Date.now() });
   writeTree(template, { 'keep/a': 'aaaa', 'keep/b': 'bbbb', '*run.sh': '#!/bin/sh\n', change: 'old' });
-  library = new TemplateLibrary({ directory: join(root, 'templates'), logger: quietLogger, clock });
+  library = new TemplateLibrary(join(root, 'templates'), clock, quietLogger);
   await library.start();
-  parts = new TreeManifests({ locate: (digest) => library.locate(digest), signal: forever });
+  parts = new TreeManifests((digest) => library.locate(digest), forever);
   asked = [];
   tamper = (_service, bytes) => bytes;
   services = templateServices({ openBundle: (digest) => library.openBundle(digest), parts });
