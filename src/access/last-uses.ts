@@ -1,6 +1,6 @@
 /**
- * Has the last use of keys and sessions written: the first one at once, then at most one a minute of each. What a kill
- * loses is a minute.
+ * Has the last uses of keys and sessions written: of each the first use at once, then at most one a minute. A kill
+ * loses a minute at most.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { LastUse } from '../model/access/api-key.js';
@@ -62,7 +62,7 @@ export class LastUses {
   }
 
   #warn(error: unknown): void {
-    // The copy of the records stops before the API does; the write itself has come to the disk. Another master leads.
+    // Both are expected: the mirror stops before the API, when the write is on the disk already; or another master leads.
     if (UNSAID.has(error instanceof DroverError ? error.code : '')) return;
     this.#log.say('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
   }

@@ -70,7 +70,7 @@ export class MasterWork implements TermWork {
     await openDoor();
     await whileIn(term, this.startFiles());
     await whileIn(term, this.#nodeIsUp);
-    await master.startControllers();
+    await master.led().controllers.start();
   }
 
   finish(): Promise<void> {

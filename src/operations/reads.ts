@@ -26,7 +26,6 @@ import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
-import type { Forecaster } from './plan/forecast.js';
 
 export interface Reads {
   readonly configuration: NodeConfiguration;
@@ -51,7 +50,6 @@ export interface Reads {
   readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
   readonly extensions: Pick<ExtensionRegistry, 'commands' | 'list'>;
   readonly explainer: Explainer;
-  readonly forecaster: Forecaster;
   readonly audit: AuditTrail;
   /** The audit trails of all masters. Absent: this is the only master. */
   readonly auditOfMasters?: AuditOfMasters;

@@ -6,7 +6,7 @@ import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { ConnectionLimit } from '../http/connection-limit.js';
 import { answerSocketError, isTlsHello, type SocketError } from '../http/error-reply.js';
-import { PlainRequests } from './plain-requests.js';
+import { plainRequests } from './plain-requests.js';
 import { TlsDoor } from './tls-door.js';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -58,8 +58,8 @@ export function makeTransport(
     },
   };
   if (certificate === undefined) return { options, connections, closeWaiting: () => undefined };
-  const plain = new PlainRequests(MAX_HEADER_BYTES, log);
-  const door = new TlsDoor({ certificate, handshakeMs: headersMs, plain, connections });
+  const takePlain = plainRequests(MAX_HEADER_BYTES, log);
+  const door = new TlsDoor({ certificate, handshakeMs: headersMs, takePlain, connections });
   // Set here, because Fastify sets nothing on a server that it did not make.
   const own = { ...http, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 };
   const serverFactory = (onRequest: RequestListener): Server =>

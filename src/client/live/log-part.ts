@@ -1,9 +1,10 @@
 /** Reads a part of an instance's log of any length, in pages by line number, and prints its lines. */
+
+import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { InputOf } from '../../command-tree/commands.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { logQuery } from '../../command-tree/runs/instance-runs.js';
 import { MAX_LOG_LINES } from '../../model/plain/command-limits.js';
-import type { InstanceLog } from '../../operations/instance-log.js';
 import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
 import type { LiveOutput } from './live-output.js';

@@ -1,10 +1,10 @@
 /** `config diff`, `config history` and `config rollback`: describes the contents of a configuration for people. */
 
+import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import { countText, durationText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
-import type { RolledBack } from '../../operations/rollouts/configuration-rollback.js';
 import { tableOf, type View } from '../command.js';
 import { describeFileError } from '../file-errors.js';
 

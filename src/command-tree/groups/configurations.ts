@@ -1,5 +1,7 @@
 /** `config ...`: what should run, which content is in force, and which files are broken. */
 import { Option } from 'commander';
+import type { ConfigurationReload } from '../../api/routes/configuration-file-routes.js';
+import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
@@ -10,9 +12,7 @@ import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
-import type { ConfigurationReload } from '../../operations/configuration-reload.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
-import type { RolledBack } from '../../operations/rollouts/configuration-rollback.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
 import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';

@@ -1,9 +1,9 @@
 /** `instance logs`: its options, and its text: notes about missing lines, then the lines. */
 import { type Command, InvalidArgumentError } from 'commander';
+import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { LogPoint } from '../../logs/log-batch.js';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../model/plain/command-limits.js';
 import { countText } from '../../model/words.js';
-import type { InstanceLog } from '../../operations/instance-log.js';
 import { logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
 import { invalid } from '../command.js';
 import { wholeNumber } from '../parsers.js';

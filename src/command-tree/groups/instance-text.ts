@@ -1,7 +1,8 @@
 /** Shows instances to people: as a row of a table, and one in full. A master of another version may leave fields out. */
+
+import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText, durationText } from '../../model/words.js';
-import type { InstanceDetails } from '../../operations/instance-details.js';
 import { type Columns, fieldsOf } from '../command.js';
 
 const COMMON: Columns<InstanceInfo> = {

@@ -1,14 +1,14 @@
 /** `instance ...`: shows instances, and changes what is wanted of them. */
 
 import { Option } from 'commander';
+import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
+import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
+import type { UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { InstanceExplanation } from '../../explain/explanation.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import type { InstanceDetails } from '../../operations/instance-details.js';
-import type { InstanceLog } from '../../operations/instance-log.js';
-import type { UpdatedInstance } from '../../operations/instance-update.js';
 import { describe, listOf, messageText } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import {

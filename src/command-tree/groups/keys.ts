@@ -1,12 +1,12 @@
 /** `key ...`: the keys of the API. A token is printed only when its key is made. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { CreatedKey, ListedKey, NewKey } from '../../api/routes/key-routes.js';
 import { ADDRESS_RANGE_RULE, isAddressRange } from '../../model/access/address-range.js';
 import { KEY_SCOPES, type KeyScope } from '../../model/access/key-scopes.js';
 import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern.js';
 import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
-import type { CreatedKey, ListedKey, NewKey } from '../../operations/api-keys.js';
 import { describe, invalid, messageText, noInput, type Said, tableOf } from '../command.js';
 
 /** From the widest to the narrowest, as people look for them. */

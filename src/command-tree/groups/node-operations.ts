@@ -1,8 +1,8 @@
 /** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. */
 import { type Command, Option } from 'commander';
+import type { ForgottenNode, NodeDrain, NodeMessage } from '../../api/routes/node-operation-routes.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
 import { countText } from '../../model/words.js';
-import type { ForgottenNode, NodeDrain, NodeMessage } from '../../operations/node-operations.js';
 import { describe, messageText } from '../command.js';
 import { lengthOfTime } from '../parsers.js';
 import { describeDrain } from './drain-text.js';

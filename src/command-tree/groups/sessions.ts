@@ -1,6 +1,7 @@
 /** `session ...`: the sessions of all keys. A session is made over the API only: a terminal needs none. */
+
+import type { ListedSession } from '../../api/routes/session-routes.js';
 import { durationText } from '../../model/words.js';
-import type { ListedSession } from '../../operations/sessions.js';
 import { type Columns, describe, listOf, messageText, noInput, type Said } from '../command.js';
 
 const COLUMNS: Columns<ListedSession> = {

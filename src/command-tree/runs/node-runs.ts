@@ -1,9 +1,9 @@
 /** `cluster ...` about nodes, `node info` and `stop`. */
 
+import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
+import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
-import type { ForgottenNode } from '../../operations/node-operations.js';
-import type { NodeStats } from '../../operations/node-stats.js';
 import type { CommandRuns, DataOf } from '../commands.js';
 import type { NodeInfo } from '../groups/node.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';

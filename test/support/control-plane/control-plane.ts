@@ -108,7 +108,7 @@ export class ControlPlane {
   async start(): Promise<void> {
     await this.master.start();
     this.master.beginTerm({ epoch: 0 });
-    await this.master.startControllers();
+    await this.master.led().controllers.start();
   }
 
   /** Stops the master and starts another one on its store. */
@@ -123,7 +123,7 @@ export class ControlPlane {
     await this.master.start();
     this.master.beginTerm({ epoch: 0 });
     await before();
-    await this.master.startControllers();
+    await this.master.led().controllers.start();
   }
 
   async stop(): Promise<void> {
@@ -177,7 +177,7 @@ export class ControlPlane {
 
   /** Resolves when no controller of the master or of any wrapper has work due or running. */
   async whenIdle(): Promise<void> {
-    await this.master.whenIdle();
+    await this.master.term?.controllers.whenIdle();
     for (const { wrapper } of this.nodes.values()) await wrapper.whenIdle();
   }
 

@@ -190,7 +190,7 @@ describe('a stream', () => {
   });
 
   it('of empty lines takes no more memory than any other', () => {
-    const recent = new RecentLines({ first: 1, onMore: () => undefined });
+    const recent = new RecentLines(1, () => undefined);
     for (let batch = 0; batch < 200; batch++)
       recent.take({ kind: 'lines', firstLine: recent.next, lines: Array(1000).fill('') });
     expect(recent.next).toBe(200_001);
