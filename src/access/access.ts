@@ -7,6 +7,7 @@ import { AddressRanges } from '../model/access/address-range.js';
 import type { Grant, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { matchesAny } from '../model/access/name-pattern.js';
+import { nameSchema } from '../model/names.js';
 
 /** How often a followed access is looked at. An access whose end is followed counts as used. */
 const WATCH_MS = 3_600_000;
@@ -30,6 +31,24 @@ export type Access = Pick<
   | 'onEnded'
 >;
 
+/** A call as far as it matters for the rights of its caller. */
+interface Call {
+  readonly least: KeyScope;
+  /** True when it concerns more than the configurations that a key may be restricted to. */
+  readonly isBroad: boolean;
+  /** The time in Unix milliseconds. */
+  readonly now: number;
+  readonly address: string;
+}
+
+/** Why a caller is refused. */
+export interface Refusal {
+  /** The text of a 403. Absent: the answer is 401, as when no key was sent. */
+  readonly forbidden?: string;
+  /** The text in the challenge of a 401. */
+  readonly hint?: string;
+}
+
 interface KeyAccessOptions {
   readonly label: string;
   /** SHA-256 of the key's token, hex. */
@@ -44,7 +63,7 @@ interface KeyAccessOptions {
   readonly onUse?: (access: KeyAccess) => void;
 }
 
-/** An access as the gate has it: the gate asks `isOver`, and tells of each use. All others have an `Access`. */
+/** An access as the gate has it: the gate asks for refusals, and tells of each use. All others have an `Access`. */
 export class KeyAccess {
   readonly kind = 'key';
   /** The label of the key, for a session too. */
@@ -90,6 +109,22 @@ export class KeyAccess {
     this.#usedAt = lastUse?.at ?? 0;
     this.#usedFrom = lastUse?.address ?? '';
     this.#endsAt = this.#endAfter(this.#usedAt);
+  }
+
+  /** Why it is not enough for a call; undefined: it is enough. A call that passes allocates nothing here. */
+  refusal({ least, isBroad, now, address }: Call): Refusal | undefined {
+    if (this.isOver(now)) return { hint: this.#overText };
+    if (!this.isFrom(address))
+      // The allowed addresses are not named, because they would show a thief of the key where to go.
+      return { forbidden: `key ${this.label} may not be used from ${address}` };
+    if (!this.may(least)) {
+      const forbidden = `${callerText(this)} has scope ${this.scope}: this needs ${least}`;
+      return this.scope === 'PUBLIC' ? {} : { forbidden };
+    }
+    if (this.configurations === null || !isBroad) return undefined;
+    return {
+      forbidden: `${restrictionText(this)}: this endpoint concerns more than these, and needs a key without that restriction`,
+    };
   }
 
   /** True when its scope includes `least`. */
@@ -139,13 +174,6 @@ export class KeyAccess {
     return this.#endsAt;
   }
 
-  /**
-   * The text that tells a person that this key has expired, or that this session has ended. It does not check the time.
-   */
-  get overText(): string {
-    return this.session === null ? 'the key has expired' : 'the session has ended';
-  }
-
   /** True when it may be used from this address. */
   isFrom(address: string): boolean {
     return this.#ranges === null || this.#ranges.has(address);
@@ -177,6 +205,11 @@ export class KeyAccess {
     for (const listener of listeners) listener(reason);
   }
 
+  /** Tells a person that this key has expired, or that this session has ended. */
+  get #overText(): string {
+    return this.session === null ? 'the key has expired' : 'the session has ended';
+  }
+
   #endAfter(usedAt: number): number {
     return Math.min(this.#expiresAt, usedAt + this.#idleMs);
   }
@@ -192,7 +225,7 @@ export class KeyAccess {
     this.#watch = undefined;
     const now = this.#clock.now();
     if (now >= this.#expiresAt) {
-      this.end(this.overText);
+      this.end(this.#overText);
       return;
     }
     this.use(now, this.#usedFrom);
@@ -203,4 +236,19 @@ export class KeyAccess {
     this.#watch?.cancel();
     this.#watch = undefined;
   }
+}
+
+/** The caller, such as `key ci` or `session 0123456789ab of ci`. */
+export function callerText({ session, name }: Access): string {
+  return session === null ? `key ${name}` : name;
+}
+
+/** Why the access does not reach a configuration. It repeats the name only when it is well-formed. */
+export function strangeName(access: Access, name: string): string {
+  const which = nameSchema.safeParse(name).success ? `"${name}" is none of these` : 'this is none of these';
+  return `${restrictionText(access)}: ${which}`;
+}
+
+function restrictionText(access: Access): string {
+  return `${callerText(access)} is restricted to configurations ${access.configurations?.join(', ')}`;
 }

@@ -5,7 +5,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { FastifyContextConfig, FastifyReply, FastifyRequest } from 'fastify';
-import type { Access } from '../../access/access.js';
+import { type Access, callerText, type Refusal, strangeName } from '../../access/access.js';
 import { KeyIndex } from '../../access/key-index.js';
 import { LastUses } from '../../access/last-uses.js';
 import { KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
@@ -17,8 +17,8 @@ import type { ApiDependencies } from '../dependencies.js';
 import { JSON_TYPE, sendError } from '../http/json-reply.js';
 import type { Reach, Scope } from '../http/route.js';
 import { tokenOf } from './credentials.js';
+import { hiddenBy } from './hidden.js';
 import { SlidingWindow } from './rate-limit.js';
-import { callerText, hiddenBy, type Refusal, refusalOf, strangeName } from './refusal.js';
 import { RefusalTrail } from './refusal-trail.js';
 
 /** The caller of a request: a key or one of its sessions, or an instance with its own token. */
@@ -142,7 +142,8 @@ export class Gate {
     if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
     const now = this.#clock.now();
     const address = request.ip;
-    const refusal = refusalOf(access, { scope, reach, now, address });
+    const least = scope === 'instance-or-OPERATE' ? 'OPERATE' : scope;
+    const refusal = access.refusal({ least, isBroad: reach === undefined, now, address });
     if (refusal !== undefined) return this.#refuse(request, reply, access, refusal);
     access.use(now, address);
     request.actor = access;
