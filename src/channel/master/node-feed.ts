@@ -129,19 +129,20 @@ export class NodeFeed {
   #schedule(): void {
     if (this.#isFlushing || this.#isClosed) return;
     this.#isFlushing = true;
-    this.#options.pace.add(() => {
-      this.#flush().then(
-        () => {
-          this.#isFlushing = false;
-          if (this.#dirty.size > 0) this.#schedule();
-        },
-        (error: unknown) => {
-          // This master no longer knows what the node has. A new connection starts from a snapshot.
-          this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
-          this.#options.transport.close('the feed broke');
-        },
-      );
+    this.#sendAll().catch((error: unknown) => {
+      // This master no longer knows what the node has. A new connection starts from a snapshot.
+      this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
+      this.#options.transport.close('the feed broke');
     });
+  }
+
+  /** Sends until nothing is left to send. */
+  async #sendAll(): Promise<void> {
+    do {
+      await this.#options.pace.turn();
+      await this.#flush();
+    } while (this.#dirty.size > 0 && !this.#isClosed);
+    this.#isFlushing = false;
   }
 
   async #flush(): Promise<void> {
