@@ -8,6 +8,7 @@ import { crc32 } from 'node:zlib';
 import { DroverError } from '../model/errors.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isInstanceId } from '../model/names.js';
+import { keepLatest } from '../model/plain/keep-latest.js';
 import type { MirrorReader } from '../store/mirror.js';
 
 const PREFIX = 'drv_';
@@ -97,9 +98,7 @@ export class InstanceTokens {
     if (known?.createdAt === createdAt) return known.token;
     const mac = createHmac('sha256', this.#secret).update(`${instanceId}\n${createdAt}`).digest();
     const token = withChecksum(instanceId + base62(mac));
-    const [oldest] = this.#issued.keys();
-    if (this.#issued.size >= MOST_REMEMBERED && oldest !== undefined) this.#issued.delete(oldest);
-    this.#issued.set(instanceId, { createdAt, token });
+    keepLatest(this.#issued, MOST_REMEMBERED, instanceId, { createdAt, token });
     return token;
   }
 

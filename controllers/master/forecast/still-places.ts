@@ -12,8 +12,7 @@ import { placementAgain } from '../placement/again.js';
 import type { Candidate } from '../placement/conditions.js';
 import { FleetChanges } from '../placement/fleet-changes.js';
 import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
-import type { PlacesOptions } from '../placement/places.js';
-import { Shortlists } from '../placement/shortlists.js';
+import { keptShortlists, type PlacesOptions } from '../placement/places.js';
 import type { UpdateOutlook } from './plan.js';
 
 export type StillPlacesOptions = StateRecords &
@@ -28,7 +27,7 @@ export class StillPlaces {
   readonly #options: StillPlacesOptions;
   readonly #instances: StillInstances;
   readonly #ledger: PlacementLedger;
-  readonly #shortlists: Shortlists;
+  readonly #shortlistOf: ReturnType<typeof keptShortlists>;
   /** The new content of each instance that no node holds, by id. */
   readonly #taken = new Map<string, InstanceContent>();
   #placed = 0;
@@ -39,7 +38,7 @@ export class StillPlaces {
     this.#options = options;
     this.#instances = new StillInstances(options.instances);
     this.#ledger = new PlacementLedger(this.#instances, changes);
-    this.#shortlists = new Shortlists({
+    this.#shortlistOf = keptShortlists({
       nodes,
       busyPorts,
       hostAddressOf,
@@ -68,7 +67,7 @@ export class StillPlaces {
       const configuration = taken?.configuration ?? this.#options.revisions.get(record.revision)?.value;
       if (configuration === undefined) continue;
       const { home, configurationName } = record;
-      const shortlist = this.#shortlists.of(taken?.hash ?? record.revision, configuration);
+      const shortlist = this.#shortlistOf(taken?.hash ?? record.revision, configuration);
       const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
       const bound = record.static ? (home?.nodeId ?? null) : null;
       const place = atHome ?? (bound === null ? shortlist.best() : undefined);
@@ -84,7 +83,7 @@ export class StillPlaces {
     const { configuration, hash } = content;
     const { problems } = this.#options.chooseTemplates(configuration, '');
     if (problems.length > 0) return problems.join('; ');
-    const shortlist = this.#shortlists.of(hash, configuration);
+    const shortlist = this.#shortlistOf(hash, configuration);
     const place = shortlist.best();
     if (place === undefined) return shortlist.refusal(null).message;
     // No real id has a colon.

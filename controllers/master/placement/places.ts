@@ -8,13 +8,13 @@ import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
+import { keepLatest } from '../../../src/model/plain/keep-latest.js';
 import type { StateRecords } from '../../../src/state/master-state.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
-import type { Refusal, Shortlist } from './shortlist.js';
-import { Shortlists } from './shortlists.js';
+import { type Refusal, Shortlist, type ShortlistSources } from './shortlist.js';
 import { viewOf } from './view.js';
 
 export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'> {
@@ -29,6 +29,9 @@ export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'>
   readonly ending?: AbortSignal | undefined;
 }
 
+/** How many shortlists are kept: each holds an entry for every node. A dropped one is made anew. */
+const MOST_SHORTLISTS = 64;
+
 /** Whether one more instance of a configuration fits; `obstacle` says why it does not. */
 export interface PlacementOutlook {
   readonly obstacle: string | null;
@@ -37,7 +40,7 @@ export interface PlacementOutlook {
 
 export class Places {
   readonly #options: PlacesOptions;
-  readonly #shortlists: Shortlists;
+  readonly #shortlistOf: ReturnType<typeof keptShortlists>;
   /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
@@ -45,7 +48,7 @@ export class Places {
   constructor(options: PlacesOptions) {
     const { nodes, changes, clock } = options;
     this.#options = options;
-    this.#shortlists = new Shortlists({
+    this.#shortlistOf = keptShortlists({
       ...options,
       now: () => clock.monotonic(),
       isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
@@ -106,14 +109,14 @@ export class Places {
     const configuration = revisions.get(record?.revision ?? '')?.value;
     if (record === undefined || configuration === undefined) return 0;
     if (record.placement !== null || boundTo(record) !== null) return most;
-    return this.#shortlists.of(record.revision, configuration).room(most);
+    return this.#shortlistOf(record.revision, configuration).room(most);
   }
 
   /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
   outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
     const { problems } = this.#options.chooseTemplates(configuration, '');
     if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
-    const shortlist = this.#shortlists.of(revision, configuration);
+    const shortlist = this.#shortlistOf(revision, configuration);
     if (shortlist.best() !== undefined) return { obstacle: null, hasBusyPorts: false };
     const { message, hasBusyPorts } = shortlist.refusal(null);
     return { obstacle: message, hasBusyPorts };
@@ -153,7 +156,7 @@ export class Places {
   #factsOfPlace(record: InstanceRecord, configuration: Configuration): PlacementFacts {
     const { id, home } = record;
     const { templates, problems } = this.#options.chooseTemplates(configuration, id);
-    const shortlist = this.#shortlists.of(record.revision, configuration);
+    const shortlist = this.#shortlistOf(record.revision, configuration);
     const bound = boundTo(record);
     const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
     return {
@@ -219,6 +222,18 @@ export class Places {
     if (beats.lastBeatAt(nodeId) === undefined) return true;
     return condition !== 'connected' && beats.contact(nodeId).isConnected;
   }
+}
+
+/** Gives the shortlist of a revision by its hash: all instances of a revision ask the same question. */
+export function keptShortlists(
+  sources: ShortlistSources,
+): (revision: string, configuration: Configuration) => Shortlist {
+  const kept = new Map<string, Shortlist>();
+  return (revision, configuration) => {
+    const shortlist = kept.get(revision) ?? new Shortlist(sources, questionOf(configuration));
+    keepLatest(kept, MOST_SHORTLISTS, revision, shortlist);
+    return shortlist;
+  };
 }
 
 export function taskOf(record: InstanceRecord): PlacementFacts['task'] {
