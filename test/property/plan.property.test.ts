@@ -4,8 +4,11 @@
  */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import type { ConfigurationInput } from '../../src/model/configuration.js';
-import { configurationSchema, hashConfiguration } from '../../src/model/configuration.js';
+import {
+  type ConfigurationInput,
+  configurationSchema,
+  hashConfiguration,
+} from '../../src/model/configuration.js';
 import { DroverError } from '../../src/model/errors.js';
 import type { InstanceRecord } from '../../src/model/instance.js';
 import { hasEnded } from '../../src/model/rollout.js';
@@ -75,13 +78,19 @@ function inputOf(name: string, { room, ports, update, ...fields }: Content): Con
 
 class PlannedWorld {
   readonly clock = new FakeClock();
-  readonly plane = new ControlPlane({ clock: this.clock });
+  /** The ids follow from the steps alone, so that a seed plays the same again. */
+  readonly plane = new ControlPlane({ clock: this.clock, newInstanceId: () => this.#nextId() });
+  #ids = 0;
 
   async start(): Promise<void> {
     await this.plane.start();
     for (const nodeId of ['a', 'b'])
       await this.plane.addNode(nodeId, { capacity: { maxRamMB: 700, maxCpu: 10_000 } });
     await this.settle();
+  }
+
+  #nextId(): string {
+    return ((++this.#ids * 7919) % 36 ** 4).toString(36).padStart(6, 'a');
   }
 
   /** Stops take their time, and so do creations and replacements that follow each other. */
