@@ -15,8 +15,7 @@ import { askForLeftDirectories } from './channel/services/left-directories.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
 import type { ServiceView } from './explain/decisions.js';
-import { FactsExplainer, type FileReports } from './explain/explainer.js';
-import type { Explainer } from './explain/explanation.js';
+import { Explainer, type FileReports } from './explain/explainer.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
@@ -208,7 +207,7 @@ export class Master implements Part {
   /** Explains instances, configurations and nodes. */
   explainer(files: FileReports): Explainer {
     const led = (): MasterTerm => this.#led();
-    return new FactsExplainer({
+    return new Explainer({
       ...this.state,
       files,
       get decisions() {

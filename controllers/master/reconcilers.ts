@@ -51,22 +51,7 @@ export interface ReconcilersOptions {
   readonly ending?: AbortSignal | undefined;
 }
 
-export interface Reconcilers {
-  readonly minimumService: MinimumService;
-  readonly placement: Placement;
-  readonly waiting: Waiting;
-  readonly heartbeat: Heartbeat;
-  readonly drains: Drains;
-  readonly replacements: Replacements;
-  readonly instanceCleanup: InstanceCleanup;
-  /** No reconciler: foretells what the reconcilers would do. */
-  readonly forecaster: ContentForecaster;
-  readonly contents: Contents;
-  readonly rollouts: Rollouts;
-  /** No reconcilers: creations and updates of instances, for reconcilers and clients. */
-  readonly creations: InstanceCreations;
-  readonly updates: InstanceUpdates;
-}
+export type Reconcilers = ReturnType<typeof buildReconcilers>;
 
 interface ReconcilerWakes {
   readonly awaitingPlace: WakeFacts['awaitingPlace'];
@@ -78,7 +63,8 @@ interface ReconcilerWakes {
   readonly isPlaceRetried: (id: string) => boolean;
 }
 
-export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes): Reconcilers {
+/** `forecaster`, `creations` and `updates` are no reconcilers: others, and clients, call them. */
+export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerWakes) {
   const { state, writer, beats, nodeTimeoutMs, metrics, clock, logger, ending } = options;
   const placement = new Placement({
     ...state,
@@ -136,6 +122,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     forecaster: new ContentForecaster({
       ...state,
       ...options.placement,
+      beats,
       minimumService,
       foretellRollout: (content, isAtMaximum) => rollouts.foretell(content, isAtMaximum),
       clock,

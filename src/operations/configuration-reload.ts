@@ -34,7 +34,7 @@ export async function reloadConfigurations(
 ): Promise<ConfigurationReload> {
   const { configurations, configurationFiles } = needs;
   const before = hashesOf(configurations.entries());
-  await configurationFiles.reload({ isConfirmed });
+  await configurationFiles.reload(isConfirmed);
   const after = hashesOf(configurations.entries());
   return {
     added: [...after.keys()].filter((name) => !before.has(name)).sort(),

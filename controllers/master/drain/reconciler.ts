@@ -11,9 +11,7 @@ import type { Operation } from '../../../src/store/store.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Mover } from '../replacement/mover.js';
 import type { Victims } from '../replacement/victims.js';
-import type { DrainFacts } from './facts.js';
-import { type DrainStep, plan } from './plan.js';
-import { moveOf, progressOf } from './progress.js';
+import { type DrainFacts, type DrainStep, moveOf, plan, progressOf } from './plan.js';
 
 interface DrainsOptions extends StateRecords {
   readonly victims: Victims;

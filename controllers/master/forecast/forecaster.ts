@@ -2,7 +2,6 @@
  * Foretells what the controllers would do about changed contents in the present state. Minimum-service says which
  * instances are created and ended, and placement says which of them fit. It writes nothing and wakes no controller.
  */
-import { awaitsFirstStart, hasFinished, type InstanceRecord } from '../../../src/model/instance.js';
 import type {
   Forecast,
   Forecaster,
@@ -11,19 +10,20 @@ import type {
 } from '../../../src/operations/plan/forecast.js';
 import type { InstanceContent } from '../../../src/state/instance-changes.js';
 import { isLive, needsNoStart } from '../content/instance-updates.js';
+import { contentFactsOf } from '../content/reconciler.js';
 import type { MinimumService } from '../minimum-service/reconciler.js';
 import { type Foretold, NO_ROLLOUT } from '../rollout/foretell.js';
 import type { Rollouts } from '../rollout/reconciler.js';
 import {
+  addVictims,
   fatesOf,
   forecastOf,
   type Outcome,
   outcomeOf,
   outcomeWithout,
   type PlannedInstance,
-  takenOf,
 } from './plan.js';
-import { Room } from './room.js';
+import { placeInstead, Room } from './room.js';
 import { StillPlaces, type StillPlacesOptions } from './still-places.js';
 
 interface ContentForecasterOptions extends StillPlacesOptions {
@@ -56,20 +56,24 @@ export class ContentForecaster implements Forecaster {
     const places = new StillPlaces(this.#options);
     const planned = contents.map((content) => this.#plan(content, places));
     for (const { outcome } of planned) for (const id of outcome.ended) places.end(id);
-    const begun = planned.map((one) => ({ ...one, taken: takenOf(one.instances, one.outcome.ended) }));
-    const room = new Room(places);
+    const begun = planned.map((one) => ({ ...one, fates: fatesOf(one.instances, one.outcome) }));
+    const room = new Room();
     for (const { configurationName, refusal } of places.placeWaiting())
       room.note(configurationName, [refusal]);
     for (const { content, made, outcome } of planned)
-      room.placeAll(content.name, made, { count: outcome.create });
+      if (made !== null) room.placeAll(content.name, outcome.create, () => places.place(made));
     const services = new Map<string, ServiceForecast>();
-    for (const { content, instances, outcome, taken, rollout, isHeldBack } of begun) {
-      const fates = fatesOf(instances, { ...outcome, ...taken }, rollout);
-      const needed = fates.replaced.filter(({ hasSpare }) => !hasSpare);
-      const victims = needed.map((victim) => ({ victim, budget: rollout.budget }));
-      room.placeAll(content.name, content.to, { count: victims.length, victims });
-      room.note(content.name, [...fates.refused.values()]);
-      services.set(content.name, forecastOf(instances, fates, { ...outcome, ...rollout, isHeldBack }));
+    for (const { content, instances, outcome, fates, rollout, isHeldBack } of begun) {
+      const { name, to } = content;
+      const victims = addVictims(fates, instances, rollout).filter(({ hasSpare }) => !hasSpare);
+      room.placeAll(name, victims.length, (index) => {
+        const victim = victims[index];
+        return to === null || victim === undefined
+          ? undefined
+          : placeInstead(places, to, victim, rollout.budget);
+      });
+      for (const fate of fates.of.values()) if (typeof fate === 'object') room.note(name, [fate.refusal]);
+      services.set(name, forecastOf(instances, fates, { ...outcome, ...rollout, isHeldBack }));
     }
     return { services, shortages: room.shortages(), unjudged: room.unjudged };
   }
@@ -92,34 +96,20 @@ export class ContentForecaster implements Forecaster {
   #instancesOf(
     { content: { name, to }, made, isHeldBack }: Pick<Planned, 'content' | 'made' | 'isHeldBack'>,
     places: StillPlaces,
-  ) {
+  ): PlannedInstance[] {
     const { instances, instancesByConfiguration } = this.#options;
     // While canaries run, only they have the new content.
-    const tried = isHeldBack || made?.hash === to?.hash ? null : to;
-    const has = (record: InstanceRecord, content: InstanceContent): boolean =>
-      content.hash === record.revision || (tried !== null && isLive(record, tried, this.#options));
+    const target = isHeldBack ? undefined : (to ?? undefined);
     return [...instancesByConfiguration.get(name)]
       .flatMap((id) => instances.get(id)?.value ?? [])
       .filter(({ desired }) => desired.goal !== 'remove')
-      .map(
-        (record): PlannedInstance => ({
-          id: record.id,
-          asks: made === null || has(record, made) ? 'none' : this.#asks(record, made),
-          isOtherProcess: to !== null && this.#asks(record, to) === 'start',
-          isAsked: made !== null && record.desired.updateWhenEmpty === true,
-          players: record.status.players ?? 0,
-          hasFinished: hasFinished(record),
-          awaitsFirstStart: awaitsFirstStart(record),
-          byItself: () =>
-            made === null || needsNoStart(record, made, this.#options)
-              ? 'taken'
-              : places.update(record, made),
-          inPlace: () => (to === null ? { refusal: '' } : places.update(record, to)),
-        }),
-      );
-  }
-
-  #asks(record: InstanceRecord, content: InstanceContent): 'live' | 'start' {
-    return isLive(record, content, this.#options) ? 'live' : 'start';
+      .map((record) => ({
+        facts: made && contentFactsOf(record, { inForce: made, target }, this.#options),
+        id: record.id,
+        isOtherProcess: to !== null && !isLive(record, to, this.#options),
+        byItself: () =>
+          made === null || needsNoStart(record, made, this.#options) ? 'taken' : places.update(record, made),
+        inPlace: () => (to === null ? { refusal: '' } : places.update(record, to)),
+      }));
   }
 }

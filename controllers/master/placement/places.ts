@@ -8,7 +8,7 @@ import type { Clock } from '../../../src/loop/clock.js';
 import type { Configuration } from '../../../src/model/configuration.js';
 import type { InstanceRecord, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NodeRecord } from '../../../src/model/node.js';
-import type { StateRecords } from '../../../src/state/master-state.js';
+import type { MirrorReader } from '../../../src/store/mirror.js';
 import { candidateOf, type FleetSources, type Question, questionOf, withPort } from './candidates.js';
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
@@ -17,7 +17,9 @@ import type { Refusal, Shortlist } from './shortlist.js';
 import { Shortlists } from './shortlists.js';
 import { viewOf } from './view.js';
 
-export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'> {
+export interface PlacesOptions extends FleetSources {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
+  readonly revisions: Pick<MirrorReader<Configuration>, 'get'>;
   readonly changes: FleetChanges;
   readonly beats: Pick<BeatBook, 'contact' | 'lastBeatAt'>;
   readonly chooseTemplates: (
@@ -25,8 +27,6 @@ export interface PlacesOptions extends FleetSources, Omit<StateRecords, 'nodes'>
     instanceId: string,
   ) => { readonly templates: readonly PlacedTemplate[]; readonly problems: readonly string[] };
   readonly clock: Clock;
-  /** Aborts when this master no longer leads. Default: never. */
-  readonly ending?: AbortSignal | undefined;
 }
 
 /** Whether one more instance of a configuration fits; `obstacle` says why it does not. */
@@ -43,14 +43,13 @@ export class Places {
   #isDeciding = false;
 
   constructor(options: PlacesOptions) {
-    const { nodes, changes, clock } = options;
+    const { clock } = options;
     this.#options = options;
     this.#shortlists = new Shortlists({
       ...options,
       now: () => clock.monotonic(),
       isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
     });
-    nodes.onChange((nodeId) => changes.note('node', nodeId), options.ending);
   }
 
   /**
@@ -72,17 +71,18 @@ export class Places {
   /** The facts of an instance; undefined: it is gone. */
   factsOf(id: string): PlacementFacts | undefined {
     const record = this.#options.instances.get(id)?.value;
-    return record === undefined ? undefined : this.#factsOf(record);
+    return record === undefined ? undefined : this.factsOfRecord(record);
   }
 
   /**
    * The facts of an instance that is about to be created. While this master does not decide, there is nothing to place.
    */
   factsOfNew(record: InstanceRecord): PlacementFacts {
-    return this.#isDeciding ? this.#factsOf(record) : { ...IDLE, id: record.id };
+    return this.#isDeciding ? this.factsOfRecord(record) : { ...IDLE, id: record.id };
   }
 
-  #factsOf(record: InstanceRecord): PlacementFacts {
+  /** The facts of an instance whose record need not be stored. */
+  factsOfRecord(record: InstanceRecord): PlacementFacts {
     const { id } = record;
     const { revisions } = this.#options;
     const task = taskOf(record);

@@ -3,7 +3,7 @@
  * shortlist of the revision has found which node comes first.
  */
 import type { Plan } from '../../../src/loop/reconciler.js';
-import type { PlacedTemplate } from '../../../src/model/instance.js';
+import type { InstancePlacement, PlacedTemplate } from '../../../src/model/instance.js';
 import type { NoPlace } from '../../../src/state/instance-changes.js';
 import { BUSY_FOR_MS } from './busy-ports.js';
 import type { Candidate } from './conditions.js';
@@ -91,4 +91,13 @@ function explain(
   conditions: readonly string[],
 ): PlacementStep[] {
   return shown === message ? [] : [{ do: 'explain', id, reason, message, conditions }];
+}
+
+export function placementOf({
+  nodeId,
+  port,
+  hostAddress,
+  templates,
+}: PlacementStep & { do: 'place' }): InstancePlacement {
+  return { nodeId, port, hostAddress, templates: [...templates] };
 }

@@ -10,15 +10,18 @@ import {
   withoutPlace,
   withPlace,
 } from '../../../src/state/instance-changes.js';
+import type { StateRecords } from '../../../src/state/master-state.js';
 import { modify } from '../../../src/store/modify.js';
 import type { Logger } from '../../../src/telemetry/logger.js';
 import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
 import { placementAgain } from './again.js';
 import { Places, type PlacesOptions, taskOf } from './places.js';
-import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
+import { type PlacementFacts, type PlacementStep, placementOf, plan } from './plan.js';
 
-export interface PlacementOptions extends PlacesOptions {
+export interface PlacementOptions extends PlacesOptions, Omit<StateRecords, keyof PlacesOptions> {
+  /** Aborts when this master no longer leads. Default: never. */
+  readonly ending?: AbortSignal | undefined;
   /** Called when a promised place is not taken after all; no change of a record shows that. */
   readonly onPlaceFreed: () => void;
   readonly metrics: Metrics;
@@ -63,6 +66,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     this.#options = options;
     this.#explanations = new RepeatedLog(options.logger, () => options.clock.monotonic());
     this.places = new Places(options);
+    options.nodes.onChange((nodeId) => options.changes.note('node', nodeId), options.ending);
   }
 
   observe(id: string): PlacementFacts | undefined {
@@ -190,13 +194,4 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       { instance: id, configuration, reason },
     );
   }
-}
-
-function placementOf({
-  nodeId,
-  port,
-  hostAddress,
-  templates,
-}: PlacementStep & { do: 'place' }): InstancePlacement {
-  return { nodeId, port, hostAddress, templates: [...templates] };
 }

@@ -120,7 +120,7 @@ async function readDirectory(path: string): Promise<Source[]> {
 }
 
 function readerOf(directory: string): DirectoryReader {
-  return new DirectoryReader({ directory, clock: { now: () => Date.now() } });
+  return new DirectoryReader(directory, { now: () => Date.now() });
 }
 
 function judgedOf(reading: Reading): Judged {

@@ -108,17 +108,17 @@ export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise
   // There is no await from here on, so that all contents are judged on one state.
   const { forecaster, configurations: records } = needs;
   const removed = order.prune ? namesToRemove(needs, order, contents) : [];
-  const forecast = forecaster.forecast([
-    ...contents.map(({ name, parsed }) => ({ name, to: parsed })),
-    ...removed.map((name) => ({ name, to: null })),
-  ]);
-  const serviceOf = (name: string): ServiceForecast => forecast.services.get(name) ?? NOTHING;
-  const configurations = [
-    ...contents.map((content, index) =>
-      planned(content, records.get(content.name)?.value, changes[index], serviceOf(content.name)),
-    ),
-    ...removed.map((name) => plannedRemoval(name, records.get(name)?.value, serviceOf(name))),
-  ];
+  const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
+  const forecast = forecaster.forecast(all.map(({ name, parsed }) => ({ name, to: parsed })));
+  const configurations = all.map(({ name, parsed }, index) =>
+    planned({
+      name,
+      parsed,
+      record: records.get(name)?.value,
+      change: changes[index],
+      service: forecast.services.get(name) ?? NOTHING,
+    }),
+  );
   const { shortages, unjudged } = forecast;
   return {
     formatVersion: PLAN_FORMAT,
@@ -200,16 +200,22 @@ const NOTHING: ServiceForecast = {
   isHeldBack: false,
 };
 
-function planned(
-  { name, parsed }: Content,
-  record: ConfigurationRecord | undefined,
-  change: ConfigurationChange | undefined,
-  service: ServiceForecast,
-): PlannedConfiguration {
-  const fields = record === undefined ? [] : changedFields(record.configuration, parsed.configuration);
-  const fileState = record === undefined ? null : (change?.fileState ?? 'same');
-  const action = actionOf(record, parsed, fileState);
-  const effects = effectsOf(service);
+interface ToPlan {
+  readonly name: string;
+  /** The content to come; null: the configuration goes. */
+  readonly parsed: ParsedConfiguration | null;
+  /** The record in force; undefined: none is. */
+  readonly record: ConfigurationRecord | undefined;
+  readonly change: ConfigurationChange | undefined;
+  readonly service: ServiceForecast;
+}
+
+function planned({ name, parsed, record, change, service }: ToPlan): PlannedConfiguration {
+  const isChange = record !== undefined && parsed !== null;
+  const fields = isChange ? changedFields(record.configuration, parsed.configuration) : [];
+  const fileState = isChange ? (change?.fileState ?? 'same') : null;
+  const action = parsed === null ? 'delete' : actionOf(record, parsed, fileState);
+  const { older: _older, onPromotion: _promotion, isHeldBack: _held, ...effects } = service;
   const why = whyOf({ name, action, fields, fileState, service });
   return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
 }
@@ -222,32 +228,6 @@ function actionOf(
   if (record === undefined) return 'create';
   // A file with another content is written anew.
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
-}
-
-function plannedRemoval(
-  name: string,
-  record: ConfigurationRecord | undefined,
-  service: ServiceForecast,
-): PlannedConfiguration {
-  const effects = effectsOf(service);
-  const about = { action: 'delete', fields: [], fileState: null } as const;
-  return {
-    name,
-    ...about,
-    fields: [],
-    revision: record?.hash ?? null,
-    effects,
-    why: whyOf({ name, ...about, service }),
-  };
-}
-
-function effectsOf({
-  older: _older,
-  onPromotion: _promotion,
-  isHeldBack: _held,
-  ...effects
-}: ServiceForecast) {
-  return effects;
 }
 
 function withoutValues(planned: PlannedConfiguration): PlannedConfiguration {
