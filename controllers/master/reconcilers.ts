@@ -99,8 +99,17 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     logger,
   });
   const drains = new Drains({ ...state, victims, mover, clock, logger });
-  const { templateDigest } = options;
-  const rollouts = new Rollouts({ ...state, victims, mover, writer, updates, templateDigest, clock, logger });
+  const rollouts = new Rollouts({
+    ...state,
+    victims,
+    mover,
+    writer,
+    updates,
+    endingOf: (name) => minimumService.endingOf(name),
+    templateDigest: options.templateDigest,
+    clock,
+    logger,
+  });
   return {
     minimumService,
     placement,
@@ -124,7 +133,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       ...options.placement,
       beats,
       minimumService,
-      foretellRollout: (content, isAtMaximum) => rollouts.foretell(content, isAtMaximum),
+      foretellRollout: (...given) => rollouts.foretell(...given),
       clock,
     }),
     replacements: new Replacements({

@@ -2,6 +2,8 @@
  * Foretells what the controllers would do about changed contents in the present state. Minimum-service says which
  * instances are created and ended, and placement says which of them fit. It writes nothing and wakes no controller.
  */
+
+import type { InstanceRecord } from '../../../src/model/instance.js';
 import type {
   Forecast,
   Forecaster,
@@ -35,7 +37,8 @@ interface Planned {
   readonly content: PlannedContent;
   /** The content for new instances, which existing instances take without being replaced. */
   readonly made: InstanceContent | null;
-  readonly isHeldBack: boolean;
+  /** The content that the rollout brings. */
+  readonly target: InstanceContent | null;
   readonly instances: readonly PlannedInstance[];
   readonly outcome: Outcome;
   readonly rollout: Foretold;
@@ -63,53 +66,67 @@ export class ContentForecaster implements Forecaster {
     for (const { content, made, outcome } of planned)
       if (made !== null) room.placeAll(content.name, outcome.create, () => places.place(made));
     const services = new Map<string, ServiceForecast>();
-    for (const { content, instances, outcome, fates, rollout, isHeldBack } of begun) {
-      const { name, to } = content;
+    for (const {
+      content: { name },
+      target,
+      instances,
+      outcome,
+      fates,
+      rollout,
+    } of begun) {
       const victims = addVictims(fates, instances, rollout).filter(({ hasSpare }) => !hasSpare);
       room.placeAll(name, victims.length, (index) => {
         const victim = victims[index];
-        return to === null || victim === undefined
+        return target === null || victim === undefined
           ? undefined
-          : placeInstead(places, to, victim, rollout.budget);
+          : placeInstead(places, target, victim, rollout.budget);
       });
       for (const fate of fates.of.values()) if (typeof fate === 'object') room.note(name, [fate.refusal]);
-      services.set(name, forecastOf(instances, fates, { ...outcome, ...rollout, isHeldBack }));
+      services.set(name, forecastOf(instances, fates, { ...outcome, ...rollout }));
     }
     return { services, shortages: room.shortages(), unjudged: room.unjudged };
   }
 
   #plan(content: PlannedContent, places: StillPlaces): Planned {
     const { minimumService, foretellRollout, contents } = this.#options;
-    const { to } = content;
-    const made = to && contents.expectedUnder(to);
-    const isHeldBack = to !== null && contents.isHeldBackUnder(to);
-    const instances = this.#instancesOf({ content, made, isHeldBack }, places);
-    const service = to === null ? null : minimumService.factsUnder(to.configuration);
-    const outcome =
-      service === null ? outcomeWithout(minimumService.leavers.without(content.name)) : outcomeOf(service);
-    const standing = instances.length - outcome.ended.size + outcome.create;
-    const isAtMaximum = standing >= (service?.maximum ?? Number.POSITIVE_INFINITY);
-    const rollout = to === null ? NO_ROLLOUT : foretellRollout(to, isAtMaximum);
-    return { content, made, isHeldBack, instances, outcome, rollout };
+    const { name, to } = content;
+    if (to === null) {
+      const outcome = outcomeWithout(minimumService.leavers.without(name));
+      const instances = this.#instancesOf(content, places, null);
+      return { content, made: null, target: null, instances, outcome, rollout: NO_ROLLOUT };
+    }
+    const service = minimumService.factsUnder(to.configuration);
+    const outcome = outcomeOf(service);
+    const standing = this.#records(name).length - outcome.ended.size + outcome.create;
+    const isAtMaximum = standing >= (service.maximum ?? Number.POSITIVE_INFINITY);
+    const rollout = foretellRollout(to, { isAtMaximum, leaving: outcome.ended });
+    const made = contents.expectedUnder(to, rollout.rollout);
+    const target = rollout.rollout === undefined ? to : contents.targetUnder(to, rollout.rollout);
+    const instances = this.#instancesOf(content, places, { inForce: made, target });
+    return { content, made, target, instances, outcome, rollout };
   }
 
   #instancesOf(
-    { content: { name, to }, made, isHeldBack }: Pick<Planned, 'content' | 'made' | 'isHeldBack'>,
+    { name, to }: PlannedContent,
     places: StillPlaces,
+    offered: { readonly inForce: InstanceContent; readonly target: InstanceContent } | null,
   ): PlannedInstance[] {
+    return this.#records(name).map((record) => ({
+      id: record.id,
+      facts: offered && contentFactsOf(record, offered, this.#options),
+      isOtherProcess: to !== null && !isLive(record, to, this.#options),
+      byItself: () =>
+        offered === null || needsNoStart(record, offered.inForce, this.#options)
+          ? 'taken'
+          : places.update(record, offered.inForce),
+      inPlace: () => (offered === null ? { refusal: '' } : places.update(record, offered.target)),
+    }));
+  }
+
+  #records(name: string): InstanceRecord[] {
     const { instances, instancesByConfiguration } = this.#options;
-    // While canaries run, only they have the new content.
-    const target = isHeldBack ? undefined : (to ?? undefined);
     return [...instancesByConfiguration.get(name)]
       .flatMap((id) => instances.get(id)?.value ?? [])
-      .filter(({ desired }) => desired.goal !== 'remove')
-      .map((record) => ({
-        facts: made && contentFactsOf(record, { inForce: made, target }, this.#options),
-        id: record.id,
-        isOtherProcess: to !== null && !isLive(record, to, this.#options),
-        byItself: () =>
-          made === null || needsNoStart(record, made, this.#options) ? 'taken' : places.update(record, made),
-        inPlace: () => (to === null ? { refusal: '' } : places.update(record, to)),
-      }));
+      .filter(({ desired }) => desired.goal !== 'remove');
   }
 }

@@ -2,6 +2,7 @@
  * Foretells what becomes of the instances of one configuration under a content that is not in force yet. It runs the
  * plans of minimum-service, of the content controller and of the rollout. Pure.
  */
+import { isHeldBack } from '../../../src/model/rollout.js';
 import type { ServiceForecast } from '../../../src/operations/plan/forecast.js';
 import type { UpdateOutcome } from '../../../src/operations/writes.js';
 import { type ContentFacts, type ContentStep, plan as planContent } from '../content/plan.js';
@@ -134,11 +135,7 @@ export function addVictims(
 export function forecastOf(
   instances: readonly PlannedInstance[],
   { of, waiting }: Fates,
-  {
-    create,
-    onPromotion,
-    isHeldBack,
-  }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion'> & Pick<ServiceForecast, 'isHeldBack'>,
+  { create, onPromotion, rollout }: Pick<Outcome, 'create'> & Pick<Foretold, 'onPromotion' | 'rollout'>,
 ): ServiceForecast {
   const are = (fate: Fate): number => instances.filter(({ id }) => of.get(id) === fate).length;
   const [replace, restart, stop] = [are('replaced'), are('restarted'), are('ended')];
@@ -155,6 +152,6 @@ export function forecastOf(
     waitForPlayers: waiting.size,
     onPromotion: left.filter(({ id }) => onPromotion.has(id)).length,
     older: left.filter(({ id, isOtherProcess }) => isOtherProcess && !onPromotion.has(id)).length,
-    isHeldBack,
+    heldBack: rollout !== undefined && isHeldBack(rollout) ? (rollout.message ?? 'its rollout failed') : null,
   };
 }

@@ -182,6 +182,15 @@ export class MinimumService implements Reconciler<Facts, Step> {
     };
   }
 
+  /** Ids of the instances that are about to end, also those whose players are waited for. */
+  endingOf(name: string): ReadonlySet<string> {
+    const facts = this.#factsOf(name);
+    if (facts === undefined) return new Set();
+    const { steps } = plan(facts, this.#options.clock.monotonic());
+    const now = steps.flatMap((step) => (step.do === 'create' ? [] : [step.id]));
+    return new Set([...now, ...surplusIn(facts).map(({ id }) => id)]);
+  }
+
   /** How many counted instances may go while the minimum stays met; infinite when the configuration is gone. */
   spareOf(name: string): number {
     const configuration = this.#options.configurations.get(name)?.value.configuration;

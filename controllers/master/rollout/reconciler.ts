@@ -32,10 +32,14 @@ interface RolloutsOptions extends StateRecords {
   readonly mover: Mover;
   readonly updates: Pick<InstanceUpdates, 'update'>;
   readonly writer: Pick<InstanceWriter, 'markOutdated'>;
+  /** Ids of the instances that minimum-service is about to end, also those whose players it waits for. */
+  readonly endingOf: (configurationName: string) => ReadonlySet<string>;
   readonly templateDigest: (group: string, name: string, storage: string) => Promise<string | null>;
   readonly clock: Clock;
   readonly logger: Logger;
 }
+
+const NOBODY: ReadonlySet<string> = new Set();
 
 export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutStep> {
   readonly name = 'rollout';
@@ -76,9 +80,9 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
     record: ConfigurationContent,
     rollout: RolloutRecord | undefined,
     how: 'gather' | 'look',
-    outlook?: Outlook,
+    given?: Pick<RolloutFacts, 'outlook' | 'leaving'>,
   ): RolloutFacts {
-    const { contents, victims, clock } = this.#options;
+    const { contents, victims, clock, endingOf } = this.#options;
     const { name } = record.configuration;
     const target = this.#targetOf(record, rollout);
     const { update, content } = target;
@@ -93,20 +97,27 @@ export class Rollouts implements Reconciler<RolloutFacts | GoneFacts, RolloutSte
       rollout,
       isNews: rollout !== undefined && contents.isNews(record, rollout),
       members,
-      outlook: outlook ?? victims.lookAround(name, content),
+      leaving: members.some((one) => one.content === 'unsafe') ? endingOf(name) : NOBODY,
+      outlook: given?.outlook ?? victims.lookAround(name, content),
       agedMs: rollout === undefined ? 0 : this.#ages.since(name, 'begin', rollout.since),
       stalledMs: rollout?.progressAt == null ? 0 : this.#ages.since(name, 'progress', rollout.progressAt),
       templates: {},
+      ...given,
     };
   }
 
   /**
-   * Foretells the victims of a rollout if `record` were in force. Remembers nothing, and leaves changed templates out.
+   * Foretells the rollout and its victims if `record` were in force, and minimum-service ended the instances `leaving`.
+   * Remembers nothing, and leaves changed templates out.
    */
-  foretell(record: ConfigurationContent, isAtMaximum: boolean): Foretold {
+  foretell(
+    record: ConfigurationContent,
+    { isAtMaximum, leaving }: Pick<Outlook, 'isAtMaximum'> & Pick<RolloutFacts, 'leaving'>,
+  ): Foretold {
     const { name } = record.configuration;
     const outlook = { obstacle: null, recheckInMs: null, isDelayed: false, isAtMaximum };
-    return foretell(this.#factsOf(record, this.#rolloutOf(name), 'look', outlook), (rollout) =>
+    const facts = this.#factsOf(record, this.#rolloutOf(name), 'look', { outlook, leaving });
+    return foretell(facts, (rollout) =>
       this.#members.look(name, this.#targetOf(record, rollout), this.#options.clock.monotonic()),
     );
   }

@@ -103,8 +103,8 @@ export function followed(facts: RolloutFacts, rollout: RolloutRecord, judged: Ju
     return facts.update.promote === 'manual'
       ? { ...next, state: 'awaiting-promotion', progressAt: null }
       : { ...next, isPromoted: true, progressAt: facts.now };
-  // Fail at once: no waiting makes an unsafe update safe.
-  if (judged.victims.some(({ content }) => content === 'unsafe')) return failed(next, facts, judged);
+  // Fail at once: no waiting makes an unsafe update safe. But what minimum-service ends keeps its directory.
+  if (loserOf(facts, judged) !== undefined) return failed(next, facts, judged);
   const isLate = rollout.progressAt !== null && isActive && !hasProgress;
   return isLate && facts.stalledMs >= facts.update.progressSeconds * 1000
     ? failed(next, facts, judged)
@@ -144,11 +144,16 @@ function failed(rollout: RolloutRecord, facts: RolloutFacts, judged: Judged): Ro
     : { ...next, state: 'failed', endedAt: now };
 }
 
+/** A member whose directory an update would empty. */
+function loserOf({ leaving }: RolloutFacts, { victims }: Judged): Member | undefined {
+  return victims.find(({ id, content }) => content === 'unsafe' && !leaving.has(id));
+}
+
 function whyFailed(facts: RolloutFacts, judged: Judged): { reason: RolloutReason; message: string } {
   const { update, outlook } = facts;
   const within = `within ${durationText(update.progressSeconds * 1000)}`;
   const pending = pendingOf(facts, judged);
-  const loser = judged.victims.find(({ content }) => content === 'unsafe');
+  const loser = loserOf(facts, judged);
   if (loser !== undefined)
     return {
       reason: 'loses-files',

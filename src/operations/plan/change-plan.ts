@@ -197,7 +197,7 @@ const NOTHING: ServiceForecast = {
   waitForPlayers: 0,
   onPromotion: 0,
   older: 0,
-  isHeldBack: false,
+  heldBack: null,
 };
 
 interface ToPlan {
@@ -215,7 +215,7 @@ function planned({ name, parsed, record, change, service }: ToPlan): PlannedConf
   const fields = isChange ? changedFields(record.configuration, parsed.configuration) : [];
   const fileState = isChange ? (change?.fileState ?? 'same') : null;
   const action = parsed === null ? 'delete' : actionOf(record, parsed, fileState);
-  const { older: _older, onPromotion: _promotion, isHeldBack: _held, ...effects } = service;
+  const { older: _older, onPromotion: _promotion, heldBack: _held, ...effects } = service;
   const why = whyOf({ name, action, fields, fileState, service });
   return { name, action, revision: record?.hash ?? null, fileState, fields, effects, why };
 }

@@ -39,12 +39,12 @@ function* keeps({
   action,
   fields,
   fileState,
-  service: { keep, older, onPromotion, isHeldBack },
+  service: { keep, older, onPromotion, heldBack },
 }: Planned): Generator<string> {
   if (action === 'change' && fileState !== 'same' && fields.length === 0)
     yield 'Its file is written anew: the content stays as it is in force.';
-  if (isHeldBack) {
-    yield `This content is held back, so nothing is made from it: \`rollout retry ${name}\` tries it once more.`;
+  if (heldBack !== null) {
+    yield `This content is held back, so nothing is made from it: ${heldBack}. \`rollout retry ${name}\` tries it once more.`;
     return;
   }
   if (onPromotion > 0)

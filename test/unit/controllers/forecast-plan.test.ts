@@ -48,7 +48,7 @@ function forecast(instances: PlannedInstance[], rollout: Partial<Foretold> = {},
   const all = { ...NO_ROLLOUT, ...rollout };
   const fates = fatesOf(instances, { ended: new Set(ended), busy: new Set() });
   addVictims(fates, instances, all);
-  return forecastOf(instances, fates, { ...all, create: 0, isHeldBack: false });
+  return forecastOf(instances, fates, { ...all, create: 0 });
 }
 
 describe('what minimum-service would do', () => {
