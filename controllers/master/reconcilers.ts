@@ -6,6 +6,7 @@
 import type { BeatBook } from '../../src/channel/master/beat-book.js';
 import type { Clock } from '../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../src/model/configuration.js';
+import type { PlannedContent } from '../../src/operations/plan/forecast.js';
 import type { InstanceWriter } from '../../src/state/instance-writes.js';
 import type { MasterState } from '../../src/state/master-state.js';
 import type { Logger } from '../../src/telemetry/logger.js';
@@ -14,7 +15,7 @@ import { InstanceUpdates } from './content/instance-updates.js';
 import { Contents } from './content/reconciler.js';
 import { InstanceCreations } from './creation/instance-creations.js';
 import { Drains } from './drain/reconciler.js';
-import { ContentForecaster } from './forecast/forecaster.js';
+import { forecast } from './forecast/forecaster.js';
 import { Heartbeat } from './heartbeat/reconciler.js';
 import { InstanceCleanup } from './instance-cleanup/reconciler.js';
 import { MinimumService } from './minimum-service/reconciler.js';
@@ -110,6 +111,14 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
     clock,
     logger,
   });
+  const forecastSources = {
+    ...state,
+    ...options.placement,
+    beats,
+    minimumService,
+    foretellRollout: rollouts.foretell.bind(rollouts),
+    clock,
+  };
   return {
     minimumService,
     placement,
@@ -128,14 +137,7 @@ export function buildReconcilers(options: ReconcilersOptions, wakes: ReconcilerW
       logger,
     }),
     drains,
-    forecaster: new ContentForecaster({
-      ...state,
-      ...options.placement,
-      beats,
-      minimumService,
-      foretellRollout: (...given) => rollouts.foretell(...given),
-      clock,
-    }),
+    forecaster: { forecast: (contents: readonly PlannedContent[]) => forecast(forecastSources, contents) },
     replacements: new Replacements({
       ...state,
       victims,

@@ -51,7 +51,7 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
     const inForce = this.#options.contents.of(record.configurationName);
     // Instances of a removed configuration keep their content.
     if (inForce === undefined || record.desired.goal === 'remove') return undefined;
-    const target = this.#options.contents.targetOf(record.configurationName);
+    const target = this.#options.contents.targetOf(record.configurationName) ?? inForce;
     const facts = contentFactsOf(record, { inForce, target }, this.#options);
     return { ...facts, refusal: () => this.#options.updates.refusal(record) };
   }
@@ -60,8 +60,8 @@ export class Contents implements Reconciler<ContentFacts, ContentStep> {
 interface OfferedContents {
   /** The content that new instances get. */
   readonly inForce: InstanceContent;
-  /** The content that a rollout brings; undefined: there is no rollout. */
-  readonly target: InstanceContent | undefined;
+  /** The content that a rollout brings; without one, the content in force. */
+  readonly target: InstanceContent;
 }
 
 /** The facts of an instance under contents that need not be stored. */
@@ -71,7 +71,7 @@ export function contentFactsOf(
   sources: Pick<StateRecords, 'revisions'>,
 ): Omit<ContentFacts, 'refusal'> {
   // A canary already has the rollout's content, while other instances get the last good content.
-  const isCanary = target !== undefined && target.hash !== inForce.hash && isLive(record, target, sources);
+  const isCanary = target.hash !== inForce.hash && isLive(record, target, sources);
   const hasIt = inForce.hash === record.revision || isCanary;
   return {
     id: record.id,

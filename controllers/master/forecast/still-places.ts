@@ -13,7 +13,7 @@ import { placementAgain } from '../placement/again.js';
 import { FleetChanges } from '../placement/fleet-changes.js';
 import { type LedgerInstances, PlacementLedger } from '../placement/ledger.js';
 import { Places, type PlacesOptions } from '../placement/places.js';
-import { placementOf, plan } from '../placement/plan.js';
+import { plan } from '../placement/plan.js';
 import type { UpdateOutlook } from './plan.js';
 
 export type StillPlacesOptions = StateRecords &
@@ -100,7 +100,7 @@ export class StillPlaces {
   #place(record: InstanceRecord): string | undefined {
     const [step] = plan({ ...this.#places.factsOfRecord(record), message: null }).steps;
     if (step?.do !== 'place') return step?.message;
-    this.#ledger.promise(record, placementOf(step));
+    this.#ledger.promise(record, step.placement);
     return undefined;
   }
 

@@ -17,7 +17,7 @@ import type { Metrics } from '../../../src/telemetry/metrics.js';
 import { RepeatedLog } from '../../../src/telemetry/repeated-log.js';
 import { placementAgain } from './again.js';
 import { Places, type PlacesOptions, taskOf } from './places.js';
-import { type PlacementFacts, type PlacementStep, placementOf, plan } from './plan.js';
+import { type PlacementFacts, type PlacementStep, plan } from './plan.js';
 
 export interface PlacementOptions extends PlacesOptions, Omit<StateRecords, keyof PlacesOptions> {
   /** Aborts when this master no longer leads. Default: never. */
@@ -83,7 +83,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
       case undefined:
         return { record, end: () => undefined };
       case 'place':
-        return this.#placeNew(record, placementOf(step));
+        return this.#placeNew(record, step.placement);
       case 'explain':
         return {
           record: withoutPlace(record, step),
@@ -133,13 +133,13 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
 
   async #place(step: PlacementStep & { do: 'place' }): Promise<void> {
     const { instances, instanceRecords, ledger } = this.#options;
-    const { id, nodeId, port, hostAddress } = step;
+    const { id, placement } = step;
+    const { nodeId, port, hostAddress } = placement;
     const record = instances.get(id)?.value;
     if (record === undefined || taskOf(record) === null)
       throw new Conflict(`instance ${id} changed before its placement`);
     if (port !== null && ledger.holderOf(nodeId, hostAddress, port, id) !== undefined)
       throw new Conflict(`port ${port} was taken meanwhile`);
-    const placement = placementOf(step);
     ledger.promise(record, placement);
     try {
       const placed = await modify(instanceRecords, id, (current) => {
