@@ -29,6 +29,7 @@ export function withFirstReadiness(
   const isReady = (isUp && isChecked) || wasUpForLong;
   const isSameRun = before.pid !== null && before.pid === after.pid && before.restarts === after.restarts;
   const upAt = (isSameRun ? before.upAt : undefined) ?? (isUp ? now : undefined);
+  if (!isReady && upAt === after.upAt) return after;
   const { hasBeenReady: _ready, upAt: _upAt, ...status } = after;
   if (isReady) return { ...status, hasBeenReady: true };
   return upAt === undefined ? { ...status, hasBeenReady: false } : { ...status, hasBeenReady: false, upAt };
