@@ -292,7 +292,10 @@ it.each<[what: string, contents: Content[]]>([
   ],
   [
     'that a rollout is complete when the new maximum has ended the static instances',
-    [{ ...PLAIN, minimumServiceCount: 2, static: true }, { ...ROLLING, room: 0 }],
+    [
+      { ...PLAIN, minimumServiceCount: 2, static: true },
+      { ...ROLLING, room: 0 },
+    ],
   ],
 ])('foretells %s', async (_what, contents) => {
   await play(contents.map((to) => ({ do: 'change', changes: [{ name: 'mail', to }] })));

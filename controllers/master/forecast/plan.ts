@@ -42,7 +42,10 @@ export function outcomeOf(service: ServiceFacts): Outcome {
   const ended = new Set<string>();
   let create = 0;
   // Earlier failures to create concern the former content.
-  let facts = { ...service, history: undefined, ...toTheEnd(service) };
+  const isShed = service.surplus !== undefined;
+  // Assume that all players leave in the end.
+  const surplus = { players: 'ignore', leftMs: null } as const;
+  let facts = { ...service, history: undefined, ...(isShed && { surplus }) };
   for (let pass = 0; pass < MOST_PASSES; pass++) {
     const { steps } = planService(facts, 0);
     if (steps.length === 0) break;
@@ -68,11 +71,6 @@ export function outcomeWithout(leaving: LeavingFacts): Outcome {
   const { now, waiting } = split(leaving.leaving);
   const ids = (some: typeof now): string[] => some.map(({ id }) => id);
   return { create: 0, ended: new Set(ids([...now, ...waiting])), busy: new Set(ids(waiting)) };
-}
-
-/** Assumes that all players leave in the end. */
-function toTheEnd({ surplus }: ServiceFacts): Pick<ServiceFacts, 'surplus'> {
-  return surplus === undefined ? {} : { surplus: { players: 'ignore', leftMs: null } };
 }
 
 /** `taken`: the instance has the content from its next start on, or needs no start for it. */

@@ -13,9 +13,11 @@ import { candidateOf, type FleetSources, type Question, questionOf, withPort } f
 import { type Candidate, firstFailed, type Needs } from './conditions.js';
 import type { FleetChanges } from './fleet-changes.js';
 import { AWAIT_NODES_MS, type Awaited, type PlacementFacts } from './plan.js';
-import type { Refusal, Shortlist } from './shortlist.js';
-import { Shortlists } from './shortlists.js';
+import { type Refusal, Shortlist, type ShortlistSources } from './shortlist.js';
 import { viewOf } from './view.js';
+
+/** How many shortlists are kept: each holds an entry for every node. A dropped one is made anew. */
+const MOST_SHORTLISTS = 64;
 
 export interface PlacesOptions extends FleetSources {
   readonly instances: Pick<MirrorReader<InstanceRecord>, 'get'>;
@@ -37,7 +39,9 @@ export interface PlacementOutlook {
 
 export class Places {
   readonly #options: PlacesOptions;
-  readonly #shortlists: Shortlists;
+  readonly #sources: ShortlistSources;
+  /** The shortlists by revision, as all instances of a revision ask the same; the one that was asked last comes last. */
+  readonly #shortlists = new Map<string, Shortlist>();
   /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
@@ -45,11 +49,11 @@ export class Places {
   constructor(options: PlacesOptions) {
     const { clock } = options;
     this.#options = options;
-    this.#shortlists = new Shortlists({
+    this.#sources = {
       ...options,
       now: () => clock.monotonic(),
       isAwaited: (node) => clock.monotonic() < this.#awaitUntil && this.#isToCome(node),
-    });
+    };
   }
 
   /**
@@ -106,14 +110,14 @@ export class Places {
     const configuration = revisions.get(record?.revision ?? '')?.value;
     if (record === undefined || configuration === undefined) return 0;
     if (record.placement !== null || boundTo(record) !== null) return most;
-    return this.#shortlists.of(record.revision, configuration).room(most);
+    return this.#shortlistOf(record.revision, configuration).room(most);
   }
 
   /** Whether one more instance of a configuration fits anywhere; if not, why. `revision`: the hash of the configuration. */
   outlookOf(revision: string, configuration: Configuration): PlacementOutlook {
     const { problems } = this.#options.chooseTemplates(configuration, '');
     if (problems.length > 0) return { obstacle: problems.join('; '), hasBusyPorts: false };
-    const shortlist = this.#shortlists.of(revision, configuration);
+    const shortlist = this.#shortlistOf(revision, configuration);
     if (shortlist.best() !== undefined) return { obstacle: null, hasBusyPorts: false };
     const { message, hasBusyPorts } = shortlist.refusal(null);
     return { obstacle: message, hasBusyPorts };
@@ -153,7 +157,7 @@ export class Places {
   #factsOfPlace(record: InstanceRecord, configuration: Configuration): PlacementFacts {
     const { id, home } = record;
     const { templates, problems } = this.#options.chooseTemplates(configuration, id);
-    const shortlist = this.#shortlists.of(record.revision, configuration);
+    const shortlist = this.#shortlistOf(record.revision, configuration);
     const bound = boundTo(record);
     const atHome = home === null ? undefined : shortlist.at(home.nodeId, home.port);
     return {
@@ -185,6 +189,17 @@ export class Places {
       templates: record.placement?.templates ?? [],
       message: record.status.message,
     };
+  }
+
+  /** `revision`: the hash of the configuration. */
+  #shortlistOf(revision: string, configuration: Configuration): Shortlist {
+    const shortlist =
+      this.#shortlists.get(revision) ?? new Shortlist(this.#sources, questionOf(configuration));
+    this.#shortlists.delete(revision);
+    this.#shortlists.set(revision, shortlist);
+    const [oldest] = this.#shortlists.keys();
+    if (this.#shortlists.size > MOST_SHORTLISTS && oldest !== undefined) this.#shortlists.delete(oldest);
+    return shortlist;
   }
 
   #candidatesOfMove({ placement }: InstanceRecord, question: Question): Candidate[] {

@@ -3,9 +3,10 @@
  * `POST /api/plan`, `drover plan` and the dashboard show it. It writes nothing.
  */
 
+import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type ParsedConfiguration, validateConfiguration } from '../../configuration-files/parse.js';
-import type { ConfigurationRecord } from '../../model/configuration.js';
+import { type ConfigurationRecord, canonicalJson } from '../../model/configuration.js';
 import { DroverError } from '../../model/errors.js';
 import { changedFieldSchema, changedFields } from '../../model/field-class.js';
 import { nameSchema } from '../../model/names.js';
@@ -15,7 +16,6 @@ import { HIDDEN } from '../../telemetry/secret-fields.js';
 import { type ConfigurationChange, changeOf } from '../configuration-content.js';
 import { fileStateSchema } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
-import { fingerprintOf } from './fingerprint.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
@@ -248,4 +248,24 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
   if (unjudged === 0) return [];
   const message = `${countText(unjudged, 'more new instance')}: whether they fit was not looked at`;
   return [{ configurationName: null, field: null, message }];
+}
+
+/**
+ * The fingerprint of a plan. Two plans have the same fingerprint when they write the same over the same, with the same
+ * outcome. Players, free capacity and untouched instances do not count, because they change all the time and no caller
+ * decides by them.
+ */
+function fingerprintOf(
+  configurations: readonly PlannedConfiguration[],
+  contents: readonly Content[],
+  shortages: readonly ChangePlan['shortages'][number][],
+): string {
+  const hashes = new Map(contents.map(({ name, parsed }) => [name, parsed.hash]));
+  const decided = configurations.map(({ name, action, revision, fileState, effects }) => {
+    const { keep: _keep, waitForPlayers: _waitForPlayers, ...counts } = effects;
+    return { name, action, revision, fileState, to: hashes.get(name) ?? null, counts };
+  });
+  const missing = shortages.map(({ configurationName, missing: count }) => [configurationName, count]);
+  const text = canonicalJson({ decided: decided.toSorted((a, b) => (a.name < b.name ? -1 : 1)), missing });
+  return createHash('sha256').update(text).digest('hex').slice(0, 32);
 }
