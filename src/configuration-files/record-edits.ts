@@ -32,7 +32,7 @@ export type RecordEdit =
   | { readonly do: 'remove'; readonly name: string; readonly expectedRevision: number };
 
 /** The most changes in one transaction: each writes a record, its revision and its history. */
-export const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
+const CHANGES_AT_ONCE = Math.floor(MAX_OPERATIONS / 3);
 /** The most content in one transaction: a store on etcd takes 1.5 MiB at once, and a content goes into two records. */
 const LONGEST_CONTENTS = 256 * 1024;
 /** The most characters of a caller's key name, and of the reason for a rollback. Histories keep both. */

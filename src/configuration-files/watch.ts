@@ -85,7 +85,7 @@ function fileOf(
 const MAX_LINKS = 40;
 
 /** The names that matter in one real directory. */
-export interface WatchPoint {
+interface WatchPoint {
   readonly names: Set<string>;
   /** True when every configuration file in the directory matters, too. */
   isSource: boolean;
@@ -112,7 +112,7 @@ export async function findWatchPoints(directory: string, links: readonly string[
 }
 
 /** Equal texts mean the same points. */
-export function watchPointsText(points: WatchPoints): string {
+function watchPointsText(points: WatchPoints): string {
   const lines = [...points].map(([path, { identity, isSource, names }]) =>
     JSON.stringify([path, identity, isSource, [...names].sort()]),
   );
