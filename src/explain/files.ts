@@ -8,6 +8,7 @@ import type {
 } from '../model/configuration.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { isOfTemplate } from '../model/plain/template-fault.js';
+import { listText } from '../model/words.js';
 
 /** Faults of the configuration's own file, of files that claim its name, and of the directory as a whole. */
 export function faultsOf(
@@ -73,9 +74,5 @@ export function warningTexts(
 }
 
 function idsText(ids: readonly string[]): string {
-  if (ids.length === 1) return `instance ${ids[0]}`;
-  const named = ids.slice(0, MOST_NAMED).join(', ');
-  return ids.length <= MOST_NAMED
-    ? `instances ${named}`
-    : `instances ${named} and ${ids.length - MOST_NAMED} more`;
+  return ids.length === 1 ? `instance ${ids[0]}` : `instances ${listText(ids, MOST_NAMED)}`;
 }

@@ -1,5 +1,5 @@
 /** The stories of instances that wait for a node, with advice on what would make room, or whose node is away. */
-import { countText, durationText } from '../model/words.js';
+import { countText, durationText, listText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
 
@@ -24,7 +24,7 @@ export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | u
     };
   if (placement.awaited !== null)
     return {
-      says: `waits for ${idsOf(placement.awaited.nodeIds)}: the master has just started and expects more nodes back`,
+      says: `waits for ${listText(placement.awaited.nodeIds, 3)}: the master has just started and expects more nodes back`,
       next: `It gets a node in ${durationText(placement.awaited.forMs)} at most.`,
     };
   if (placement.nodes.some(({ fits }) => fits)) return isNext;
@@ -87,10 +87,6 @@ function adviceFor(placement: PlacementView, configurationName: string): string 
 function nodesThat({ nodes }: PlacementView, code: string): string {
   const ids = nodes.filter(({ failed }) => failed === code).map(({ nodeId }) => nodeId);
   return ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} or another node`;
-}
-
-function idsOf(ids: readonly string[]): string {
-  return ids.length <= 3 ? ids.join(', ') : `${ids.slice(0, 3).join(', ')} and ${ids.length - 3} more`;
 }
 
 /** The silence after which a node is mentioned (beats come every 2 s). */

@@ -1,7 +1,7 @@
 /** `config diff`: describes for people how a configuration differs from its file and its instances. */
 
 import type { FieldDifference } from '../../model/field-differences.js';
-import { countText } from '../../model/words.js';
+import { countText, listText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import { describeFileError } from '../file-errors.js';
 
@@ -50,18 +50,13 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
   return [
     current,
     ...older.flatMap(({ revision, instanceIds, differences }) => [
-      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, 8)}): ${namesOf(instanceIds)}`,
+      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, 8)}): ${listText(instanceIds, MAX_IDS)}`,
       ...(differences === null
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
     ]),
     'an instance keeps its content: "instance update <id>" gives it what is in force, in place',
   ];
-}
-
-function namesOf(ids: readonly string[]): string {
-  const shown = ids.slice(0, MAX_IDS).join(', ');
-  return ids.length > MAX_IDS ? `${shown} and ${ids.length - MAX_IDS} more` : shown;
 }
 
 /** `ramMB: 512 -> 1024`; a missing value is `-`. */
