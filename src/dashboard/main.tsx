@@ -6,11 +6,16 @@ import './styles/grid.css';
 import './styles/shell.css';
 import { signal } from '@preact/signals';
 import { render } from 'preact';
-import { App } from './app/app.js';
+import { useEffect } from 'preact/hooks';
+import { Shell } from './app/shell.js';
+import { text } from './app/text.js';
 import { Live } from './live/live.js';
+import { Button } from './parts/button.js';
+import { Empty } from './parts/notes.js';
 import { Router } from './router/router.js';
-import { buildOf, PageBuild } from './services/page-build.js';
-import { type Services, ServicesContext } from './services/services.js';
+import { SignIn } from './screens/sign-in/sign-in.js';
+import { buildOf, watchBuild } from './services/page-build.js';
+import { type Services, ServicesContext, useServices } from './services/services.js';
 import { keepTheme } from './services/theme.js';
 import { Toasts } from './services/toasts.js';
 import { Session } from './session/session.js';
@@ -31,7 +36,6 @@ function makeServices(): Services {
   // The address is relative, because a proxy may put the page below a path.
   const session = new Session(new URL('../api/', document.baseURI).href, sessionStorage);
   const live = new Live(session);
-  const router = new Router(window);
   const clock = signal(Date.now());
   setInterval(() => {
     if (!document.hidden) clock.value = Date.now();
@@ -40,14 +44,10 @@ function makeServices(): Services {
     api: session.api,
     session,
     live,
-    router,
+    router: new Router(window),
     toasts: new Toasts(),
     theme: keepTheme(document.documentElement, localStorage),
-    build: new PageBuild({
-      own: buildOf(document.documentElement.outerHTML),
-      read: readPage,
-      connection: live.connection.state,
-    }),
+    isOld: watchBuild(buildOf(document.documentElement.outerHTML), readPage, live.connection.state),
     clock,
   };
 }
@@ -61,7 +61,6 @@ const page = document.getElementById('page');
 if (page === null) throw new Error('index.html has no element "page"');
 const code = takeCode();
 const services = makeServices();
-services.router.start();
 void services.session.start(code);
 render(
   <ServicesContext.Provider value={services}>
@@ -69,3 +68,33 @@ render(
   </ServicesContext.Provider>,
   page,
 );
+
+/** The shell for an operator who is signed in, else the sign-in. */
+function App() {
+  const { session, live } = useServices();
+  const state = session.state.value;
+  const isIn = state.phase === 'in';
+  useEffect(() => {
+    if (!isIn) return;
+    live.start();
+    return () => live.stop();
+  }, [isIn, live]);
+  switch (state.phase) {
+    case 'starting':
+      return <p class="center quiet">{text.connecting}</p>;
+    case 'unreachable':
+      return (
+        <main class="center">
+          <Empty
+            title={text.unreachableTitle}
+            hint={state.problem}
+            action={<Button onPress={() => void session.start(null)}>{text.connectNow}</Button>}
+          />
+        </main>
+      );
+    case 'out':
+      return <SignIn reason={state.reason} />;
+    case 'in':
+      return <Shell />;
+  }
+}

@@ -46,6 +46,11 @@ const NOT_ACCEPTED =
 
 export class Api {
   readonly #options: ApiOptions;
+  readonly get = this.#caller('GET');
+  readonly post = this.#caller('POST');
+  readonly put = this.#caller('PUT');
+  readonly patch = this.#caller('PATCH');
+  readonly delete = this.#caller('DELETE');
 
   constructor(options: ApiOptions) {
     this.#options = options;
@@ -57,26 +62,6 @@ export class Api {
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) url.searchParams.set(name, String(value));
     return url;
-  }
-
-  get<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#json<T>('GET', path, options);
-  }
-
-  post<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#json<T>('POST', path, options);
-  }
-
-  put<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#json<T>('PUT', path, options);
-  }
-
-  patch<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#json<T>('PATCH', path, options);
-  }
-
-  delete<T>(path: string, options?: CallOptions): Promise<T> {
-    return this.#json<T>('DELETE', path, options);
   }
 
   /**
@@ -117,17 +102,29 @@ export class Api {
     };
   }
 
-  async #json<T>(method: string, path: string, options?: CallOptions): Promise<T> {
-    const response = await this.send(method, path, options);
-    const text = await response.text();
-    // An empty body stands for undefined, and the caller's T says so.
-    return (text === '' ? undefined : JSON.parse(text)) as T;
+  /** Makes the function that calls a path with this method, and reads the answer as JSON. */
+  #caller(method: string) {
+    return async <T>(path: string, options?: CallOptions): Promise<T> => {
+      const text = await (await this.send(method, path, options)).text();
+      // An empty body stands for undefined, and the caller's T says so.
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    };
   }
 }
 
 /** A path whose parts are encoded: `apiPath('instances', id)` is `/instances/a1f1so`. */
 export function apiPath(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join('');
+}
+
+/** The answer of a call; null: the API says that the thing is not there. */
+export async function ifThere<T>(call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (error instanceof ApiFailure && error.status === 404) return null;
+    throw error;
+  }
 }
 
 async function sentenceOf(response: Response): Promise<string> {

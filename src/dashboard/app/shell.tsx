@@ -3,17 +3,16 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { Button, ButtonLink } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { Empty } from '../parts/empty.js';
 import { Lazy } from '../parts/lazy.js';
+import { Empty } from '../parts/notes.js';
 import { Page } from '../parts/page.js';
 import { text as parts } from '../parts/text.js';
+import { exactTime } from '../parts/time.js';
 import { hrefOf } from '../router/place.js';
 import { useServices } from '../services/services.js';
-import { ConnectionBanner, NewerBanner } from './banners.js';
 import { type Found, mayShow, SCREENS, screenAt, screensFor } from './screens.js';
 import { Side } from './side.js';
 import { text } from './text.js';
-import { useKeys } from './use-keys.js';
 
 export function Shell() {
   const { session, router } = useServices();
@@ -133,4 +132,76 @@ function KeyHelp({ onClose }: { readonly onClose: () => void }) {
       </div>
     </Dialog>
   );
+}
+
+/** Says how old the page's data is, and offers to connect at once. */
+function ConnectionBanner() {
+  const { live } = useServices();
+  const state = live.connection.state.value;
+  if (state.phase === 'idle' || state.phase === 'live') return null;
+  // The first connect of a page needs no banner: nothing is shown yet that could be old.
+  if (state.phase === 'connecting' && state.since === null) return null;
+  return (
+    <Banner action={text.connectNow} onPress={() => live.connection.wake()}>
+      {state.since === null ? text.lostAtOnce : text.lost(exactTime(state.since))}
+    </Banner>
+  );
+}
+
+/** Says that Drover was updated while this tab was open. */
+function NewerBanner() {
+  const { isOld } = useServices();
+  if (!isOld.value) return null;
+  return (
+    <Banner action={text.reload} onPress={() => location.reload()}>
+      {text.newer}
+    </Banner>
+  );
+}
+
+function Banner(props: { readonly children: string; readonly action: string; readonly onPress: () => void }) {
+  return (
+    <div class="banner" role="status">
+      <span>{props.children}</span>
+      <Button onPress={props.onPress}>{props.action}</Button>
+    </div>
+  );
+}
+
+/** The keyboard shortcuts of every screen. Those that are letters do nothing while the operator types. */
+interface Keys {
+  readonly onCommands: () => void;
+  readonly onHelp: () => void;
+}
+
+function useKeys({ onCommands, onHelp }: Keys): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent): void => {
+      const act = actionOf(event, { onCommands, onHelp });
+      if (act === null) return;
+      event.preventDefault();
+      act();
+    };
+    document.addEventListener('keydown', onKey);
+    return () => document.removeEventListener('keydown', onKey);
+  });
+}
+
+function actionOf(event: KeyboardEvent, { onCommands, onHelp }: Keys): (() => void) | null {
+  const isCommand = event.ctrlKey || event.metaKey;
+  if (isCommand) return event.key.toLowerCase() === 'k' ? onCommands : null;
+  if (event.altKey || event.defaultPrevented || isTyping(event.target)) return null;
+  if (event.key === '?') return onHelp;
+  return event.key === '/' ? focusSearch() : null;
+}
+
+/** Makes the action that puts the cursor into the screen's search field; null: the screen has no such field. */
+function focusSearch(): (() => void) | null {
+  const field = document.querySelector<HTMLInputElement>('main input[type="search"]');
+  return field === null ? null : () => field.focus();
+}
+
+function isTyping(target: EventTarget | null): boolean {
+  if (!(target instanceof HTMLElement)) return false;
+  return target.isContentEditable || target.closest('input, textarea, select, dialog') !== null;
 }

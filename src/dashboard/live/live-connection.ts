@@ -57,9 +57,6 @@ export class LiveConnection {
   readonly #backoff: Backoff;
   readonly #state = signal<ConnectionState>({ phase: 'idle' });
   readonly state: ReadonlySignal<ConnectionState> = this.#state;
-  readonly #problem = signal<string | null>(null);
-  /** The last refusal of the server, such as that of a topic that it does not have. */
-  readonly problem: ReadonlySignal<string | null> = this.#problem;
   #socket: WatchSocket | null = null;
   #isStopped = true;
   #isResting = false;
@@ -156,10 +153,8 @@ export class LiveConnection {
     this.#heardAt = this.#platform.now();
     this.#listenForSilence();
     if (this.#state.value.phase !== 'live') this.#state.value = { phase: 'live' };
-    for (const message of messages) {
-      if (message.type === 'error') this.#problem.value = message.error;
-      else this.#subscriptions.deliver(message);
-    }
+    // An error is the refusal of a topic that this server does not have: its screen stays empty.
+    for (const message of messages) if (message.type !== 'error') this.#subscriptions.deliver(message);
   }
 
   #onLost(code: number): void {

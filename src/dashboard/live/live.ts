@@ -24,16 +24,17 @@ export class Live {
   readonly stores: { readonly [Name in TopicName]: TopicStore<Topics[Name]> };
   readonly events: RecentEvents;
   readonly #uses = new Map<TopicName, Use>();
+  #listening = new AbortController();
 
   constructor(session: Session) {
     this.connection = new LiveConnection({
       open: (events) => openWatch(session, events),
-      now: () => Date.now(),
+      now: Date.now,
       checkSession: () => session.check(),
       random: () => (crypto.getRandomValues(new Uint32Array(1))[0] ?? 0) / 2 ** 32,
     });
     const make = <Name extends TopicName>(topic: Name): TopicStore<Topics[Name]> =>
-      new TopicStore({ topic, keyOf: KEY_OF[topic], schedule: beforeNextFrame });
+      new TopicStore(topic, KEY_OF[topic], beforeNextFrame);
     this.stores = {
       instances: make('instances'),
       configurations: make('configurations'),
@@ -42,7 +43,7 @@ export class Live {
       rollouts: make('rollouts'),
       usage: make('usage'),
     };
-    this.events = new RecentEvents({ ...this.stores, now: () => Date.now() });
+    this.events = new RecentEvents(this.stores.instances, this.stores.nodes, Date.now);
   }
 
   /** Subscribes to a topic for a screen. Returns the function that ends the use. */
@@ -63,9 +64,13 @@ export class Live {
   }
 
   start(): void {
-    document.addEventListener('visibilitychange', this.#onVisibility);
-    window.addEventListener('online', this.#onOnline);
-    window.addEventListener('offline', this.#onOffline);
+    this.#listening = new AbortController();
+    const { signal } = this.#listening;
+    document.addEventListener('visibilitychange', () => this.connection.setHidden(document.hidden), {
+      signal,
+    });
+    window.addEventListener('online', () => this.connection.wake(), { signal });
+    window.addEventListener('offline', () => this.connection.lose(), { signal });
     this.connection.start();
     // A tab may be opened in the background.
     if (document.hidden) this.connection.setHidden(true);
@@ -73,17 +78,11 @@ export class Live {
 
   /** Ends the connection and forgets all data: the next key may see less. */
   stop(): void {
-    document.removeEventListener('visibilitychange', this.#onVisibility);
-    window.removeEventListener('online', this.#onOnline);
-    window.removeEventListener('offline', this.#onOffline);
+    this.#listening.abort();
     this.connection.stop();
     for (const store of Object.values(this.stores)) store.clear();
     this.events.clear();
   }
-
-  readonly #onVisibility = (): void => this.connection.setHidden(document.hidden);
-  readonly #onOnline = (): void => this.connection.wake();
-  readonly #onOffline = (): void => this.connection.lose();
 }
 
 function openWatch(session: Session, { onOpen, onText, onClosed }: SocketEvents): WatchSocket | null {

@@ -64,7 +64,7 @@ export class OrderedList<T> {
     if (this.#order.groupOf === null) return groups;
     for (let start = 0; start < this.#slots.length; ) {
       const name = this.#slots[start]?.group ?? '';
-      const end = this.#endOfGroup(name, start);
+      const end = this.#firstPlace(({ group }) => group > name, start);
       groups.push({ name, start, count: end - start });
       start = end;
     }
@@ -116,10 +116,6 @@ export class OrderedList<T> {
   /** The place of the slot, or the place where it would be put. */
   #search(slot: Slot<T>): number {
     return this.#firstPlace((other) => this.#compare(other, slot) >= 0);
-  }
-
-  #endOfGroup(name: string, from: number): number {
-    return this.#firstPlace(({ group }) => group > name, from);
   }
 
   #firstPlace(isBehind: (slot: Slot<T>) => boolean, from = 0): number {

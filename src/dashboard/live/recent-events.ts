@@ -31,11 +31,7 @@ const STATES: Readonly<Record<Instance['state'], ClusterEvent['what'] | null>> =
   STOPPED: 'stopped',
 };
 
-interface RecentEventsOptions {
-  readonly instances: Pick<TopicStore<Instance>, 'listen' | 'entries'>;
-  readonly nodes: Pick<TopicStore<Node>, 'listen' | 'entries'>;
-  readonly now: () => number;
-}
+type Store<T> = Pick<TopicStore<T>, 'listen' | 'entries'>;
 
 export class RecentEvents {
   readonly #list = signal<readonly ClusterEvent[]>([]);
@@ -45,7 +41,7 @@ export class RecentEvents {
   #last = 0;
 
   /** Follows both stores for as long as they live. */
-  constructor({ instances, nodes, now }: RecentEventsOptions) {
+  constructor(instances: Store<Instance>, nodes: Store<Node>, now: () => number) {
     this.#now = now;
     instances.listen((batch) => this.#take(batch, instances.entries, eventOf, beginningOf));
     nodes.listen((batch) => this.#take(batch, nodes.entries, conditionChangeOf, conditionOf));

@@ -22,19 +22,12 @@ export interface Batch<T> {
   readonly isNew: boolean;
 }
 
-interface TopicStoreOptions<T> {
-  readonly topic: string;
-  readonly keyOf: (entry: T) => string;
-  /** Calls back before the next frame, or soon when the tab is hidden. */
-  readonly schedule: (callback: () => void) => void;
-}
-
 /** How many entries a frame takes: about 2 ms of work. */
 const MOST_A_FRAME = 2_000;
 
 export class TopicStore<T> implements Subscriber {
   readonly topic: string;
-  readonly #schedule: TopicStoreOptions<T>['schedule'];
+  readonly #schedule: (callback: () => void) => void;
   readonly #reader: TopicReader;
   readonly #entries: WatchedEntries<T>;
   /** Messages that wait for the next frames. */
@@ -48,7 +41,8 @@ export class TopicStore<T> implements Subscriber {
   readonly isLoaded: ReadonlySignal<boolean> = this.#isLoaded;
   #isScheduled = false;
 
-  constructor({ topic, keyOf, schedule }: TopicStoreOptions<T>) {
+  /** `schedule`: calls back before the next frame, or soon when the tab is hidden. */
+  constructor(topic: string, keyOf: (entry: T) => string, schedule: (callback: () => void) => void) {
     this.topic = topic;
     this.#schedule = schedule;
     this.#reader = new TopicReader(topic);

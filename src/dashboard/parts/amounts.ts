@@ -1,4 +1,8 @@
-/** Numbers as people read them. */
+/** Values as people read them. */
+import type { InstanceInfo } from '../../model/instance.js';
+
+/** Stands for a value that is not there. */
+export const NOTHING = '–';
 
 const WHOLE = new Intl.NumberFormat('en');
 const ONE_DIGIT = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
@@ -14,6 +18,11 @@ export function megabytes(value: number): string {
   if (value < MB_IN_GB) return `${WHOLE.format(Math.round(value))} MB`;
   if (value < MB_IN_GB * MB_IN_GB) return `${ONE_DIGIT.format(value / MB_IN_GB)} GB`;
   return `${ONE_DIGIT.format(value / MB_IN_GB / MB_IN_GB)} TB`;
+}
+
+/** A share of memory, such as `1.2 GB of 4 GB`. */
+export function megabytesOf(used: number, all: number): string {
+  return `${megabytes(used)} of ${megabytes(all)}`;
 }
 
 export function bytes(value: number): string {
@@ -33,4 +42,9 @@ export function coresOf(used: number, all: number): string {
 /** A number with its noun, such as `1 instance` or `3 instances`. */
 export function plural(value: number, one: string, many = `${one}s`): string {
   return `${count(value)} ${value === 1 ? one : many}`;
+}
+
+/** The address of an instance; '': it has none. */
+export function addressOf({ hostAddress = '', allocatedPort }: InstanceInfo): string {
+  return hostAddress === '' || allocatedPort === undefined ? hostAddress : `${hostAddress}:${allocatedPort}`;
 }

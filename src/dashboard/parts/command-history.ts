@@ -18,7 +18,7 @@ export class CommandHistory {
   readonly #owner: string;
   readonly #storedAs: string;
   #commands: readonly string[];
-  /** The place of the operator in the history; the length: the line that he types. */
+  /** The operator's place in the history. Behind the last command stands the line that is being typed. */
   #place: number;
   #draft = '';
 
@@ -58,14 +58,14 @@ export class CommandHistory {
     this.#place = this.#commands.length;
   }
 
-  /** The command before; `typed` is kept for the way back. Undefined: there is none. */
+  /** The command before the shown one; undefined: there is none. `typed` is kept for the way back. */
   older(typed: string): string | undefined {
     if (this.#place === 0) return undefined;
     if (!this.isRecalling) this.#draft = typed;
     return this.#commands[--this.#place];
   }
 
-  /** The command after, and at last the line that was being typed. Undefined: there is none. */
+  /** The command after the shown one, and at last the line that was being typed; undefined: nothing follows. */
   newer(): string | undefined {
     if (!this.isRecalling) return undefined;
     this.#place++;

@@ -1,8 +1,34 @@
-/** A button that copies a text, such as a command to paste. */
+/** A button that copies a text, and the last step of a dialog that made a secret. */
 import { useSignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
 import { useServices } from '../services/services.js';
 import { Button } from './button.js';
 import { text } from './text.js';
+
+interface ShownOnceProps {
+  readonly explain: string;
+  readonly label?: string;
+  readonly value: string;
+  /** More content below the value. */
+  readonly children?: ComponentChildren;
+  readonly onClose: () => void;
+}
+
+/** Shows a secret that the person copies now, because it is not shown again. */
+export function ShownOnce({ explain, label, value, children, onClose }: ShownOnceProps) {
+  return (
+    <>
+      <p>{explain}</p>
+      {label !== undefined && <h3>{label}</h3>}
+      <pre class="output shown-once">{value}</pre>
+      {children}
+      <div class="foot">
+        <Button onPress={onClose}>{text.close}</Button>
+        <CopyButton value={value} />
+      </div>
+    </>
+  );
+}
 
 const SHOWN_MS = 2_000;
 

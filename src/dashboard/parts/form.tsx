@@ -1,9 +1,10 @@
 /** A form with labelled fields and a foot. A field shows its error below itself. */
 import { type Signal, useSignal } from '@preact/signals';
-import type { ComponentChildren, TargetedInputEvent } from 'preact';
-import { useEffect, useId, useRef } from 'preact/hooks';
+import { type ComponentChildren, createContext, type TargetedInputEvent } from 'preact';
+import { useContext, useEffect, useId, useRef } from 'preact/hooks';
+import { useServices } from '../services/services.js';
 import { Button, Submit } from './button.js';
-import { Failure } from './failure.js';
+import { Failure } from './notes.js';
 import { text } from './text.js';
 
 export interface FormProps {
@@ -12,21 +13,23 @@ export interface FormProps {
   readonly action: string;
   readonly isDanger?: boolean;
   readonly isDisabled?: boolean;
+  /** True while a field has a fault: the form is not sent, and from the first try on its fields show their faults. */
+  readonly isFaulty?: boolean;
   /** Sends the form. When it rejects, the form stays and shows why. */
   readonly onSubmit: () => Promise<void>;
   /** Makes a button that cancels. */
   readonly onClose?: () => void;
 }
 
-export function Form({
-  children,
-  action,
-  isDanger = false,
-  isDisabled = false,
-  onSubmit,
-  onClose,
-}: FormProps) {
-  const { isBusy, problem, submit } = useSubmit(onSubmit);
+/** True in a form that the person has tried to send. */
+const WasTried = createContext(false);
+
+export function Form({ children, action, isDanger, isDisabled, isFaulty, onSubmit, onClose }: FormProps) {
+  const wasTried = useSignal(false);
+  const { isBusy, problem, submit } = useSubmit(async () => {
+    wasTried.value = true;
+    if (isFaulty !== true) await onSubmit();
+  });
   return (
     <PlainForm
       problem={problem}
@@ -34,13 +37,17 @@ export function Form({
       foot={
         <>
           {onClose !== undefined && <Button onPress={onClose}>{text.cancel}</Button>}
-          <Submit kind={isDanger ? 'danger' : 'main'} isBusy={isBusy} isDisabled={isDisabled}>
+          <Submit
+            kind={isDanger === true ? 'danger' : 'main'}
+            isBusy={isBusy}
+            isDisabled={isDisabled === true}
+          >
             {action}
           </Submit>
         </>
       }
     >
-      {children}
+      <WasTried.Provider value={wasTried.value}>{children}</WasTried.Provider>
     </PlainForm>
   );
 }
@@ -124,7 +131,8 @@ interface TextInputProps {
   /** The text; the input writes it with each letter. */
   readonly value: Signal<string>;
   readonly hint?: string;
-  readonly error?: string | null;
+  /** Why the text is refused, shown once the form was tried; null: it is good. */
+  readonly fault?: string | null;
   /** True when the input shows dots instead of the text. */
   readonly isSecret?: boolean;
   /** The keyboard that a phone shows. */
@@ -133,8 +141,9 @@ interface TextInputProps {
   readonly hasFocus?: boolean;
 }
 
-export function TextInput({ label, hint, error = null, value, ...input }: TextInputProps) {
+export function TextInput({ label, hint, fault = null, value, ...input }: TextInputProps) {
   const { isSecret = false, inputMode = 'text', isMono = false, hasFocus = false } = input;
+  const error = useContext(WasTried) ? fault : null;
   const element = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (hasFocus) element.current?.focus();
@@ -215,4 +224,41 @@ function Options({ options }: Pick<SelectProps, 'options'>) {
       {label}
     </option>
   ));
+}
+
+/** A search field that filters a screen with each letter. */
+interface SearchInputProps {
+  readonly label: string;
+  readonly hint: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  /** A CSS class that places it on the screen. */
+  readonly class?: string;
+}
+
+export function SearchInput({ label, hint, value, onInput, class: place = '' }: SearchInputProps) {
+  return (
+    <input
+      class={`input ${place}`}
+      type="search"
+      aria-label={label}
+      placeholder={hint}
+      value={value}
+      onInput={(event) => onInput(event.currentTarget.value)}
+    />
+  );
+}
+
+/** The search field of a screen. Its text stands in the address, as `find`. */
+export function FindInput(field: Pick<SearchInputProps, 'label' | 'hint' | 'class'>) {
+  const { router } = useServices();
+  const { find = '' } = router.place.value.query;
+  return (
+    <SearchInput
+      class="find"
+      {...field}
+      value={find}
+      onInput={(word) => router.set({ find: word || undefined })}
+    />
+  );
 }

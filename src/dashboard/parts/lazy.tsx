@@ -4,7 +4,7 @@ import type { ComponentType } from 'preact';
 import { useEffect, useErrorBoundary } from 'preact/hooks';
 import { sentenceFor } from '../services/toasts.js';
 import { Button } from './button.js';
-import { Empty } from './empty.js';
+import { Empty } from './notes.js';
 import { text } from './text.js';
 
 interface LazyProps<Props extends object> {

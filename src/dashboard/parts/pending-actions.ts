@@ -60,6 +60,17 @@ export class PendingMarks<T, Action> {
     return asked === undefined || isConfirmed(asked.before, thing) ? undefined : asked.action;
   }
 
+  /** Marks a thing while its state does not show the action, unless the call fails. */
+  protected async mark(action: Action, thing: T, call: Promise<unknown>): Promise<void> {
+    this.ask(action, [thing]);
+    try {
+      await call;
+    } catch (error) {
+      this.forget(this.#rules.keyOf(thing));
+      throw error;
+    }
+  }
+
   #keep(isKept: (asked: Asked<T, Action>) => boolean): void {
     this.#asked.value = new Map([...this.#asked.value].filter(([, asked]) => isKept(asked)));
   }
@@ -77,5 +88,10 @@ export class PendingActions extends PendingMarks<InstanceInfo, InstanceAction> {
         action === 'start' ? state !== 'ONLINE' : action !== 'stop' || state !== 'STOPPED',
       isConfirmed: (before, now) => CONFIRMING.some((field) => before[field] !== now[field]),
     });
+  }
+
+  /** Sends an action and marks the instance. Resolves when the API has accepted it. Throws ApiFailure. */
+  perform(api: Api, action: InstanceAction, instance: InstanceInfo): Promise<void> {
+    return this.mark(action, instance, performAction(api, action, instance.id));
   }
 }

@@ -26,7 +26,7 @@ interface BadgeProps {
 
 export function Badge({ tone, label, isPending = false }: BadgeProps) {
   return (
-    <span class={`badge badge-${tone}${isPending ? ' badge-pending' : ''}`}>
+    <span class={`badge tone-${tone}${isPending ? ' badge-pending' : ''}`}>
       <svg class="badge-shape" viewBox="0 0 10 10" aria-hidden="true">
         <Shape tone={tone} />
       </svg>
@@ -49,7 +49,7 @@ export function StateBadge({ state }: { readonly state: keyof typeof text.states
 export function InstanceBadge(props: { readonly instance: InstanceInfo; readonly pending: PendingActions }) {
   const action = props.pending.of(props.instance);
   if (action === undefined) return <StateBadge state={props.instance.state} />;
-  return <Badge tone="busy" label={text.pending[action]} isPending />;
+  return <Badge tone="busy" label={text.pending(action)} isPending />;
 }
 
 function Shape({ tone }: { readonly tone: Tone }) {

@@ -1,10 +1,13 @@
 /** The texts of the parts themselves. */
+import type { InstanceAction } from './pending-actions.js';
+
 export const text = {
   cancel: 'Cancel',
   close: 'Close',
   tryAgain: 'Try again',
   unsavedKept: (name: string) => `Your unsaved text of ${name} is kept in this tab until you come back.`,
   unsavedRestored: 'This is your text from before. It is not saved.',
+  unsaved: 'Not saved',
   notKept: 'Not saved, and too long for the browser to keep: leaving this page loses it.',
   discard: 'Discard my text',
   changedMeanwhile: 'This was changed by somebody else meanwhile.',
@@ -36,12 +39,9 @@ export const text = {
   never: 'never',
   justNow: 'just now',
   action: { start: 'Start', stop: 'Stop', restart: 'Restart', delete: 'Delete' },
-  pending: {
-    start: 'Start requested',
-    stop: 'Stop requested',
-    restart: 'Restart requested',
-    delete: 'Delete requested',
-  },
+  ask: (action: InstanceAction, what: string): string => `${text.action[action]} ${what}?`,
+  pending: (action: InstanceAction): string => `${text.action[action]} requested`,
+  done: (action: InstanceAction, who: string) => `${who} will ${action === 'delete' ? 'be removed' : action}`,
   states: {
     CREATING: 'Starting',
     ONLINE: 'Online',

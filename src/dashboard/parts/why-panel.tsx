@@ -1,14 +1,10 @@
 /** Why a thing is in its state, in the words of the server. It asks again every few seconds, and after each change. */
 import type { ComponentChildren } from 'preact';
 import type { InstanceExplanation } from '../../explain/explanation.js';
-import { useServices } from '../services/services.js';
-import { useAsked } from '../services/use-live.js';
-import { Failure } from './failure.js';
+import { useAsked, useRound } from '../services/services.js';
+import { Failure } from './notes.js';
 import { Panel } from './page.js';
 import { text } from './text.js';
-
-/** How often the explanation is asked for: times to a next try pass without a change of the thing. */
-const AGAIN_MS = 5_000;
 
 interface WhyPanelProps<T> {
   readonly path: string;
@@ -21,11 +17,8 @@ interface WhyPanelProps<T> {
 type Told = Pick<InstanceExplanation, 'verdict' | 'notes' | 'next' | 'advice'>;
 
 export function WhyPanel<T extends Told>({ path, keys, children }: WhyPanelProps<T>) {
-  const { clock } = useServices();
-  const asked = useAsked(
-    (api, signal) => api.get<T>(path, { signal }),
-    [path, Math.floor(clock.value / AGAIN_MS), ...keys],
-  );
+  // Times to a next try pass without a change of the thing.
+  const asked = useAsked((api, signal) => api.get<T>(path, { signal }), [path, useRound(), ...keys]);
   const { value: why, error } = asked.value;
   return (
     <Panel title={text.why.title}>

@@ -3,28 +3,14 @@ import { type ReadonlySignal, type Signal, signal } from '@preact/signals';
 import { hrefOf, type Place, type QueryChanges, readPlace } from './place.js';
 
 export class Router {
-  readonly #place: Signal<Place>;
   readonly #window: Window;
-  readonly #follow = (): void => {
-    this.#place.value = readPlace(this.#window.location.hash);
-  };
+  readonly #place: Signal<Place>;
+  readonly place: ReadonlySignal<Place>;
 
   constructor(window: Window) {
     this.#window = window;
-    this.#place = signal(readPlace(window.location.hash));
-  }
-
-  get place(): ReadonlySignal<Place> {
-    return this.#place;
-  }
-
-  start(): void {
-    this.#window.addEventListener('hashchange', this.#follow);
-    this.#follow();
-  }
-
-  stop(): void {
-    this.#window.removeEventListener('hashchange', this.#follow);
+    this.place = this.#place = signal(readPlace(window.location.hash));
+    window.addEventListener('hashchange', () => this.#follow());
   }
 
   /** Goes to a place; Back returns. */
@@ -37,5 +23,9 @@ export class Router {
     const { path, query } = this.#place.value;
     this.#window.history.replaceState(null, '', hrefOf(path, { ...query, ...changes }));
     this.#follow();
+  }
+
+  #follow(): void {
+    this.#place.value = readPlace(this.#window.location.hash);
   }
 }

@@ -1,6 +1,5 @@
 /** Short notes at the edge of the page: an action was done, or why it failed. */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import { ApiFailure } from '../api/api-client.js';
 
 interface Toast {
   readonly id: number;
@@ -51,6 +50,5 @@ export class Toasts {
 
 /** The sentence that an operator reads for an error. */
 export function sentenceFor(error: unknown): string {
-  if (error instanceof ApiFailure) return error.message;
   return error instanceof Error ? error.message : String(error);
 }

@@ -5,7 +5,6 @@
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
 import type { Caller, CreatedSession } from '../../operations/sessions.js';
 import { Api, ApiFailure } from '../api/api-client.js';
-import { TabChannel } from './tab-channel.js';
 
 type SessionState =
   | { readonly phase: 'starting' }
@@ -35,10 +34,10 @@ export class Session {
     this.#storage = storage;
     this.#token = storage.getItem(STORED_AS);
     this.api = new Api({ base, token: () => this.#token, onRefused: (reason) => this.#end(reason) });
-    this.#tabs = new TabChannel({
-      token: () => this.#token,
-      onEnded: (reason) => this.#end(reason),
-    });
+    this.#tabs = new TabChannel(
+      () => this.#token,
+      (reason) => this.#end(reason),
+    );
   }
 
   readonly caller: ReadonlySignal<Caller | null> = computed(() =>
@@ -118,14 +117,10 @@ export class Session {
     try {
       this.#hold(token, await this.api.get<Caller>('/whoami', { token }));
     } catch (error) {
-      this.#fail(error);
+      if (!(error instanceof ApiFailure)) throw error;
+      if (error.status === 0) this.#state.value = { phase: 'unreachable', problem: error.message };
+      else this.#end(error.message);
     }
-  }
-
-  #fail(error: unknown): void {
-    if (!(error instanceof ApiFailure)) throw error;
-    if (error.status === 0) this.#state.value = { phase: 'unreachable', problem: error.message };
-    else this.#end(error.message);
   }
 
   #hold(token: string, caller: Caller): void {
@@ -138,5 +133,55 @@ export class Session {
     this.#token = null;
     this.#storage.removeItem(STORED_AS);
     this.#state.value = { phase: 'out', reason };
+  }
+}
+
+type Note =
+  | { readonly kind: 'ask' }
+  | { readonly kind: 'token'; readonly token: string }
+  | { readonly kind: 'ended'; readonly reason: string };
+
+/** How long a new tab waits for the others. They answer within milliseconds unless they are busy. */
+const ANSWER_MS = 300;
+
+/**
+ * Hands the session's token to other tabs of the same origin, and tells them when the session has ended. Only pages of
+ * Drover's own origin can listen.
+ */
+class TabChannel {
+  readonly #channel = new BroadcastChannel('drover-session');
+  #onToken: ((token: string) => void) | null = null;
+
+  /**
+   * `tokenOf`: the token of this tab, for another tab that asks; null: none. `onEnded` is called when another tab has
+   * signed out.
+   */
+  constructor(tokenOf: () => string | null, onEnded: (reason: string) => void) {
+    this.#channel.onmessage = ({ data }: MessageEvent<Note>) => {
+      if (data.kind === 'ended') onEnded(data.reason);
+      if (data.kind === 'token') this.#onToken?.(data.token);
+      const token = data.kind === 'ask' ? tokenOf() : null;
+      if (token !== null) this.#post({ kind: 'token', token });
+    };
+  }
+
+  /** Asks the other tabs for their token; null: none answered in time. */
+  async ask(): Promise<string | null> {
+    this.#post({ kind: 'ask' });
+    return await new Promise((resolve) => {
+      const timer = setTimeout(() => resolve(null), ANSWER_MS);
+      this.#onToken = (token) => {
+        clearTimeout(timer);
+        resolve(token);
+      };
+    });
+  }
+
+  tellEnded(reason: string): void {
+    this.#post({ kind: 'ended', reason });
+  }
+
+  #post(note: Note): void {
+    this.#channel.postMessage(note);
   }
 }

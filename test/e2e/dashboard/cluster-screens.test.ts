@@ -26,7 +26,7 @@ describe.skipIf(CHROMIUM === undefined)('the dashboard in Chromium (skipped wher
     shared.daemon.configure('lobby', { command: 'sleep 1000', minimumServiceCount: 4 });
     await shared.daemon.untilOnline('lobby', 4);
 
-    await page.locator('.node-row').filter({ hasText: 'far' }).locator('.cell-good').nth(1).waitFor();
+    await page.locator('.node-row').filter({ hasText: 'far' }).locator('.cell.tone-good').nth(1).waitFor();
     await page.locator('.cell').first().focus();
     await page.getByText('lobby: 4 instances on 2 nodes').waitFor();
     await dashboard.shoot('nodes-two');

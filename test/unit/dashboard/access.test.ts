@@ -20,7 +20,7 @@ it('shows the newest first, and finds all words in any field', () => {
     entry('command', 'ok'),
   ];
   const shown = (find: string, result: '' | 'failed' | 'done'): readonly string[] =>
-    filteredEntries(trail, { find, result }).map(({ entry: { action, result: end } }) => `${action} ${end}`);
+    filteredEntries(trail, find, result).map(({ entry: { action, result: end } }) => `${action} ${end}`);
   expect(shown('', '')[0]).toBe('command ok');
   expect(shown('', 'failed')).toEqual(['GET /keys 401', 'command failed']);
   expect(shown('', 'done')).toEqual(['command ok', 'PUT /configurations/:name 200']);

@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { Drafts } from '../../../src/dashboard/parts/editor/drafts.js';
-import { EditedText } from '../../../src/dashboard/parts/editor/edited-text.js';
+import { Drafts, EditedText } from '../../../src/dashboard/parts/editor/edited-text.js';
 
 class FakeStorage {
   readonly entries = new Map<string, string>();

@@ -3,11 +3,11 @@ import { expect, it } from 'vitest';
 import { Api } from '../../../src/dashboard/api/api-client.js';
 import { OrderedList } from '../../../src/dashboard/live/ordered-list.js';
 import { AskedOfNodes } from '../../../src/dashboard/screens/nodes/asked.js';
-import { PlacedCells } from '../../../src/dashboard/screens/nodes/cells.js';
 import {
   type NodeEntry,
   nodeOrder,
   PLACED,
+  PlacedCells,
   readView,
   standingOf,
 } from '../../../src/dashboard/screens/nodes/node.js';
@@ -76,12 +76,12 @@ it('knows what stands on a node, and a configuration everywhere', () => {
 it('marks what was asked until the state shows it, and no longer when it was refused', async () => {
   const asked = new AskedOfNodes();
   const node = aNode();
-  await asked.ask(apiThat(200), 'cordon', node);
+  await asked.send(apiThat(200), 'cordon', node);
   expect(asked.of(node)).toBe('cordon');
   expect(asked.of(aNode({ resources: { usedCpu: 0, usedRamMB: 0 } }))).toBe('cordon');
   expect(asked.of(aNode({ cordoned: true }))).toBeUndefined();
   const other = aNode({ nodeId: 'other' });
-  await expect(asked.ask(apiThat(409), 'drain', other, 60)).rejects.toThrow('refused');
+  await expect(asked.send(apiThat(409), 'drain', other, 60)).rejects.toThrow('refused');
   expect(asked.of(other)).toBeUndefined();
 });
 

@@ -2,7 +2,7 @@
 import { signal } from '@preact/signals';
 import { expect, it, vi } from 'vitest';
 import type { ConnectionState } from '../../../src/dashboard/live/live-connection.js';
-import { buildOf, PageBuild } from '../../../src/dashboard/services/page-build.js';
+import { buildOf, watchBuild } from '../../../src/dashboard/services/page-build.js';
 
 const pageOf = (name: string): string =>
   `<html><head><link href="./assets/x.css"><script type="module" crossorigin src="./assets/${name}.js"></script></head>`;
@@ -10,16 +10,16 @@ const pageOf = (name: string): string =>
 function makeBuild(served: () => Promise<string>, own = buildOf(pageOf('index-a'))) {
   const connection = signal<ConnectionState>({ phase: 'connecting', since: null });
   const read = vi.fn(served);
-  const build = new PageBuild({ own, read, connection });
+  const isOld = watchBuild(own, read, connection);
   const connectAgain = async (): Promise<boolean> => {
     connection.value = { phase: 'lost', since: 1 };
     connection.value = { phase: 'live' };
     await Promise.resolve();
     await vi.waitFor(() => expect(read).toHaveBeenCalled());
     await new Promise(setImmediate);
-    return build.isOld.value;
+    return isOld.value;
   };
-  return { build, read, connectAgain };
+  return { read, connectAgain };
 }
 
 it('is named after the script of the page, whatever stands before it', () => {

@@ -39,7 +39,7 @@ describe('the last events', () => {
     now = 5_000;
     instances = new FakeStore();
     nodes = new FakeStore();
-    events = new RecentEvents({ instances, nodes, now: () => now++ });
+    events = new RecentEvents(instances, nodes, () => now++);
   });
   const told = (): string[] =>
     events.list.value.map(({ at, what, instance, node }) => `${at} ${what} ${instance?.id ?? node}`);

@@ -11,11 +11,11 @@ interface Pet {
 function makeStore() {
   const frames: (() => void)[] = [];
   const batches: Batch<Pet>[] = [];
-  const store = new TopicStore<Pet>({
-    topic: 'pets',
-    keyOf: ({ name }) => name,
-    schedule: (callback) => frames.push(callback),
-  });
+  const store = new TopicStore<Pet>(
+    'pets',
+    ({ name }) => name,
+    (callback) => frames.push(callback),
+  );
   store.listen((batch) => batches.push(batch));
   const playFrames = (): void => {
     for (let frame = frames.shift(); frame !== undefined; frame = frames.shift()) frame();

@@ -6,12 +6,12 @@
 import type { EditorView } from '@codemirror/view';
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { Failure } from '../failure.js';
+import { Failure } from '../notes.js';
 import { text as parts } from '../text.js';
 import type { EditorOptions } from './editor-setup.js';
 import './editor.css';
 
-interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
+export interface CodeEditorProps extends Omit<EditorOptions, 'parent' | 'original'> {
   /** The line that gets the cursor and the focus. A new object moves the cursor again, even to the same line. */
   readonly goTo?: { readonly line: number | null; readonly column: number | null } | null;
 }
@@ -30,35 +30,21 @@ export function CodeEditor({ goTo = null, ...options }: CodeEditorProps) {
   return <EditorPlace element={element} state={state} />;
 }
 
-interface DifferenceProps {
-  readonly label: string;
+type DifferenceProps = Pick<EditorOptions, 'label' | 'language'> & {
   readonly before: string;
   readonly after: string;
-  readonly language: EditorOptions['language'];
-}
+};
 
 /** Shows a text with its new parts marked, and its former parts where they stood. */
-export function Difference({ label, before, after, language }: DifferenceProps) {
-  const { element, state } = useEditor({
-    label,
-    language,
-    text: after,
-    original: before,
-    isReadOnly: true,
-  });
-  return <EditorPlace element={element} state={state} />;
+export function Difference({ before, after, ...options }: DifferenceProps) {
+  return <EditorPlace {...useEditor({ ...options, text: after, original: before, isReadOnly: true })} />;
 }
 
-type EditorPhase = 'loading' | 'shown' | 'failed';
-
-function EditorPlace(props: {
-  readonly element: { current: HTMLDivElement | null };
-  readonly state: EditorPhase;
-}) {
+function EditorPlace({ element, state }: Omit<ReturnType<typeof useEditor>, 'view'>) {
   return (
-    <div class="editor" ref={props.element}>
-      {props.state === 'loading' && <p class="quiet editor-note">{parts.loading}</p>}
-      {props.state === 'failed' && <Failure error={parts.editorFailed} onRetry={() => location.reload()} />}
+    <div class="editor" ref={element}>
+      {state === 'loading' && <p class="quiet editor-note">{parts.loading}</p>}
+      {state === 'failed' && <Failure error={parts.editorFailed} onRetry={() => location.reload()} />}
     </div>
   );
 }
@@ -69,7 +55,7 @@ function useEditor(options: Omit<EditorOptions, 'parent'>) {
   const view = useRef<EditorView | null>(null);
   const latest = useRef(options);
   latest.current = options;
-  const state = useSignal<EditorPhase>('loading');
+  const state = useSignal<'loading' | 'shown' | 'failed'>('loading');
   useEffect(() => {
     let isGone = false;
     import('./editor-setup.js').then(

@@ -3,7 +3,6 @@
  * made meanwhile.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Drafts } from './drafts.js';
 
 /** A text as the server has it. */
 export interface Stored {
@@ -15,6 +14,8 @@ export interface Stored {
 export class EditedText {
   readonly #drafts: Drafts;
   readonly #name: string;
+  /** The revisions that this page has read or written. */
+  readonly #known = new Set<string | null>();
   readonly #base;
   readonly #text;
   readonly #generation = signal(0);
@@ -36,6 +37,7 @@ export class EditedText {
       draft !== null && this.wasRestored ? { text: draft.base, revision: draft.revision } : stored,
     );
     this.#text = signal(draft?.text ?? stored.text);
+    this.#known.add(this.#base.value.revision);
   }
 
   get text(): ReadonlySignal<string> {
@@ -47,6 +49,11 @@ export class EditedText {
   }
 
   readonly isDirty: ReadonlySignal<boolean> = computed(() => this.#text.value !== this.#base.value.text);
+
+  /** True for a revision that this page has read or written: any other is somebody else's. */
+  knows(revision: string): boolean {
+    return this.#known.has(revision);
+  }
 
   type(text: string): void {
     this.#text.value = text;
@@ -72,8 +79,63 @@ export class EditedText {
 
   #keep(): void {
     const { text: base, revision } = this.#base.value;
+    this.#known.add(revision);
     const text = this.#text.value;
     if (text === base) this.#drafts.drop(this.#name);
     this.#isKept.value = text === base || this.#drafts.keep(this.#name, { text, base, revision });
+  }
+}
+
+interface Draft extends Stored {
+  /** The stored text that the editing began with. */
+  readonly base: string;
+}
+
+/** The part of a browser's storage that is used here. */
+interface DraftStorage {
+  getItem(name: string): string | null;
+  setItem(name: string, value: string): void;
+  removeItem(name: string): void;
+}
+
+const PREFIX = 'drover-draft:';
+
+/**
+ * Keeps texts that were typed and not saved, in this tab: they outlive a change of screen, a reload and the end of the
+ * session. Only the key that typed a draft gets it back.
+ */
+export class Drafts {
+  readonly #storage: DraftStorage;
+  readonly #owner: string;
+
+  /** `owner`: the label of the key. */
+  constructor(storage: DraftStorage, owner: string) {
+    this.#storage = storage;
+    this.#owner = owner;
+  }
+
+  /** `name`: such as `configurations/lobby`. */
+  get(name: string): Draft | null {
+    const stored = this.#storage.getItem(PREFIX + name);
+    if (stored === null) return null;
+    const { owner, ...draft }: Draft & { owner: string } = JSON.parse(stored);
+    if (owner === this.#owner) return draft;
+    this.drop(name);
+    return null;
+  }
+
+  /** Keeps a draft. Returns false when the browser has no room for it: leaving the page would lose it. */
+  keep(name: string, draft: Draft): boolean {
+    try {
+      this.#storage.setItem(PREFIX + name, JSON.stringify({ ...draft, owner: this.#owner }));
+      return true;
+    } catch {
+      this.drop(name);
+      return false;
+    }
+  }
+
+  drop(name: string): void {
+    this.#storage.removeItem(PREFIX + name);
   }
 }

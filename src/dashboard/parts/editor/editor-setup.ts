@@ -27,9 +27,8 @@ import {
 import { classHighlighter } from '@lezer/highlight';
 import { completeJson } from './json-completion.js';
 import type { SchemaSource } from './json-schema.js';
-import { ownTyping } from './own-typing.js';
 
-export type Language = 'json' | 'text';
+type Language = 'json' | 'text';
 
 /** A fault of the text. Line and column count from 1; null: the fault has no place. */
 export interface Fault {
@@ -153,4 +152,33 @@ function diagnose(check: NonNullable<EditorOptions['check']>): (view: EditorView
 /** The nonce of the page, which CodeMirror's own style element needs: see docs/dashboard.md. */
 function pageNonce(): string {
   return document.querySelector<HTMLMetaElement>('meta[property=csp-nonce]')?.nonce ?? '';
+}
+
+/**
+ * Turns typing into a change of the editor before the browser changes the page. Over a selection the browser would
+ * write style attributes, which the Content-Security-Policy refuses and reports.
+ */
+function ownTyping(): Extension {
+  return EditorView.domEventHandlers({
+    beforeinput: (event, view) => {
+      // Text that is being composed (accents, other scripts, some keyboards of phones) is left to the browser.
+      if (event.isComposing || view.composing || view.state.readOnly) return false;
+      const isTyped = event.inputType === 'insertText' && event.data !== null;
+      const isDeleted =
+        event.inputType.startsWith('delete') && view.state.selection.ranges.some(({ empty }) => !empty);
+      if (!isTyped && !isDeleted) return false;
+      event.preventDefault();
+      if (isDeleted) view.dispatch(view.state.replaceSelection(''), { userEvent: 'delete.selection' });
+      else type(view, event.data ?? '');
+      return true;
+    },
+  });
+}
+
+/** Types a text as CodeMirror does: extensions such as closing brackets come first. */
+function type(view: EditorView, text: string): void {
+  const { from, to } = view.state.selection.main;
+  const insert = () => view.state.update(view.state.replaceSelection(text), { userEvent: 'input.type' });
+  const takers = view.state.facet(EditorView.inputHandler);
+  if (!takers.some((take) => take(view, from, to, text, insert))) view.dispatch(insert());
 }

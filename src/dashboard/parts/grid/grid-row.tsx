@@ -1,12 +1,11 @@
 /** One row of a grid: an entry with its cells, or the head of a group. On a phone an entry has two lines and an end. */
 import type { ComponentChildren } from 'preact';
 import { text } from '../text.js';
-import type { Column, GridProps } from './grid.js';
-import type { GridRow as Row } from './grid-rows.js';
+import type { Column, GridProps, ShownRow } from './grid.js';
 
 interface GridRowProps<T> {
   readonly id: string;
-  readonly row: Row;
+  readonly row: ShownRow;
   readonly index: number;
   readonly startPx: number;
   readonly isActive: boolean;
@@ -88,7 +87,11 @@ interface CellsProps<T> {
 
 function DeskCells<T>({ grid, entry }: CellsProps<T>) {
   return grid.columns.map((column, place) => (
-    <div key={column.id} class={column.isNumber === true ? 'grid-cell number' : 'grid-cell'} role="gridcell">
+    <div
+      key={column.label}
+      class={column.isNumber === true ? 'grid-cell number' : 'grid-cell'}
+      role="gridcell"
+    >
       {place === 0 ? linked(grid, entry, column) : column.cell(entry)}
     </div>
   ));
@@ -104,7 +107,7 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
         <div class="grid-line">{parts('first').map((column) => linked(grid, entry, column))}</div>
         <div class="grid-line quiet">
           {parts('second').map((column) => (
-            <span key={column.id}>
+            <span key={column.label}>
               {column.isNumber === true && `${column.label} `}
               {column.cell(entry)}
             </span>
@@ -121,8 +124,45 @@ function PhoneCells<T>({ grid, entry }: CellsProps<T>) {
 function linked<T>({ hrefOf }: GridProps<T>, entry: T, column: Column<T>): ComponentChildren {
   if (hrefOf === undefined) return column.cell(entry);
   return (
-    <a key={column.id} href={hrefOf(entry)} tabIndex={-1}>
+    <a key={column.label} href={hrefOf(entry)} tabIndex={-1}>
       {column.cell(entry)}
     </a>
+  );
+}
+
+export function GridHead<T>(props: GridProps<T> & { readonly isPhone: boolean }) {
+  const { columns, selection, isPhone } = props;
+  return (
+    <div class="grid-head" role="row" aria-rowindex={1}>
+      {selection !== undefined && (
+        <div class="grid-cell grid-check" role="columnheader">
+          <label>
+            <input type="checkbox" checked={selection.isAll} onChange={selection.onToggleAll} />
+            <span class={isPhone ? '' : 'hidden-text'}>{text.selectAll}</span>
+          </label>
+        </div>
+      )}
+      {!isPhone && columns.map((column) => <HeadCell key={column.label} column={column} grid={props} />)}
+    </div>
+  );
+}
+
+function HeadCell<T>({ column, grid }: { readonly column: Column<T>; readonly grid: GridProps<T> }) {
+  const { sort, onSort } = grid;
+  const { label, sortAs } = column;
+  const isSorted = sortAs !== undefined && sort?.column === sortAs;
+  const direction = sort?.isDescending === true ? 'descending' : 'ascending';
+  const style = column.isNumber === true ? 'grid-cell number' : 'grid-cell';
+  return (
+    <div class={style} role="columnheader" aria-sort={isSorted ? direction : undefined}>
+      {sortAs !== undefined && onSort !== undefined ? (
+        <button type="button" class="grid-sort" title={text.sortBy(label)} onClick={() => onSort(sortAs)}>
+          {label}
+          <span aria-hidden="true">{isSorted ? (direction === 'ascending' ? ' ↑' : ' ↓') : ''}</span>
+        </button>
+      ) : (
+        label
+      )}
+    </div>
   );
 }

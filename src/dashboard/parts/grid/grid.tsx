@@ -7,20 +7,19 @@ import type { ComponentChildren } from 'preact';
 import { useId, useRef } from 'preact/hooks';
 import type { Group } from '../../live/ordered-list.js';
 import { usePhone } from '../use-phone.js';
-import { GridHead } from './grid-head.js';
-import { GridRow } from './grid-row.js';
-import { GridRows } from './grid-rows.js';
+import { GridHead, GridRow } from './grid-row.js';
 import { useVirtualRows } from './use-virtual-rows.js';
 
 export interface Column<T> {
-  readonly id: string;
+  /** The name of the column, unique in its table. */
   readonly label: string;
   /** The least width, in px. */
   readonly width: number;
   /** The share of the room that is left; default 0. */
   readonly grow?: number;
   readonly isNumber?: boolean;
-  readonly isSortable?: boolean;
+  /** The name that `onSort` gets; undefined: the table is not sorted by this column. */
+  readonly sortAs?: string;
   /**
    * The place of the cell on a phone, which shows only columns with such a place. A number in the second line has its
    * label before it.
@@ -30,15 +29,10 @@ export interface Column<T> {
 }
 
 /** The rows as `OrderedList` offers them; `listRows` wraps a plain list. */
-export interface RowSource<T> {
+interface RowSource<T> {
   readonly count: number;
   at(place: number): { readonly key: string; readonly entry: T } | undefined;
   groups(): readonly Group[];
-}
-
-interface GridSort {
-  readonly column: string;
-  readonly isDescending: boolean;
 }
 
 interface GridSelection {
@@ -55,7 +49,7 @@ export interface GridProps<T> {
   readonly rows: RowSource<T>;
   /** The address that the first column of a row leads to. */
   readonly hrefOf?: (entry: T) => string;
-  readonly sort?: GridSort;
+  readonly sort?: { readonly column: string; readonly isDescending: boolean };
   readonly onSort?: (column: string) => void;
   readonly selection?: GridSelection;
   readonly closed?: ReadonlySet<string>;
@@ -105,11 +99,11 @@ export function Grid<T>(props: GridProps<T>) {
     else return;
     event.preventDefault();
   };
-  const style = trackStyle(columns, { isPhone, canSelect: selection !== undefined });
+  const style = trackStyle(columns, isPhone, selection !== undefined);
   return (
     <div
       ref={scroller}
-      class={isPhone ? 'grid grid-phone' : 'grid'}
+      class={isPhone ? 'surface grid grid-phone' : 'surface grid'}
       role="grid"
       aria-label={label}
       aria-rowcount={plan.count + 1}
@@ -151,7 +145,8 @@ export function Grid<T>(props: GridProps<T>) {
  */
 function trackStyle<T>(
   columns: readonly Column<T>[],
-  { isPhone, canSelect }: { readonly isPhone: boolean; readonly canSelect: boolean },
+  isPhone: boolean,
+  canSelect: boolean,
 ): Record<string, string> {
   const tracks = isPhone
     ? ['minmax(0, 1fr)', 'auto']
@@ -181,4 +176,44 @@ function targetOf(key: string, row: number, count: number): number | undefined {
     default:
       return undefined;
   }
+}
+
+export type ShownRow =
+  | { readonly kind: 'group'; readonly group: Group; readonly isClosed: boolean }
+  /** `place`: the entry's place in the list. */
+  | { readonly kind: 'entry'; readonly place: number };
+
+class GridRows {
+  readonly count: number;
+  readonly #heads: readonly { readonly row: number; readonly group: Group; readonly isClosed: boolean }[];
+
+  constructor(entries: number, groups: readonly Group[], closed: ReadonlySet<string>) {
+    let row = 0;
+    this.#heads = groups.map((group) => {
+      const isClosed = closed.has(group.name);
+      const head = { row, group, isClosed };
+      row += 1 + (isClosed ? 0 : group.count);
+      return head;
+    });
+    this.count = groups.length === 0 ? entries : row;
+  }
+
+  at(row: number): ShownRow {
+    const head = this.#heads.findLast((one) => one.row <= row);
+    if (head === undefined) return { kind: 'entry', place: row };
+    if (head.row === row) return { kind: 'group', group: head.group, isClosed: head.isClosed };
+    return { kind: 'entry', place: head.group.start + row - head.row - 1 };
+  }
+}
+
+/** Makes the rows of a grid from a plain list, in the order of the list. */
+export function listRows<T>(entries: readonly T[], keyOf: (entry: T) => string): RowSource<T> {
+  return {
+    count: entries.length,
+    at: (place) => {
+      const entry = entries[place];
+      return entry === undefined ? undefined : { key: keyOf(entry), entry };
+    },
+    groups: () => [],
+  };
 }

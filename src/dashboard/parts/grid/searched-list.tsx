@@ -2,25 +2,17 @@
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
 import { DialogButton } from '../dialog.js';
-import { Failure } from '../failure.js';
-import { NoRows } from '../no-rows.js';
+import { FindInput } from '../form.js';
+import { Failure, NoRows, type NoRowsProps } from '../notes.js';
 import { Page } from '../page.js';
-import { SearchInput } from '../search-input.js';
-import { type Column, Grid } from './grid.js';
-import { listRows } from './grid-rows.js';
+import { text as parts } from '../text.js';
+import { type Column, Grid, listRows } from './grid.js';
 
 interface SearchedListProps<T> {
-  readonly text: {
-    readonly title: string;
-    readonly counted: (shown: number, all: number) => string;
-    readonly search: string;
-    readonly searchHint: string;
-    readonly loading: string;
-    readonly noneFound: string;
-    readonly clearFilter: string;
-    readonly empty: string;
-    readonly create: string;
-  };
+  readonly text: Omit<NoRowsProps['text'], 'loading' | 'emptyHint'> &
+    Readonly<Record<'title' | 'search' | 'searchHint' | 'create', string>> & {
+      readonly counted: (shown: number, all: number) => string;
+    };
   /** All rows, in their order. */
   readonly rows: readonly T[];
   readonly keyOf: (row: T) => string;
@@ -47,7 +39,6 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
       {text.create}
     </DialogButton>
   );
-  const search = (word: string): void => router.set({ find: word || undefined });
   return (
     <Page
       title={text.title}
@@ -56,15 +47,7 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
       fill
     >
       {error !== null && <Failure error={error} {...(onRetry !== undefined && { onRetry })} />}
-      {rows.length > 0 && (
-        <SearchInput
-          class="list-find"
-          label={text.search}
-          hint={text.searchHint}
-          value={find}
-          onInput={search}
-        />
-      )}
+      {rows.length > 0 && <FindInput class="list-find" label={text.search} hint={text.searchHint} />}
       <Grid
         label={text.title}
         columns={columns}
@@ -72,10 +55,10 @@ export function SearchedList<T>(props: SearchedListProps<T>) {
         hrefOf={hrefOf}
         empty={
           <NoRows
-            text={{ ...text, emptyHint }}
+            text={{ ...text, loading: parts.loading, emptyHint }}
             isLoaded={isLoaded}
             isFiltered={rows.length > 0}
-            onClear={() => search('')}
+            onClear={() => router.set({ find: undefined })}
             action={create}
           />
         }

@@ -1,20 +1,8 @@
 /** Finds which rows of a long list are in sight, with @tanstack/virtual-core. All rows have the same height. */
 import { useSignal } from '@preact/signals';
-import {
-  elementScroll,
-  observeElementOffset,
-  observeElementRect,
-  type VirtualItem,
-  Virtualizer,
-} from '@tanstack/virtual-core';
+import { elementScroll, observeElementOffset, observeElementRect, Virtualizer } from '@tanstack/virtual-core';
 import type { RefObject } from 'preact';
 import { useLayoutEffect, useMemo } from 'preact/hooks';
-
-interface VirtualRows {
-  readonly items: readonly VirtualItem[];
-  readonly heightPx: number;
-  readonly scrollTo: (row: number) => void;
-}
 
 const OVERSCAN = 12;
 
@@ -24,7 +12,7 @@ export function useVirtualRows(options: {
   readonly rowPx: number;
   readonly headPx: number;
   readonly scroller: RefObject<HTMLElement | null>;
-}): VirtualRows {
+}) {
   const { count, rowPx, headPx, scroller } = options;
   const moved = useSignal(0);
   void moved.value;
@@ -50,6 +38,6 @@ export function useVirtualRows(options: {
   return {
     items: virtualizer.getVirtualItems(),
     heightPx: virtualizer.getTotalSize(),
-    scrollTo: (row) => virtualizer.scrollToIndex(row),
+    scrollTo: (row: number): void => virtualizer.scrollToIndex(row),
   };
 }

@@ -1,13 +1,11 @@
 /** A short table whose rows may have buttons. On a phone each row is a card. For thousands of rows use the grid. */
 import type { ComponentChildren } from 'preact';
-import type { Asking } from '../../services/use-live.js';
-import { Failure } from '../failure.js';
+import type { Asking } from '../../services/services.js';
+import { Failure } from '../notes.js';
 import './table.css';
 
 export interface TableColumn<T> {
-  readonly id: string;
   readonly label: string;
-  readonly isNumber?: boolean;
   readonly cell: (entry: T) => ComponentChildren;
 }
 
@@ -25,8 +23,8 @@ export function Table<T>({ label, columns, rows, keyOf, actions }: TableProps<T>
     <table class="table" aria-label={label}>
       <thead>
         <tr>
-          {columns.map(({ id, label: word, isNumber }) => (
-            <th key={id} scope="col" class={isNumber === true ? 'number' : ''}>
+          {columns.map(({ label: word }) => (
+            <th key={word} scope="col">
               {word}
             </th>
           ))}
@@ -36,8 +34,8 @@ export function Table<T>({ label, columns, rows, keyOf, actions }: TableProps<T>
       <tbody>
         {rows.map((entry) => (
           <tr key={keyOf(entry)}>
-            {columns.map(({ id, label: word, isNumber, cell }) => (
-              <td key={id} class={isNumber === true ? 'number' : ''} data-label={word}>
+            {columns.map(({ label: word, cell }) => (
+              <td key={word} data-label={word}>
                 {cell(entry)}
               </td>
             ))}
@@ -63,7 +61,7 @@ export function AskedTable<T>({
     <>
       {error !== null && <Failure error={error} onRetry={asked.again} />}
       {value !== undefined && (
-        <div class="panel">{value.length === 0 ? empty : <Table {...table} rows={value} />}</div>
+        <div class="surface panel">{value.length === 0 ? empty : <Table {...table} rows={value} />}</div>
       )}
     </>
   );

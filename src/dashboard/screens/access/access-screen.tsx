@@ -1,6 +1,5 @@
 /** Keys, sessions and the audit trail, each under an address of its own. */
-import { Page } from '../../parts/page.js';
-import { Tabs } from '../../parts/tabs.js';
+import { Page, Tabs } from '../../parts/page.js';
 import { hrefOf } from '../../router/place.js';
 import { useServices } from '../../services/services.js';
 import type { ScreenProps } from '../screen.js';

@@ -1,20 +1,17 @@
 /** The live sessions: when each was used and when it ends. The session of this tab is marked. */
 import type { ListedSession } from '../../../operations/sessions.js';
 import { apiPath } from '../../api/api-client.js';
-import { Confirm } from '../../parts/confirm.js';
-import { DialogButton } from '../../parts/dialog.js';
-import { Empty } from '../../parts/empty.js';
+import { ConfirmButton } from '../../parts/dialog.js';
+import { Empty } from '../../parts/notes.js';
 import { Badge } from '../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../parts/table/table.js';
 import { Time } from '../../parts/time.js';
-import { useServices } from '../../services/services.js';
-import { useAsked } from '../../services/use-live.js';
+import { useAsked, useServices } from '../../services/services.js';
 import { LastUse } from './last-use.js';
 import { text } from './text.js';
 
 const COLUMNS: readonly TableColumn<ListedSession>[] = [
   {
-    id: 'id',
     label: text.session,
     cell: ({ id, isCurrent }) => (
       <span class="inline">
@@ -22,15 +19,14 @@ const COLUMNS: readonly TableColumn<ListedSession>[] = [
       </span>
     ),
   },
-  { id: 'key', label: text.key, cell: ({ key }) => key },
-  { id: 'scope', label: text.scope, cell: ({ scope }) => scope },
+  { label: text.key, cell: ({ key }) => key },
+  { label: text.scope, cell: ({ scope }) => scope },
   {
-    id: 'used',
     label: text.lastUse,
     cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
   },
-  { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
-  { id: 'ends', label: text.endsUnused, cell: ({ endsAt }) => <Time at={endsAt} /> },
+  { label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: text.endsUnused, cell: ({ endsAt }) => <Time at={endsAt} /> },
 ];
 
 export function SessionsTab() {
@@ -53,21 +49,14 @@ export function SessionsTab() {
         columns={COLUMNS}
         keyOf={({ id }) => id}
         actions={(entry) => (
-          <DialogButton
-            dialog={(onClose) => (
-              <Confirm
-                title={text.revokeSessionTitle}
-                explanation={entry.isCurrent ? text.revokeThis : text.revokeSessionExplain}
-                names={[`${entry.id} · ${entry.key}`]}
-                action={text.revoke}
-                isDanger
-                onConfirm={() => revoke(entry)}
-                onClose={onClose}
-              />
-            )}
-          >
-            {text.revoke}
-          </DialogButton>
+          <ConfirmButton
+            title={text.revokeSessionTitle}
+            explanation={entry.isCurrent ? text.revokeThis : text.revokeSessionExplain}
+            names={[`${entry.id} · ${entry.key}`]}
+            action={text.revoke}
+            isDanger
+            onConfirm={() => revoke(entry)}
+          />
         )}
       />
     </>

@@ -8,7 +8,6 @@ export const text = {
   sessions: 'Sessions',
   audit: 'Audit trail',
   loading: 'Loading…',
-  nothing: '–',
 
   keysExplain: 'A key is what a program or person signs in with. Its scope says what it may do.',
   label: 'Label',

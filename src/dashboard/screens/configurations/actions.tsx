@@ -3,11 +3,9 @@ import { useSignal } from '@preact/signals';
 import type { ConfigurationContent } from '../../../operations/configuration-content.js';
 import type { Topics } from '../../../watch-client/topics.js';
 import { apiPath } from '../../api/api-client.js';
-import { Confirm } from '../../parts/confirm.js';
-import { DialogButton, FormDialog } from '../../parts/dialog.js';
+import { Confirm, DialogButton, FormDialog } from '../../parts/dialog.js';
 import { TextInput } from '../../parts/form.js';
-import { useServices } from '../../services/services.js';
-import { useEntries } from '../../services/use-live.js';
+import { useEntries, useServices } from '../../services/services.js';
 import { text } from './text.js';
 
 interface ActionsProps {
@@ -33,11 +31,8 @@ type DialogProps = ActionsProps & { readonly onClose: () => void };
 function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
   const { api, toasts } = useServices();
   const wanted = useSignal(String(configuration.minimumServiceCount));
-  const wasTried = useSignal(false);
   const fault = faultOf(wanted.value, configuration.maximumServiceCount);
   const scale = async (): Promise<void> => {
-    wasTried.value = true;
-    if (fault !== null) return;
     const count = Number(wanted.value);
     const path = apiPath('configurations', name);
     const { content, revision } = await api.get<ConfigurationContent>(`${path}/file`);
@@ -47,11 +42,17 @@ function Scale({ entry: { name, configuration }, onClose }: DialogProps) {
     onClose();
   };
   return (
-    <FormDialog title={text.scaleTitle(name)} action={text.scale} onSubmit={scale} onClose={onClose}>
+    <FormDialog
+      title={text.scaleTitle(name)}
+      action={text.scale}
+      isFaulty={fault !== null}
+      onSubmit={scale}
+      onClose={onClose}
+    >
       <TextInput
         label={text.scaleLabel}
         hint={text.scaleHint}
-        error={wasTried.value ? fault : null}
+        fault={fault}
         inputMode="numeric"
         hasFocus
         value={wanted}
@@ -70,6 +71,7 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
   const { api, toasts, router } = useServices();
   const own = [...useEntries('instances').values()].filter((one) => one.configurationName === name);
   const ids = own.slice(0, MOST_NAMES).map(({ id }) => id);
+  const more = own.length > MOST_NAMES ? [text.removedMore(own.length - MOST_NAMES)] : [];
   const remove = async (): Promise<void> => {
     await api.delete(apiPath('configurations', name), { headers: { 'if-match': `"${revision}"` } });
     toasts.done(text.removed(name));
@@ -79,17 +81,11 @@ function Remove({ entry: { name, revision, file }, onClose }: DialogProps) {
     <Confirm
       title={text.removeTitle(name)}
       explanation={text.removeExplanation(own.length)}
-      names={namesOf(ids, own.length, file)}
+      names={own.length === 0 ? [file] : [...ids, ...more]}
       action={text.remove}
       isDanger
       onConfirm={remove}
       onClose={onClose}
     />
   );
-}
-
-/** The names of a delete dialog: the instances, or the file when there are none. */
-function namesOf(ids: readonly string[], all: number, file: string): readonly string[] {
-  if (all === 0) return [file];
-  return all > ids.length ? [...ids, text.removedMore(all - ids.length)] : ids;
 }

@@ -18,21 +18,24 @@ export function CreateDialog({ rows, onClose }: CreateProps) {
   const { router } = useServices();
   const name = useSignal('');
   const from = useSignal('game');
-  const wasTried = useSignal(false);
   const there = rows.filter(({ entry }) => entry !== null).map((row) => row.name);
   const fault = faultOf(name.value, there);
   const go = async (): Promise<void> => {
-    wasTried.value = true;
-    if (fault !== null) return;
     onClose();
     router.go(['configurations', name.value, 'edit'], startOf(from.value));
   };
   return (
-    <FormDialog title={text.create} action={text.createGo} onSubmit={go} onClose={onClose}>
+    <FormDialog
+      title={text.create}
+      action={text.createGo}
+      isFaulty={fault !== null}
+      onSubmit={go}
+      onClose={onClose}
+    >
       <TextInput
         label={text.createName}
         hint={text.createNameHint}
-        error={wasTried.value ? fault : null}
+        fault={fault}
         value={name}
         isMono
         hasFocus

@@ -1,5 +1,5 @@
 /** The list of all configurations. Those that need attention come first. */
-import { megabytes } from '../../parts/amounts.js';
+import { megabytes, NOTHING } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
 import { Badge, type Tone } from '../../parts/state-badge.js';
@@ -21,11 +21,8 @@ export function FileStateBadge({ state }: { readonly state: FileState }) {
   return <Badge tone={TONES[state]} label={text.states[state]} />;
 }
 
-const NOTHING = '–';
-
 const COLUMNS: readonly Column<ConfigurationRow>[] = [
   {
-    id: 'name',
     label: text.name,
     width: 160,
     grow: 1,
@@ -33,14 +30,12 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
     cell: ({ name }) => <bdi>{name}</bdi>,
   },
   {
-    id: 'state',
     label: text.state,
     width: 190,
     phone: 'second',
     cell: ({ state }) => <FileStateBadge state={state} />,
   },
   {
-    id: 'online',
     label: text.online,
     width: 110,
     isNumber: true,
@@ -49,27 +44,23 @@ const COLUMNS: readonly Column<ConfigurationRow>[] = [
       entry === null ? NOTHING : text.onlineOf(online, entry.configuration.minimumServiceCount),
   },
   {
-    id: 'ram',
     label: text.ram,
     width: 100,
     isNumber: true,
     cell: ({ entry }) => (entry === null ? NOTHING : megabytes(entry.configuration.ramMB)),
   },
   {
-    id: 'runtime',
     label: text.runtime,
     width: 100,
     cell: ({ entry }) => entry?.configuration.runtime ?? NOTHING,
   },
   {
-    id: 'file',
     label: text.file,
     width: 140,
     grow: 0.4,
     cell: ({ entry, error }) => <bdi>{entry?.file ?? error?.file ?? NOTHING}</bdi>,
   },
   {
-    id: 'note',
     label: text.note,
     width: 240,
     grow: 3,

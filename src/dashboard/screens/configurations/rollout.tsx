@@ -9,26 +9,18 @@ import { Badge, type Tone } from '../../parts/state-badge.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
-const TONES: Readonly<Record<ShownRollout['state'], Tone>> = {
-  rolling: 'busy',
-  'awaiting-promotion': 'busy',
-  paused: 'still',
-  failed: 'bad',
-  'rolling-back': 'bad',
-  'rolled-back': 'still',
-  complete: 'good',
-};
-
 type Action = keyof typeof text.rolloutActions;
 
-const ACTIONS: Readonly<Record<ShownRollout['state'], readonly Action[]>> = {
-  rolling: ['pause'],
-  'awaiting-promotion': ['promote', 'pause'],
-  paused: ['resume'],
-  failed: ['retry'],
-  'rolling-back': ['pause'],
-  'rolled-back': ['retry'],
-  complete: [],
+const SHOWN: Readonly<
+  Record<ShownRollout['state'], { readonly tone: Tone; readonly actions: readonly Action[] }>
+> = {
+  rolling: { tone: 'busy', actions: ['pause'] },
+  'awaiting-promotion': { tone: 'busy', actions: ['promote', 'pause'] },
+  paused: { tone: 'still', actions: ['resume'] },
+  failed: { tone: 'bad', actions: ['retry'] },
+  'rolling-back': { tone: 'bad', actions: ['pause'] },
+  'rolled-back': { tone: 'still', actions: ['retry'] },
+  complete: { tone: 'good', actions: [] },
 };
 
 export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
@@ -42,7 +34,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
     await toasts.run(api.post(apiPath('rollouts', name, action)), () => text.rolloutAsked[action]);
     askedIn.value = null;
   };
-  const badge = <Badge tone={TONES[state]} label={text.rolloutStates[state]} isPending={isPending} />;
+  const badge = <Badge tone={SHOWN[state].tone} label={text.rolloutStates[state]} isPending={isPending} />;
   return (
     <Panel title={text.rollout} about={badge}>
       <div class="panel-text">
@@ -62,7 +54,7 @@ export function RolloutPanel({ rollout }: { readonly rollout: ShownRollout }) {
         {isHeldBack && <p>{text.rolloutHeldBack}</p>}
         {session.can('OPERATE') && (
           <p class="inline">
-            {ACTIONS[state].map((action) => (
+            {SHOWN[state].actions.map((action) => (
               // Pause and resume are one button, so that it keeps the focus.
               <Button key={action === 'resume' ? 'pause' : action} onPress={() => void ask(action)}>
                 {text.rolloutActions[action]}

@@ -4,15 +4,15 @@ import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { apiPath } from '../../api/api-client.js';
-import { cores, megabytes } from '../../parts/amounts.js';
-import { Empty } from '../../parts/empty.js';
+import { addressOf, cores, megabytes, NOTHING } from '../../parts/amounts.js';
 import { type Column, Grid } from '../../parts/grid/grid.js';
-import { Panel } from '../../parts/page.js';
+import { Empty } from '../../parts/notes.js';
+import { Fact, Panel } from '../../parts/page.js';
 import { StateBadge } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
 import { WhyPanel } from '../../parts/why-panel.js';
 import { hrefOf } from '../../router/place.js';
-import { useEntries, useOrderedList, useTopic } from '../../services/use-live.js';
+import { useEntries, useOrderedList, useTopic } from '../../services/services.js';
 import { RolloutPanel } from './rollout.js';
 import { type ConfigurationRow, faultOf } from './rows.js';
 import { text } from './text.js';
@@ -26,9 +26,7 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
       {error !== null && (
         <div class="failure">
           <div>
-            <p>
-              <strong>{text.fileFault(error.file)}</strong>
-            </p>
+            <strong>{text.fileFault(error.file)}</strong>
             <p>
               <bdi>{faultOf(error)}</bdi>
             </p>
@@ -42,20 +40,14 @@ export function StateTab({ row }: { readonly row: ConfigurationRow }) {
           path={apiPath('configurations', row.name, 'why')}
           keys={[row.online, row.instances, rollout?.state]}
         />
-        {entry !== null && <Facts configuration={entry.configuration} file={entry.file} />}
+        {entry !== null && <Content configuration={entry.configuration} file={entry.file} />}
       </div>
       {state !== 'never' && <Instances row={row} rollout={rollout} />}
     </>
   );
 }
 
-interface PartProps {
-  readonly row: ConfigurationRow;
-  /** Undefined: the configuration has no rollout, or its rollout is complete. */
-  readonly rollout: ShownRollout | undefined;
-}
-
-function Facts({ configuration, file }: { readonly configuration: Configuration; readonly file: string }) {
+function Content({ configuration, file }: { readonly configuration: Configuration; readonly file: string }) {
   const { minimumServiceCount, maximumServiceCount, ramMB, cpu, availablePorts: ports } = configuration;
   const { allOf, allInGroups, oneOf, oneInGroups } = configuration.templateInstallationConfig;
   const named = [...allOf, ...oneOf];
@@ -63,44 +55,41 @@ function Facts({ configuration, file }: { readonly configuration: Configuration;
   return (
     <Panel title={text.facts}>
       <dl class="facts">
-        <dt>{text.command}</dt>
-        <dd class="mono configuration-command">
-          <bdi>{configuration.command}</bdi>
-        </dd>
-        <dt>{text.count}</dt>
-        <dd>{text.atLeast(minimumServiceCount, maximumServiceCount)}</dd>
-        <dt>{text.runtime}</dt>
-        <dd>{configuration.runtime}</dd>
-        <dt>{text.resources}</dt>
-        <dd>
-          {megabytes(ramMB)}, {cores(cpu)}
-        </dd>
-        <dt>{text.ports}</dt>
-        <dd>{ports === undefined ? text.none : `${ports.min}–${ports.max}`}</dd>
-        <dt>{text.templates}</dt>
-        <dd>
+        <Fact name={text.command}>
+          <div class="mono configuration-command">
+            <bdi>{configuration.command}</bdi>
+          </div>
+        </Fact>
+        <Fact name={text.count}>{text.atLeast(minimumServiceCount, maximumServiceCount)}</Fact>
+        <Fact name={text.runtime}>{configuration.runtime}</Fact>
+        <Fact name={text.resources}>{`${megabytes(ramMB)}, ${cores(cpu)}`}</Fact>
+        <Fact name={text.ports}>{ports === undefined ? text.none : `${ports.min}–${ports.max}`}</Fact>
+        <Fact name={text.templates}>
           {named.length + groups.length === 0 && text.none}
           {named.map(({ group, name }) => (
             <div key={`${group}/${name}`}>
-              <a href={hrefOf(['templates', group, name])}>
-                {group}/{name}
-              </a>
+              <a href={hrefOf(['templates', group, name])}>{`${group}/${name}`}</a>
             </div>
           ))}
           {groups.map((group) => (
             <div key={group}>{group}/*</div>
           ))}
-        </dd>
-        <dt>{text.file}</dt>
-        <dd>
+        </Fact>
+        <Fact name={text.file}>
           <bdi>{file}</bdi>
-        </dd>
+        </Fact>
       </dl>
     </Panel>
   );
 }
 
-function Instances({ row: { name, entry }, rollout }: PartProps) {
+interface InstancesProps {
+  readonly row: ConfigurationRow;
+  /** Undefined: the configuration has no rollout, or its rollout is complete. */
+  readonly rollout: ShownRollout | undefined;
+}
+
+function Instances({ row: { name, entry }, rollout }: InstancesProps) {
   const order = useMemo(
     () => ({
       includes: ({ configurationName }: InstanceInfo) => configurationName === name,
@@ -110,8 +99,7 @@ function Instances({ row: { name, entry }, rollout }: PartProps) {
     }),
     [name],
   );
-  const { list, version } = useOrderedList(useTopic('instances'), order);
-  void version.value;
+  const list = useOrderedList(useTopic('instances'), order);
   const revision = entry?.revision;
   const columns = useMemo(() => columnsOf(revision), [revision]);
   const older = list.keys().filter((_, place) => list.at(place)?.entry.configurationRevision !== revision);
@@ -141,21 +129,18 @@ function Instances({ row: { name, entry }, rollout }: PartProps) {
 function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[] {
   return [
     {
-      id: 'id',
       label: text.instance,
       width: 120,
       phone: 'first',
       cell: ({ id }) => <span class="mono">{id}</span>,
     },
     {
-      id: 'state',
       label: text.state,
       width: 130,
       phone: 'end',
       cell: ({ state }) => <StateBadge state={state} />,
     },
     {
-      id: 'node',
       label: text.node,
       width: 140,
       grow: 1,
@@ -163,18 +148,11 @@ function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[
       cell: ({ wrapperNodeId }) => wrapperNodeId ?? text.notPlaced,
     },
     {
-      id: 'address',
       label: text.address,
       width: 170,
-      cell: ({ hostAddress, allocatedPort }) =>
-        hostAddress === undefined
-          ? text.notSet
-          : allocatedPort === undefined
-            ? hostAddress
-            : `${hostAddress}:${allocatedPort}`,
+      cell: (instance) => addressOf(instance) || NOTHING,
     },
     {
-      id: 'content',
       label: text.content,
       width: 130,
       cell: ({ configurationRevision, outdated }) => {
@@ -182,6 +160,6 @@ function columnsOf(revision: string | undefined): readonly Column<InstanceInfo>[
         return configurationRevision === revision ? text.contentNow : text.contentOld;
       },
     },
-    { id: 'age', label: text.age, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
+    { label: text.age, width: 120, cell: ({ createdAt }) => <Time at={createdAt} /> },
   ];
 }

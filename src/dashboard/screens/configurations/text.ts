@@ -1,21 +1,12 @@
 /** The texts of the screen Configurations. */
 import type { ShownRollout } from '../../../operations/rollouts/rollouts.js';
 import { count, plural } from '../../parts/amounts.js';
-import type { FileState } from './rows.js';
-
-const states: Readonly<Record<FileState, string>> = {
-  inForce: 'In force',
-  kept: 'Broken, older in force',
-  never: 'Broken',
-  gone: 'Deleted',
-};
 
 export const text = {
   title: 'Configurations',
-  loading: 'Loading…',
   name: 'Name',
   state: 'State',
-  states,
+  states: { inForce: 'In force', kept: 'Broken, older in force', never: 'Broken', gone: 'Deleted' },
   online: 'Online',
   onlineOf: (online: number, minimum: number) => `${count(online)} of ${count(minimum)}`,
   ram: 'RAM each',
@@ -109,7 +100,6 @@ export const text = {
   fileFault: (file: string) => `The file ${file} is not in force as it stands`,
   fileFaultKept: 'Its former content is in force. Save a fixed text, or fix the file on the master.',
   fileFaultNever: 'Save a valid text here, or fix the file on the master.',
-  warnings: 'Without effect',
   facts: 'Content',
   command: 'Command',
   count: 'Instances',
@@ -137,7 +127,6 @@ export const text = {
   editorLabel: (name: string) => `Content of ${name}`,
   editorKeys: 'Ctrl-Space completes, Ctrl-S saves, Ctrl-F finds.',
   isNew: 'Not saved yet',
-  unsaved: 'Not saved',
   good: 'No faults',
   faults: (number: number) => plural(number, 'fault'),
   faultsTitle: 'What keeps this from being saved',
@@ -161,7 +150,6 @@ export const text = {
   after: 'New',
   takesEffect: 'Takes effect',
   classes: { live: 'at once', 'next-start': 'from the next start', replacement: 'in new instances' },
-  notSet: '–',
   saveNow: 'Save',
   saved: (name: string) => `${name} is saved and in force.`,
 };

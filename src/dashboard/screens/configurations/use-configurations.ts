@@ -3,27 +3,14 @@
  */
 import type { ConfigurationFileError } from '../../../model/configuration.js';
 import type { RemovedConfiguration } from '../../../operations/configuration-list.js';
-import { useServices } from '../../services/services.js';
-import { useAsked, useEntries, useTopic } from '../../services/use-live.js';
-import { type ConfigurationRow, countInstances, rowsOf } from './rows.js';
+import { useAsked, useEntries, useRound, useTopic } from '../../services/services.js';
+import { countInstances, rowsOf } from './rows.js';
 
-/** How often the screen asks for broken files, which are not in the change stream. */
-const ASK_EVERY_MS = 5_000;
-
-interface KnownConfigurations {
-  readonly rows: readonly ConfigurationRow[];
-  readonly isLoaded: boolean;
-  readonly error: unknown;
-  /** Asks again at once, after a change. */
-  readonly again: () => void;
-}
-
-export function useConfigurations(): KnownConfigurations {
-  const { clock } = useServices();
+export function useConfigurations() {
   const entries = useEntries('configurations');
   const { version, isLoaded } = useTopic('configurations');
   const instances = useEntries('instances');
-  const round = Math.floor(clock.value / ASK_EVERY_MS);
+  const round = useRound();
   const asked = useAsked(
     async (api, signal) => {
       const [errors, removed] = await Promise.all([
@@ -39,6 +26,7 @@ export function useConfigurations(): KnownConfigurations {
     rows: rowsOf({ entries: entries.values(), counts: countInstances(instances.values()), ...value }),
     isLoaded: isLoaded.value && (asked.value.value !== undefined || error !== null),
     error,
+    /** Asks again at once, after a change. */
     again: asked.again,
   };
 }

@@ -2,14 +2,9 @@
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { Button } from '../../parts/button.js';
-import { Confirm } from '../../parts/confirm.js';
+import { Confirm } from '../../parts/dialog.js';
 import { Menu } from '../../parts/menu.js';
-import {
-  INSTANCE_ACTIONS,
-  type InstanceAction,
-  type PendingActions,
-  performAction,
-} from '../../parts/pending-actions.js';
+import { INSTANCE_ACTIONS, type InstanceAction, type PendingActions } from '../../parts/pending-actions.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { useServices } from '../../services/services.js';
@@ -26,14 +21,8 @@ export function Actions({ instance, pending }: ActionsProps) {
   const asked = useSignal<InstanceAction | null>(null);
   const { id, state, configurationName } = instance;
   const perform = async (action: InstanceAction): Promise<void> => {
-    pending.ask(action, [instance]);
-    try {
-      await performAction(api, action, id);
-      toasts.done(text.done[action](id));
-    } catch (error) {
-      pending.forget(id);
-      throw error;
-    }
+    await pending.perform(api, action, instance);
+    toasts.done(parts.done(action, text.named(id)));
   };
   const press = (action: InstanceAction): void => {
     // A start needs no question: it ends and loses nothing.
@@ -65,7 +54,7 @@ export function Actions({ instance, pending }: ActionsProps) {
       )}
       {asked.value !== null && (
         <Confirm
-          title={text.ask[asked.value]}
+          title={parts.ask(asked.value, text.thisOne)}
           explanation={text.explain[asked.value]}
           names={[`${id} ${configurationName}`]}
           action={parts.action[asked.value]}

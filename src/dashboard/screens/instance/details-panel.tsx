@@ -4,57 +4,44 @@ import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { InstanceDetails } from '../../../operations/instance-details.js';
 import { ApiFailure, apiPath } from '../../api/api-client.js';
-import { cores, count, megabytes } from '../../parts/amounts.js';
+import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
-import { Failure } from '../../parts/failure.js';
-import { Panel } from '../../parts/page.js';
+import { Failure } from '../../parts/notes.js';
+import { Fact, Panel } from '../../parts/page.js';
 import { Time } from '../../parts/time.js';
-import { useAsked } from '../../services/use-live.js';
+import { useAsked } from '../../services/services.js';
 import { isSecret } from './secrets.js';
 import { text } from './text.js';
-
-const NOTHING = '–';
 
 export function DetailsPanel({ instance }: { readonly instance: InstanceInfo }) {
   return (
     <div class="columns">
-      <Facts instance={instance} />
+      <InstanceFacts instance={instance} />
       <Environment instance={instance} />
     </div>
   );
 }
 
-function Facts({ instance }: { readonly instance: InstanceInfo }) {
-  const { id, configurationName, hostAddress, allocatedPort, processPid, createdAt } = instance;
+function InstanceFacts({ instance }: { readonly instance: InstanceInfo }) {
+  const { id, configurationName, allocatedCpu, processPid, createdAt } = instance;
   const asked = useAsked(
     (api, signal) => api.get<InstanceDetails>(apiPath('instances', id, 'details'), { signal }),
     [id, instance.configurationRevision],
   );
-  const address = allocatedPort === undefined ? (hostAddress ?? NOTHING) : `${hostAddress}:${allocatedPort}`;
+  const ram = megabytes(instance.allocatedRamMB);
   return (
     <Panel title={text.details.facts}>
       <dl class="facts">
-        <dt>{text.details.configuration}</dt>
-        <dd>{configurationName}</dd>
-        <dt>{text.details.node}</dt>
-        <dd>{instance.wrapperNodeId ?? text.details.notPlaced}</dd>
-        <dt>{text.details.address}</dt>
-        <dd>{address}</dd>
-        <dt>{text.details.runtime}</dt>
-        <dd>{instance.runtime}</dd>
-        <dt>{text.details.process}</dt>
-        <dd>{processPid ?? text.details.noProcess}</dd>
-        <dt>{text.details.reserved}</dt>
-        <dd>
-          {megabytes(instance.allocatedRamMB)}
-          {instance.allocatedCpu > 0 && `, ${cores(instance.allocatedCpu)}`}
-        </dd>
-        <dt>{text.details.restarts}</dt>
-        <dd>{count(instance.restarts)}</dd>
-        <dt>{text.details.age}</dt>
-        <dd>
+        <Fact name={text.details.configuration}>{configurationName}</Fact>
+        <Fact name={text.details.node}>{instance.wrapperNodeId ?? text.details.notPlaced}</Fact>
+        <Fact name={text.details.address}>{addressOf(instance) || NOTHING}</Fact>
+        <Fact name={text.details.runtime}>{instance.runtime}</Fact>
+        <Fact name={text.details.process}>{processPid ?? text.details.noProcess}</Fact>
+        <Fact name={text.details.reserved}>{allocatedCpu > 0 ? `${ram}, ${cores(allocatedCpu)}` : ram}</Fact>
+        <Fact name={text.details.restarts}>{count(instance.restarts)}</Fact>
+        <Fact name={text.details.age}>
           <Time at={createdAt} />
-        </dd>
+        </Fact>
       </dl>
       {asked.value.value?.isRevisionCurrent === false && <p class="panel-note">{text.details.old}</p>}
       {instance.warning !== null && <p class="panel-note">{instance.warning}</p>}

@@ -2,15 +2,13 @@
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { ButtonLink } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
-import { Page } from '../../parts/page.js';
+import { Empty } from '../../parts/notes.js';
+import { Page, Tabs } from '../../parts/page.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
-import { Tabs } from '../../parts/tabs.js';
 import { useMedia } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
-import { useTopic } from '../../services/use-live.js';
+import { useServices, useTopic } from '../../services/services.js';
 import type { ScreenProps } from '../screen.js';
 import { Actions } from './actions.js';
 import { DetailsPanel } from './details-panel.js';
@@ -44,24 +42,15 @@ function InstanceScreen({ id }: { readonly id: string }) {
   seen.current = present ?? seen.current;
   const instance = seen.current;
   const isGone = present === undefined && store.isLoaded.value;
-  const feed = useLogFeed(id, { isKnown: instance !== undefined, isGone });
+  const feed = useLogFeed(id, instance !== undefined, isGone);
   if (instance !== undefined)
     return isGone ? <Left instance={instance} feed={feed} /> : <Shown instance={instance} feed={feed} />;
   if (!isGone) return <p class="screen quiet">{text.loading}</p>;
-  return (
-    <Empty
-      title={text.gone(id)}
-      hint={text.goneHint}
-      action={<ButtonLink href={hrefOf(['instances'])}>{text.toList}</ButtonLink>}
-    />
-  );
+  return <Empty title={text.gone(id)} hint={text.goneHint} link={['instances', text.toList]} />;
 }
 
 /** The log is followed on all tabs, so that a return to the log loses nothing. */
-function useLogFeed(
-  id: string,
-  { isKnown, isGone }: { readonly isKnown: boolean; readonly isGone: boolean },
-): LogFeed {
+function useLogFeed(id: string, isKnown: boolean, isGone: boolean): LogFeed {
   const { api, live, router } = useServices();
   const feed = useMemo(() => new LogFeed({ connection: live.connection, api, id }), []);
   useEffect(() => {

@@ -4,11 +4,11 @@ import type { InstanceRuns } from '../../../explain/explanation.js';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { apiPath } from '../../api/api-client.js';
 import { bytes } from '../../parts/amounts.js';
-import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
+import { Empty, Failure } from '../../parts/notes.js';
+import { Fact, Panel } from '../../parts/page.js';
 import { Badge } from '../../parts/state-badge.js';
 import { durationText, Time } from '../../parts/time.js';
-import { useAsked } from '../../services/use-live.js';
+import { useAsked } from '../../services/services.js';
 import { text } from './text.js';
 
 type Run = InstanceRuns['runs'][number];
@@ -41,33 +41,22 @@ function PastRun({ run }: { readonly run: Run }) {
   const { begunAt, mostMemoryBytes, lastLines, linesNote, wasAsked } = run;
   const isGood = wasAsked || run.code === 0;
   return (
-    <section class="panel">
-      <header class="panel-head">
-        <h2>{text.runs.run(run.run)}</h2>
+    <Panel
+      title={text.runs.run(run.run)}
+      about={
         <div class="inline">
           <Badge tone={isGood ? 'still' : 'bad'} label={endOf(run)} />
-          <span class="quiet">{wasAsked ? text.runs.asked : text.runs.crashed}</span>
+          <span>{wasAsked ? text.runs.asked : text.runs.crashed}</span>
         </div>
-      </header>
+      }
+    >
       <dl class="facts">
-        <dt>{text.runs.ended}</dt>
-        <dd>
+        <Fact name={text.runs.ended}>
           <Time at={run.at} />
-        </dd>
-        {begunAt !== undefined && (
-          <>
-            <dt>{text.runs.lasted}</dt>
-            <dd>{durationText(run.at - begunAt)}</dd>
-          </>
-        )}
-        {mostMemoryBytes !== undefined && (
-          <>
-            <dt>{text.runs.memory}</dt>
-            <dd>{bytes(mostMemoryBytes)}</dd>
-          </>
-        )}
-        <dt>{text.runs.lastLines}</dt>
-        <dd>
+        </Fact>
+        {begunAt !== undefined && <Fact name={text.runs.lasted}>{durationText(run.at - begunAt)}</Fact>}
+        {mostMemoryBytes !== undefined && <Fact name={text.runs.memory}>{bytes(mostMemoryBytes)}</Fact>}
+        <Fact name={text.runs.lastLines}>
           {lastLines.length > 0 ? (
             <section class="output" aria-label={text.runs.lastLines}>
               <pre>{lastLines.join('\n')}</pre>
@@ -75,9 +64,9 @@ function PastRun({ run }: { readonly run: Run }) {
           ) : (
             (linesNote ?? text.runs.noLines)
           )}
-        </dd>
+        </Fact>
       </dl>
-    </section>
+    </Panel>
   );
 }
 

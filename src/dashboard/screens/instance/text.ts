@@ -4,6 +4,8 @@ import { count, plural } from '../../parts/amounts.js';
 const lines = (value: number): string => plural(value, 'line');
 
 export const text = {
+  named: (id: string) => `Instance ${id}`,
+  thisOne: 'this instance',
   gone: (id: string) => `There is no instance ${id}`,
   goneHint: 'It was removed, or the address is mistyped.',
   toList: 'To all instances',
@@ -22,24 +24,12 @@ export const text = {
   },
   whyLink: 'Why?',
   actions: 'Actions',
-  ask: {
-    start: 'Start this instance?',
-    stop: 'Stop this instance?',
-    restart: 'Restart this instance?',
-    delete: 'Delete this instance?',
-  },
   explain: {
     start: 'It gets a new run.',
     stop: 'Its process is ended. Place and files stay, and it stays stopped until you start it.',
     restart: 'Its process is ended and started again. Players are disconnected.',
     delete:
       'Its process is ended and its files are removed, unless it is static. If its configuration has too few instances then, Drover creates a new one.',
-  },
-  done: {
-    start: (id: string) => `Instance ${id} will start`,
-    stop: (id: string) => `Instance ${id} will stop`,
-    restart: (id: string) => `Instance ${id} will restart`,
-    delete: (id: string) => `Instance ${id} will be removed`,
   },
   log: {
     label: (id: string) => `Log of instance ${id}`,
@@ -99,8 +89,7 @@ export const text = {
     memory: 'Memory',
     players: 'Players',
     unknown: 'not known',
-    ofCores: (reserved: string) => `of ${reserved} reserved`,
-    ofMemory: (reserved: string) => `of ${reserved} reserved`,
+    ofReserved: (reserved: string) => `of ${reserved} reserved`,
     ofPlayers: (most: number) => `of ${count(most)}`,
     percent: (value: number) => `${value < 10 ? value.toFixed(1) : count(Math.round(value))} %`,
     oneCore: '100 % is one core.',

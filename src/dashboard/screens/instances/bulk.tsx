@@ -3,7 +3,7 @@ import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Api } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
-import { Confirm } from '../../parts/confirm.js';
+import { Confirm } from '../../parts/dialog.js';
 import {
   INSTANCE_ACTIONS,
   type InstanceAction,
@@ -29,11 +29,11 @@ export function Bulk({ chosen, pending, onClear }: BulkProps) {
   const asked = useSignal<InstanceAction | null>(null);
   const perform = async (action: InstanceAction): Promise<void> => {
     pending.ask(action, chosen);
-    const failures = await performAll(api, action, chosen);
-    for (const { id } of failures) pending.forget(id);
-    const [first] = failures;
-    if (first !== undefined) throw new Error(text.someFailed(failures.length, first.problem));
-    toasts.done(text.done[action](chosen.length));
+    const refused = await performAll(api, action, chosen);
+    for (const id of refused.keys()) pending.forget(id);
+    const [first] = refused.values();
+    if (first !== undefined) throw new Error(text.someFailed(refused.size, first));
+    toasts.done(parts.done(action, text.names(chosen.length)));
     onClear();
   };
   return (
@@ -54,7 +54,7 @@ export function Bulk({ chosen, pending, onClear }: BulkProps) {
       </Button>
       {asked.value !== null && (
         <Confirm
-          title={text.ask[asked.value](chosen.length)}
+          title={parts.ask(asked.value, text.names(chosen.length))}
           explanation={text.explain[asked.value]}
           names={chosen.map(({ id, configurationName }) => `${id} ${configurationName}`)}
           action={parts.action[asked.value]}
@@ -69,26 +69,17 @@ export function Bulk({ chosen, pending, onClear }: BulkProps) {
   );
 }
 
-interface Refused {
-  readonly id: string;
-  readonly problem: string;
-}
-
-/** Tries all instances; returns those that were refused. */
+/** Tries all instances. Returns the ids of those that were refused, each with the reason. */
 async function performAll(
   api: Api,
   action: InstanceAction,
   instances: readonly InstanceInfo[],
-): Promise<Refused[]> {
-  const waiting = instances.map(({ id }) => id);
-  const refused: Refused[] = [];
+): Promise<ReadonlyMap<string, string>> {
+  const waiting = instances.values();
+  const refused = new Map<string, string>();
   const work = async (): Promise<void> => {
-    for (let id = waiting.shift(); id !== undefined; id = waiting.shift()) {
-      const target = id;
-      await performAction(api, action, target).catch((error: unknown) =>
-        refused.push({ id: target, problem: sentenceFor(error) }),
-      );
-    }
+    for (const { id } of waiting)
+      await performAction(api, action, id).catch((error: unknown) => refused.set(id, sentenceFor(error)));
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
   return refused;

@@ -1,6 +1,6 @@
 /** The columns of the instances' table: what each shows, and how each sorts. */
 import type { InstanceInfo } from '../../../model/instance.js';
-import { cores, count, megabytes } from '../../parts/amounts.js';
+import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import type { Column } from '../../parts/grid/grid.js';
 import type { PendingActions } from '../../parts/pending-actions.js';
 import { InstanceBadge } from '../../parts/state-badge.js';
@@ -24,7 +24,6 @@ export const DEFAULT_COLUMNS: readonly ColumnId[] = [
 /** The columns on a phone, which has two lines for each instance. */
 export const PHONE_COLUMNS: readonly ColumnId[] = ['configuration', 'state', 'node', 'address'];
 
-const NOTHING = '–';
 /** States that need attention come first. */
 const STATE_ORDER: Readonly<Record<InstanceInfo['state'], number>> = {
   OFFLINE: 0,
@@ -38,7 +37,7 @@ export const SORTS: Readonly<Record<ColumnId, (instance: InstanceInfo) => string
   configuration: ({ configurationName }) => configurationName,
   state: ({ state }) => STATE_ORDER[state],
   node: ({ wrapperNodeId = '' }) => wrapperNodeId,
-  address: (instance) => addressOf(instance),
+  address: addressOf,
   players: ({ players }) => players ?? -1,
   ram: ({ allocatedRamMB }) => allocatedRamMB,
   cpu: ({ allocatedCpu }) => allocatedCpu,
@@ -53,19 +52,13 @@ export function isColumn(name: string): name is ColumnId {
   return Object.hasOwn(SORTS, name);
 }
 
-export function addressOf({ hostAddress, allocatedPort }: InstanceInfo): string {
-  if (hostAddress === undefined) return '';
-  return allocatedPort === undefined ? hostAddress : `${hostAddress}:${allocatedPort}`;
-}
-
 /** All columns, in the order of the table. */
 export function instanceColumns(
   pending: PendingActions,
-): readonly (Column<InstanceInfo> & { readonly id: ColumnId })[] {
-  const column = (id: ColumnId, rest: Omit<Column<InstanceInfo>, 'id' | 'label' | 'isSortable'>) => ({
-    id,
+): readonly (Column<InstanceInfo> & { readonly sortAs: ColumnId })[] {
+  const column = (id: ColumnId, rest: Omit<Column<InstanceInfo>, 'label' | 'sortAs'>) => ({
     label: text.label[id],
-    isSortable: true,
+    sortAs: id,
     ...rest,
   });
   return [

@@ -1,9 +1,8 @@
 /** Search, state, groups, order and columns of the table. On a phone all but the search stand behind a button. */
 import { useSignal } from '@preact/signals';
 import { Button } from '../../parts/button.js';
-import { Select } from '../../parts/form.js';
+import { FindInput, Select } from '../../parts/form.js';
 import { Menu } from '../../parts/menu.js';
-import { SearchInput } from '../../parts/search-input.js';
 import { text as parts } from '../../parts/text.js';
 import { usePhone } from '../../parts/use-phone.js';
 import type { QueryChanges } from '../../router/place.js';
@@ -21,13 +20,7 @@ export function FilterBar({ view, onChange }: FilterBarProps) {
   const isOpen = useSignal(false);
   return (
     <div class="bar filter-bar">
-      <SearchInput
-        class="find"
-        label={text.search}
-        hint={text.searchHint}
-        value={view.find}
-        onInput={(find) => onChange({ find: find || undefined })}
-      />
+      <FindInput label={text.search} hint={text.searchHint} />
       {isPhone && (
         <Button
           isExpanded={isOpen.value}

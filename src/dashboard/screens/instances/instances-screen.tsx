@@ -3,19 +3,18 @@ import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { ButtonLink } from '../../parts/button.js';
-import { DialogButton } from '../../parts/dialog.js';
+import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Grid } from '../../parts/grid/grid.js';
-import { NoRows } from '../../parts/no-rows.js';
+import { NoRows } from '../../parts/notes.js';
 import { Page } from '../../parts/page.js';
 import { usePhone } from '../../parts/use-phone.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
-import { useOrderedList, useTopic } from '../../services/use-live.js';
+import { useEntries, useOrderedList, useServices, useTopic } from '../../services/services.js';
 import { Bulk } from './bulk.js';
 import { instanceColumns, isColumn, NAME_COLUMN } from './columns.js';
-import { CreateDialog } from './create.js';
 import { FilterBar } from './filter-bar.js';
 import './instances.css';
+import { Choice } from '../../parts/form.js';
 import { PendingActions } from '../../parts/pending-actions.js';
 import { text } from './text.js';
 import { orderOf, readView, sortQuery } from './view.js';
@@ -32,8 +31,7 @@ export function Screen() {
     () => orderOf(view),
     [view.find, view.state, view.groupBy, view.sort, view.isDescending],
   );
-  const { list, version } = useOrderedList(store, order);
-  void version.value;
+  const list = useOrderedList(store, order);
   const pending = useMemo(() => new PendingActions(), []);
   const columns = useMemo(() => instanceColumns(pending), [pending]);
   const chosen = useSignal<ReadonlySet<string>>(NONE);
@@ -66,7 +64,7 @@ export function Screen() {
       )}
       <Grid<InstanceInfo>
         label={text.title}
-        columns={columns.filter(({ id }) => id === NAME_COLUMN || view.columns.includes(id))}
+        columns={columns.filter(({ sortAs: id }) => id === NAME_COLUMN || view.columns.includes(id))}
         rows={list}
         hrefOf={({ id }) => hrefOf(['instances', id])}
         sort={{ column: view.sort, isDescending: view.isDescending }}
@@ -105,4 +103,36 @@ function toggled(names: ReadonlySet<string>, name: string): ReadonlySet<string> 
   const next = new Set(names);
   if (!next.delete(name)) next.add(name);
   return next;
+}
+
+/** Makes one more instance of a configuration. */
+function CreateDialog({ onClose }: { readonly onClose: () => void }) {
+  const { api, router, toasts } = useServices();
+  const names = [...useEntries('configurations').keys()].sort();
+  const chosen = useSignal(names[0] ?? '');
+  // The configurations may come after the dialog.
+  if (chosen.value === '') chosen.value = names[0] ?? '';
+  const create = async (): Promise<void> => {
+    const body = { configurationName: chosen.value };
+    const { id } = await api.post<InstanceInfo>('/instances', { body });
+    toasts.done(text.created(id));
+    onClose();
+    router.go(['instances', id]);
+  };
+  return (
+    <FormDialog
+      title={text.createTitle}
+      action={text.create}
+      isDisabled={names.length === 0}
+      onSubmit={create}
+      onClose={onClose}
+    >
+      <Choice
+        label={text.createIn}
+        hint={text.createHint}
+        value={chosen}
+        options={names.map((value) => ({ value, label: value }))}
+      />
+    </FormDialog>
+  );
 }

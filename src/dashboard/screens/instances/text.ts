@@ -4,6 +4,7 @@ import { plural } from '../../parts/amounts.js';
 const names = (count: number): string => plural(count, 'instance');
 
 export const text = {
+  names,
   title: 'Instances',
   search: 'Find',
   searchHint: 'id, configuration, node, address or message',
@@ -38,24 +39,12 @@ export const text = {
   createHint: 'One more instance, beside those that the configuration keeps running.',
   createIn: 'Configuration',
   created: (id: string) => `Instance ${id} is being created`,
-  ask: {
-    start: (count: number) => `Start ${names(count)}?`,
-    stop: (count: number) => `Stop ${names(count)}?`,
-    restart: (count: number) => `Restart ${names(count)}?`,
-    delete: (count: number) => `Delete ${names(count)}?`,
-  },
   explain: {
     start: 'Each gets a new run. Those that run already are left alone.',
     stop: 'Their processes are ended. Place and files stay, and they stay stopped until you start them.',
     restart: 'Their processes are ended and started again. Players are disconnected.',
     delete:
       'Their processes are ended and their files removed, but those of static instances. Drover creates new ones up to the minimum of the configuration.',
-  },
-  done: {
-    start: (count: number) => `${names(count)} will start`,
-    stop: (count: number) => `${names(count)} will stop`,
-    restart: (count: number) => `${names(count)} will restart`,
-    delete: (count: number) => `${names(count)} will be removed`,
   },
   someFailed: (failed: number, first: string) => `${names(failed)} refused it: ${first}`,
   empty: 'No instances yet',

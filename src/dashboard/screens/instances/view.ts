@@ -1,8 +1,9 @@
 /** The settings of the table, as the address has them. */
 import type { InstanceInfo } from '../../../model/instance.js';
 import type { Order } from '../../live/ordered-list.js';
+import { addressOf } from '../../parts/amounts.js';
 import type { QueryChanges } from '../../router/place.js';
-import { addressOf, type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
+import { type ColumnId, DEFAULT_COLUMNS, isColumn, PHONE_COLUMNS, SORTS } from './columns.js';
 
 export const GROUPS = ['configuration', 'node', 'state'] as const;
 type GroupBy = (typeof GROUPS)[number];

@@ -6,31 +6,25 @@ import type { text } from './text.js';
 
 type NodeAction = keyof typeof text.pending;
 
-export class AskedOfNodes {
-  readonly #marks = new PendingMarks<NodeEntry, NodeAction>({
-    keyOf: ({ nodeId }) => nodeId,
-    hasEffect,
-    isConfirmed: (before, now) =>
-      before.cordoned !== now.cordoned || (before.drain === null) !== (now.drain === null),
-  });
-
-  /** Sends an action. `deadlineSeconds` is for a drain. Resolves when the API has accepted it. Throws ApiFailure. */
-  async ask(api: Api, action: NodeAction, before: NodeEntry, deadlineSeconds?: number): Promise<void> {
-    this.#marks.ask(action, [before]);
-    const path = apiPath('cluster', 'nodes', before.nodeId);
-    try {
-      if (action === 'drain') await api.put(`${path}/drain`, { body: { deadlineSeconds } });
-      else if (action === 'cordon') await api.put(`${path}/cordon`);
-      else await api.delete(`${path}/cordon`);
-    } catch (error) {
-      this.#marks.forget(before.nodeId);
-      throw error;
-    }
+export class AskedOfNodes extends PendingMarks<NodeEntry, NodeAction> {
+  constructor() {
+    super({
+      keyOf: ({ nodeId }) => nodeId,
+      hasEffect,
+      isConfirmed: (before, now) =>
+        before.cordoned !== now.cordoned || (before.drain === null) !== (now.drain === null),
+    });
   }
 
-  /** The action that this node does not show yet; undefined: none. */
-  of(node: NodeEntry): NodeAction | undefined {
-    return this.#marks.of(node);
+  /** Sends an action. `deadlineSeconds` is for a drain. Resolves when the API has accepted it. Throws ApiFailure. */
+  send(api: Api, action: NodeAction, node: NodeEntry, deadlineSeconds?: number): Promise<void> {
+    const path = apiPath('cluster', 'nodes', node.nodeId);
+    const calls = {
+      drain: () => api.put(`${path}/drain`, { body: { deadlineSeconds } }),
+      cordon: () => api.put(`${path}/cordon`),
+      uncordon: () => api.delete(`${path}/cordon`),
+    };
+    return this.mark(action, node, calls[action]());
   }
 }
 

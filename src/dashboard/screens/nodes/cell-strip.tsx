@@ -2,6 +2,9 @@
  * The instances of one node as cells, whose shape and colour say the state. The instances of the shown configuration
  * stand out. The strip is one Tab stop: arrow keys move in it, Enter opens an instance.
  */
+
+import { useSignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';
 import { toneOf } from '../../parts/state-badge.js';
 import { text as parts } from '../../parts/text.js';
@@ -40,7 +43,7 @@ interface CellProps {
 function Cell({ instance, shown, place, isPicture }: CellProps) {
   const { id, configurationName, state, message } = instance;
   const isOther = shown !== '' && shown !== configurationName;
-  const style = `cell cell-${toneOf(state)}${isOther ? ' cell-other' : ''}`;
+  const style = `cell tone-${toneOf(state)}${isOther ? ' cell-other' : ''}`;
   if (isPicture) return <span class={style} />;
   const words = `${configurationName} ${id}: ${parts.states[state]}`;
   return (
@@ -65,4 +68,23 @@ function moveFocus(event: KeyboardEvent): void {
   if (!(next instanceof HTMLElement)) return;
   event.preventDefault();
   next.focus();
+}
+
+/**
+ * The configuration that is shown on all nodes, '' for none: the one under the pointer or the focus, else `chosen`. The
+ * events are for the element around all cells.
+ */
+export function useShown(chosen: string) {
+  const pointed = useSignal('');
+  const events = useMemo(() => {
+    const follow = (event: Event): void => {
+      const cell = event.target instanceof Element ? event.target.closest('[data-configuration]') : null;
+      pointed.value = cell?.getAttribute('data-configuration') ?? '';
+    };
+    const end = (): void => {
+      pointed.value = '';
+    };
+    return { onPointerOver: follow, onPointerLeave: end, onFocusIn: follow, onFocusOut: end };
+  }, [pointed]);
+  return { name: pointed.value === '' ? chosen : pointed.value, events };
 }

@@ -7,21 +7,15 @@ import { FormDialog } from '../../parts/dialog.js';
 import { useServices } from '../../services/services.js';
 import { text } from './text.js';
 
-interface ForgetDialogProps {
-  readonly nodeId: string;
-  readonly onForgotten: () => void;
-  readonly onClose: () => void;
-}
-
-export function ForgetDialog({ nodeId, onForgotten, onClose }: ForgetDialogProps) {
-  const { api, toasts } = useServices();
+export function ForgetDialog({ nodeId, onClose }: { readonly nodeId: string; readonly onClose: () => void }) {
+  const { api, router, toasts } = useServices();
   const isForced = useSignal(false);
   const keepsToken = useSignal(false);
   const forget = async (): Promise<void> => {
     const query = { force: isForced.value || undefined, keepToken: keepsToken.value || undefined };
     const done = await api.delete<ForgottenNode>(apiPath('cluster', 'nodes', nodeId), { query });
     toasts.done(sentenceOf(done));
-    onForgotten();
+    router.go(['nodes']);
   };
   return (
     <FormDialog

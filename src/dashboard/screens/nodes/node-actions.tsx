@@ -1,11 +1,11 @@
-/**
- * Cordon, uncordon and drain of a node. Uncordon also cancels a drain. The buttons stay as they are while a call runs,
- * so that the focus stays too. The badges mark the action, and asking twice does no harm.
- */
+/** The actions on a node, the badges that tell its state, and the meters of its reserved amounts. */
 import { useSignal } from '@preact/signals';
+import { coresOf, megabytesOf } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';
 import { DialogButton, FormDialog } from '../../parts/dialog.js';
 import { Choice } from '../../parts/form.js';
+import { Meter } from '../../parts/meter.js';
+import { Badge, StateBadge } from '../../parts/state-badge.js';
 import { useServices } from '../../services/services.js';
 import type { AskedOfNodes } from './asked.js';
 import { type NodeEntry, standingOf } from './node.js';
@@ -16,21 +16,24 @@ interface NodeActionsProps {
   readonly asked: AskedOfNodes;
 }
 
+/**
+ * Cordon, uncordon and drain of a node. Uncordon also cancels a drain. The buttons stay as they are while a call runs,
+ * so that the focus stays too. The badges mark the action, and asking twice does no harm.
+ */
 export function NodeActions({ node, asked }: NodeActionsProps) {
   const { api, toasts } = useServices();
   const { nodeId } = node;
   const standing = standingOf(node);
-  const cordon = (): void => void toasts.run(asked.ask(api, 'cordon', node), () => text.cordoned(nodeId));
-  const uncordon = (): void =>
-    void toasts.run(asked.ask(api, 'uncordon', node), () => text.uncordoned(nodeId));
+  const ask = (action: 'cordon' | 'uncordon', done: string): void =>
+    void toasts.run(asked.send(api, action, node), () => done);
   return (
     <>
       {standing === null ? (
-        <Button hint={text.cordonHint} onPress={cordon}>
+        <Button hint={text.cordonHint} onPress={() => ask('cordon', text.cordoned(nodeId))}>
           {text.cordon}
         </Button>
       ) : (
-        <Button hint={text.uncordonHint} onPress={uncordon}>
+        <Button hint={text.uncordonHint} onPress={() => ask('uncordon', text.uncordoned(nodeId))}>
           {standing === 'draining' ? text.cancelDrain : text.uncordon}
         </Button>
       )}
@@ -52,7 +55,7 @@ function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onC
   const { nodeId } = node;
   const seconds = useSignal(text.deadlines[0]?.value ?? '600');
   const drain = async (): Promise<void> => {
-    await asked.ask(api, 'drain', node, Number(seconds.value));
+    await asked.send(api, 'drain', node, Number(seconds.value));
     toasts.done(text.drains(nodeId));
     onClose();
   };
@@ -61,5 +64,53 @@ function DrainDialog({ node, asked, onClose }: NodeActionsProps & { readonly onC
       <p>{text.drainExplain}</p>
       <Choice label={text.deadline} hint={text.deadlineHint} value={seconds} options={text.deadlines} />
     </FormDialog>
+  );
+}
+
+/** The condition of a node, whether it takes instances, and an action that it does not show yet. */
+export function NodeBadges({ node, asked }: NodeActionsProps) {
+  const pending = asked.of(node);
+  return (
+    <>
+      <StateBadge state={node.condition} />
+      {pending === undefined ? (
+        <StandingBadge node={node} />
+      ) : (
+        <Badge tone="busy" label={text.pending[pending]} isPending />
+      )}
+    </>
+  );
+}
+
+function StandingBadge({ node }: { readonly node: NodeEntry }) {
+  const standing = standingOf(node);
+  if (standing === null) return null;
+  if (standing === 'draining')
+    return <Badge tone="busy" label={text.standing.draining(node.drain?.left ?? 0)} />;
+  return <Badge tone="still" label={text.standing[standing]} />;
+}
+
+export function NodeMeters({
+  node: { resources, capacity },
+  label,
+}: {
+  readonly node: NodeEntry;
+  readonly label: { readonly ram: string; readonly cpu: string };
+}) {
+  return (
+    <div class="node-meters">
+      <Meter
+        label={label.ram}
+        value={resources.usedRamMB}
+        most={capacity.maxRamMB}
+        text={megabytesOf(resources.usedRamMB, capacity.maxRamMB)}
+      />
+      <Meter
+        label={label.cpu}
+        value={resources.usedCpu}
+        most={capacity.maxCpu}
+        text={coresOf(resources.usedCpu, capacity.maxCpu)}
+      />
+    </div>
   );
 }

@@ -2,11 +2,9 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import { DialogButton } from '../../parts/dialog.js';
-import { Page } from '../../parts/page.js';
-import { Tabs } from '../../parts/tabs.js';
+import { Page, Tabs } from '../../parts/page.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
-import { useEntries } from '../../services/use-live.js';
+import { useEntries, useServices } from '../../services/services.js';
 import type { ScreenProps } from '../screen.js';
 import { AskedOfNodes } from './asked.js';
 import { NodeList } from './list/node-list.js';

@@ -21,8 +21,8 @@ export const text = {
   sorts: { name: 'Name', trouble: 'Trouble first', ram: 'RAM reserved', cpu: 'CPU reserved' },
   show: 'Show',
   showAll: 'All configurations',
-  everywhere: (configuration: string, many: number, on: number) =>
-    `${configuration}: ${instances(many)} on ${nodes(on)}`,
+  everywhere: (configuration: string, on: { readonly instances: number; readonly nodes: number }) =>
+    `${configuration}: ${instances(on.instances)} on ${nodes(on.nodes)}`,
   pointAt:
     'Point at a cell, or move to it with Tab and the arrow keys, to see its configuration on all nodes.',
 
@@ -33,7 +33,6 @@ export const text = {
   /** Short labels of the reserved amounts; the list has no room for more. */
   inRow: { ram: 'RAM', cpu: 'CPU' },
   reserved: { ram: 'RAM reserved', cpu: 'CPU reserved' },
-  used: (value: string, all: string) => `${value} of ${all}`,
   master: 'Master',
   standing: {
     cordoned: 'Cordoned',
@@ -107,7 +106,6 @@ export const text = {
   runtime: 'Runtime',
   available: 'Available',
   not: 'Not available',
-  noVersion: '–',
   instancesTitle: 'Instances',
   openInstances: 'Open in the table',
   noInstances: 'Nothing is placed here',

@@ -58,7 +58,7 @@ export function concernsOf({ state, instances, nodes, rollouts, canOperate }: At
 }
 
 function* ofNodes(nodes: AttentionFacts['nodes']): Generator<Concern> {
-  const step: Step = { kind: 'open', label: text.openNodes, href: hrefOf(['nodes']) };
+  const step = toOpen(text.openNodes, 'nodes');
   for (const { nodeId, condition, drain, cordoned } of nodes) {
     const common = { key: `node ${nodeId}`, why: `/cluster${apiPath('nodes', nodeId, 'why')}`, step };
     if (condition === 'lost') yield { ...common, tone: 'bad', sentence: text.nodeLost(nodeId) };
@@ -76,8 +76,7 @@ function* ofNodes(nodes: AttentionFacts['nodes']): Generator<Concern> {
  */
 function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
   for (const { configurationName: name, state, reason, message } of rollouts) {
-    const href = hrefOf(['configurations', name]);
-    const step: Step = { kind: 'open', label: text.openRollout, href };
+    const step = toOpen(text.openRollout, 'configurations', name);
     const common = { key: `rollout ${name}`, why: apiPath('configurations', name, 'why'), step };
     if (HELD_BACK.has(state) && reason !== 'rollback')
       yield { ...common, tone: 'bad', sentence: text.rolloutFailed(name, message) };
@@ -89,35 +88,25 @@ function* ofRollouts(rollouts: AttentionFacts['rollouts']): Generator<Concern> {
 
 function stepOfFile({ file, name }: ConfigurationFileError): Step {
   // The fault is a template in conflict: no configuration file has a slash in its name.
-  if (file.startsWith('templates/'))
-    return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };
-  const href = hrefOf(name === undefined ? ['configurations'] : ['configurations', name]);
-  return { kind: 'open', label: text.openConfiguration, href };
+  if (file.startsWith('templates/')) return toOpen(text.openTemplates, 'templates');
+  return toOpen(text.openConfiguration, 'configurations', ...(name === undefined ? [] : [name]));
+}
+
+function toOpen(label: string, ...path: string[]): Step {
+  return { kind: 'open', label, href: hrefOf(path) };
 }
 
 function* ofState(state: ClusterState): Generator<Concern> {
+  const common = { tone: 'bad', why: null, step: null } as const;
   for (const error of state.brokenFiles) {
     const { file, line, message } = error;
-    const step = stepOfFile(error);
     const sentence = text.brokenFile(file, line, message);
-    yield { key: `file ${file} ${message}`, tone: 'bad', sentence, why: null, step };
+    yield { ...common, key: `file ${file} ${message}`, sentence, step: stepOfFile(error) };
   }
   for (const { key, problem } of state.unreadableRecords)
-    yield {
-      key: `record ${key}`,
-      tone: 'bad',
-      sentence: text.unreadable(key, problem),
-      why: null,
-      step: null,
-    };
+    yield { ...common, key: `record ${key}`, sentence: text.unreadable(key, problem) };
   if (state.certificateProblem !== null)
-    yield {
-      key: 'certificate',
-      tone: 'bad',
-      sentence: text.certificate(state.certificateProblem),
-      why: null,
-      step: null,
-    };
+    yield { ...common, key: 'certificate', sentence: text.certificate(state.certificateProblem) };
   for (const { name, online, minimum, why } of state.belowMinimum)
     yield {
       key: `minimum ${name}`,
@@ -126,14 +115,10 @@ function* ofState(state: ClusterState): Generator<Concern> {
       why: apiPath('configurations', name, 'why'),
       step: instancesOf(name),
     };
-  for (const { name, instances } of state.removed)
-    yield {
-      key: `removed ${name}`,
-      tone: 'still',
-      sentence: text.removed(name, instances),
-      why: null,
-      step: instancesOf(name),
-    };
+  for (const { name, instances } of state.removed) {
+    const sentence = text.removed(name, instances);
+    yield { ...common, key: `removed ${name}`, tone: 'still', sentence, step: instancesOf(name) };
+  }
 }
 
 function instancesOf(name: string): Step {
@@ -156,10 +141,9 @@ function ofInstance(instance: InstanceInfo, canOperate: boolean): Concern {
 }
 
 function stepOf({ id, reason }: InstanceInfo, canOperate: boolean): Step {
-  if (reason === 'no-node-fits') return { kind: 'open', label: text.openNodes, href: hrefOf(['nodes']) };
-  if (reason === 'template-missing')
-    return { kind: 'open', label: text.openTemplates, href: hrefOf(['templates']) };
+  if (reason === 'no-node-fits') return toOpen(text.openNodes, 'nodes');
+  if (reason === 'template-missing') return toOpen(text.openTemplates, 'templates');
   if (canOperate && reason !== null && OF_PROGRAM.has(reason))
     return { kind: 'restart', label: text.restart, id };
-  return { kind: 'open', label: text.openInstance, href: hrefOf(['instances', id]) };
+  return toOpen(text.openInstance, 'instances', id);
 }

@@ -6,8 +6,7 @@ import type { Api } from '../../api/api-client.js';
 import { Button, ButtonLink } from '../../parts/button.js';
 import { performAction } from '../../parts/pending-actions.js';
 import { Badge } from '../../parts/state-badge.js';
-import { useServices } from '../../services/services.js';
-import { useAsked } from '../../services/use-live.js';
+import { useAsked, useServices } from '../../services/services.js';
 import type { Concern, Step } from './attention.js';
 import { text } from './text.js';
 

@@ -1,8 +1,8 @@
 /** The figures of the cluster: instances, nodes, players, and reserved and used RAM and CPU. */
-import { coresOf, count, megabytes } from '../../parts/amounts.js';
+import { coresOf, count, megabytesOf } from '../../parts/amounts.js';
 import { Meter } from '../../parts/meter.js';
 import { hrefOf } from '../../router/place.js';
-import { useEntries, useTopic } from '../../services/use-live.js';
+import { useEntries, useTopic } from '../../services/services.js';
 import { text } from './text.js';
 
 const BYTES_IN_MB = 1024 * 1024;
@@ -47,15 +47,21 @@ function Amounts() {
     ram: sum(usage, ({ memoryBytes }) => memoryBytes) / BYTES_IN_MB,
     cpu: sum(usage, ({ cpuPercent }) => cpuPercent ?? 0),
   };
-  const ramText = (value: number): string => text.of(megabytes(value), megabytes(all.ram));
   return (
     <>
-      <div class="figure">
+      <div class="surface figure">
         <span class="quiet">{text.ram}</span>
-        <Meter label={text.reserved} value={given.ram} most={all.ram} text={ramText(given.ram)} />
-        {isMeasured && <Meter label={text.used} value={used.ram} most={all.ram} text={ramText(used.ram)} />}
+        <Meter
+          label={text.reserved}
+          value={given.ram}
+          most={all.ram}
+          text={megabytesOf(given.ram, all.ram)}
+        />
+        {isMeasured && (
+          <Meter label={text.used} value={used.ram} most={all.ram} text={megabytesOf(used.ram, all.ram)} />
+        )}
       </div>
-      <div class="figure">
+      <div class="surface figure">
         <span class="quiet">{text.cpu}</span>
         <Meter label={text.reserved} value={given.cpu} most={all.cpu} text={coresOf(given.cpu, all.cpu)} />
         {isMeasured && (
@@ -73,7 +79,7 @@ function Figure(props: {
   readonly children?: string;
 }) {
   return (
-    <a class="figure" href={props.href}>
+    <a class="surface figure" href={props.href}>
       <span class="quiet">{props.label}</span>
       <span class="figure-value">{props.value}</span>
       <span class="quiet">{props.children}</span>

@@ -19,7 +19,6 @@ export const text = {
   cpu: 'CPU',
   reserved: 'Reserved',
   used: 'Used',
-  of: (used: string, all: string) => `${used} of ${all}`,
   online: (count: number, all: number) => `${count} of ${plural(all, 'instance')} online`,
   connected: (count: number, all: number) => `${count} of ${plural(all, 'node')} connected`,
   nodeLost: (node: string) => `Node ${node} is lost: its beats are missing.`,

@@ -2,14 +2,11 @@
 import type { ListedCommand } from '../../../api/http/command-runner.js';
 import type { Candidates } from '../../../api/routes/command-routes.js';
 
-/** The command that a line runs; undefined: no known command. */
+/** The command that a line runs, which is the longest that fits; undefined: no known command. */
 export function commandOf(commands: readonly ListedCommand[], line: string): ListedCommand | undefined {
   const typed = ` ${line.trim().split(/\s+/).join(' ')} `;
   const found = commands.filter(({ path }) => typed.startsWith(` ${path} `));
-  return found.reduce<ListedCommand | undefined>(
-    (longest, one) => (longest === undefined || one.path.length > longest.path.length ? one : longest),
-    undefined,
-  );
+  return found.sort((a, b) => b.path.length - a.path.length)[0];
 }
 
 /** True when the line is a command, and not a name to go to. */

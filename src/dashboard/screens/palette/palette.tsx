@@ -1,19 +1,15 @@
 /** The palette: runs lines of the console with completion, shows their output, and leads to anything by name. */
 import { Button, Submit } from '../../parts/button.js';
-import { Confirm } from '../../parts/confirm.js';
-import { Dialog } from '../../parts/dialog.js';
-import { PlainForm } from '../../parts/form.js';
+import { Confirm, Dialog } from '../../parts/dialog.js';
+import { Field, PlainForm } from '../../parts/form.js';
 import { text as parts } from '../../parts/text.js';
-import { ChoiceList } from './choice-list.js';
 import './palette.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../parts/copy-button.js';
-import { Field } from '../../parts/form.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import type { ScreenChoice } from './places.js';
 import { text } from './text.js';
-import type { Ran } from './use-palette.js';
-import { usePalette } from './use-palette.js';
+import { type Choice, type Ran, usePalette } from './use-palette.js';
 
 interface PaletteProps {
   /** The screens that the key may see. */
@@ -24,20 +20,9 @@ interface PaletteProps {
 export function Palette({ screens, onClose }: PaletteProps) {
   const palette = usePalette(screens, onClose);
   const kind = palette.canCommand ? 'commands' : 'places';
-  const { active, choices, line, command } = palette;
+  const { active, choices, line } = palette;
   // After a run the output has the room, until something is typed or chosen.
   const shown = palette.ran === null || line !== '' || active >= 0 ? choices : [];
-  const onKey = (event: KeyboardEvent): void => {
-    const choice = choices[Math.max(0, active)];
-    if (event.key === 'ArrowDown' && palette.isRecalling) palette.recall(-1);
-    else if (event.key === 'ArrowDown') palette.mark(active + 1);
-    else if (event.key === 'ArrowUp' && (line === '' || palette.isRecalling)) palette.recall(1);
-    else if (event.key === 'ArrowUp') palette.mark(active - 1);
-    else if (event.key === 'Tab' && !event.shiftKey && line !== '' && choice?.kind === 'completion')
-      palette.take(choice);
-    else return;
-    event.preventDefault();
-  };
   return (
     <Dialog title={text.title[kind]} size="wide" onClose={onClose}>
       <PlainForm
@@ -52,15 +37,7 @@ export function Palette({ screens, onClose }: PaletteProps) {
           </>
         }
       >
-        <LineInput
-          label={text.label[kind]}
-          hint={command === undefined ? text.hint[kind] : `${command.usage}: ${command.about}`}
-          value={line}
-          onInput={palette.type}
-          onKey={onKey}
-          isExpanded={shown.length > 0}
-          active={active < 0 ? undefined : `palette-choice-${active}`}
-        />
+        <LineInput palette={palette} isExpanded={shown.length > 0} />
         <ChoiceList choices={shown} active={active} onTake={palette.take} />
         {line !== '' && choices.length === 0 && !palette.canCommand && <p class="quiet">{text.noneFound}</p>}
         <p class="palette-keys quiet">{palette.canCommand ? text.keys : text.keysPlaces}</p>
@@ -82,22 +59,31 @@ export function Palette({ screens, onClose }: PaletteProps) {
 }
 
 interface LineInputProps {
-  readonly label: string;
-  readonly hint: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  /** Called for each key, before the input handles it. */
-  readonly onKey: (event: KeyboardEvent) => void;
+  readonly palette: ReturnType<typeof usePalette>;
   readonly isExpanded: boolean;
-  /** The id of the marked choice; undefined: none. */
-  readonly active: string | undefined;
 }
 
-function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: LineInputProps) {
+function LineInput({ palette, isExpanded }: LineInputProps) {
+  const { active, choices, line, command } = palette;
+  const kind = palette.canCommand ? 'commands' : 'places';
+  const onKey = (event: KeyboardEvent): void => {
+    const choice = choices[Math.max(0, active)];
+    if (event.key === 'ArrowDown' && palette.isRecalling) palette.recall(-1);
+    else if (event.key === 'ArrowDown') palette.mark(active + 1);
+    else if (event.key === 'ArrowUp' && (line === '' || palette.isRecalling)) palette.recall(1);
+    else if (event.key === 'ArrowUp') palette.mark(active - 1);
+    else if (event.key === 'Tab' && !event.shiftKey && line !== '' && choice?.kind === 'completion')
+      palette.take(choice);
+    else return;
+    event.preventDefault();
+  };
   const element = useRef<HTMLInputElement>(null);
   useEffect(() => element.current?.focus(), []);
   return (
-    <Field label={label} hint={hint}>
+    <Field
+      label={text.label[kind]}
+      hint={command === undefined ? text.hint[kind] : `${command.usage}: ${command.about}`}
+    >
       {(ids) => (
         <input
           {...ids}
@@ -108,12 +94,12 @@ function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: L
           aria-autocomplete="list"
           aria-expanded={isExpanded}
           aria-controls="palette-choices"
-          aria-activedescendant={active}
+          aria-activedescendant={active < 0 ? undefined : `palette-choice-${active}`}
           autocomplete="off"
           autocapitalize="off"
           spellcheck={false}
-          value={value}
-          onInput={(event) => onInput(event.currentTarget.value)}
+          value={line}
+          onInput={(event) => palette.type(event.currentTarget.value)}
           onKeyDown={onKey}
         />
       )}
@@ -124,11 +110,11 @@ function LineInput({ label, hint, value, onInput, onKey, isExpanded, active }: L
 /** The most characters that are shown: an answer may have 4 MiB, which a browser lays out slowly. */
 const MOST_CHARS = 200_000;
 
-export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {
+function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) {
   const isCut = output.length > MOST_CHARS;
   return (
     <section class="stack" aria-label={text.output}>
-      <div class="palette-ran">
+      <div class="spread">
         <code>{visibleText(line)}</code>
         {output !== '' && <CopyButton value={output} label={text.copyOutput} />}
       </div>
@@ -138,5 +124,39 @@ export function CommandOutput({ ran: { line, output } }: { readonly ran: Ran }) 
         {output === '' ? text.noOutput : visibleText(output.slice(0, MOST_CHARS))}
       </pre>
     </section>
+  );
+}
+
+interface ChoiceListProps {
+  readonly choices: readonly Choice[];
+  /** The place of the marked choice; -1: none. */
+  readonly active: number;
+  readonly onTake: (choice: Choice) => void;
+}
+
+/** The choices for the line: completions and places. The focus stays in the input. */
+function ChoiceList({ choices, active, onTake }: ChoiceListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: 'nearest' });
+  }, [active]);
+  if (choices.length === 0) return null;
+  return (
+    <div ref={list} id="palette-choices" class="palette-choices" role="listbox" aria-label={text.suggestions}>
+      {choices.map((choice, place) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the input has the keys
+        <div
+          key={choice.kind === 'place' ? choice.href : choice.line}
+          id={`palette-choice-${place}`}
+          class="palette-choice"
+          role="option"
+          aria-selected={place === active}
+          onClick={() => onTake(choice)}
+        >
+          <span class="mono">{choice.label}</span>
+          <span class="quiet">{choice.about}</span>
+        </div>
+      ))}
+    </div>
   );
 }

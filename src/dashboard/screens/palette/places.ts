@@ -3,16 +3,14 @@ import type { InstanceInfo } from '../../../model/instance.js';
 import { hrefOf } from '../../router/place.js';
 import { text } from './text.js';
 
-export interface PlaceChoice {
-  readonly href: string;
-  readonly label: string;
-  /** The kind of the place. */
-  readonly about: string;
-}
-
 export interface ScreenChoice {
   readonly label: string;
   readonly href: string;
+}
+
+export interface PlaceChoice extends ScreenChoice {
+  /** The kind of the place. */
+  readonly about: string;
 }
 
 interface Places {
@@ -33,25 +31,18 @@ export function placesFor(typed: string, places: Places): PlaceChoice[] {
     .filter(({ label }) => fits(label))
     .map(({ label, href }) => ({ label, href, about: text.kinds.screen }));
   if (word === '') return screens;
+  const named = (names: Iterable<string>, screen: string, about: string): PlaceChoice[] =>
+    first(names, fits).map((name) => ({ label: name, href: hrefOf([screen, name]), about }));
+  const nameOf = ({ id, configurationName }: InstanceInfo): string => `${id} ${configurationName}`;
   return [
     ...screens,
-    ...first(places.configurations, fits).map((name) => ({
-      label: name,
-      href: hrefOf(['configurations', name]),
-      about: text.kinds.configuration,
+    ...named(places.configurations, 'configurations', text.kinds.configuration),
+    ...named(places.nodes, 'nodes', text.kinds.node),
+    ...first(places.instances, (one) => fits(nameOf(one))).map((one) => ({
+      label: nameOf(one),
+      href: hrefOf(['instances', one.id]),
+      about: text.kinds.instance,
     })),
-    ...first(places.nodes, fits).map((name) => ({
-      label: name,
-      href: hrefOf(['nodes', name]),
-      about: text.kinds.node,
-    })),
-    ...first(places.instances, ({ id, configurationName }) => fits(`${id} ${configurationName}`)).map(
-      ({ id, configurationName }) => ({
-        label: `${id} ${configurationName}`,
-        href: hrefOf(['instances', id]),
-        about: text.kinds.instance,
-      }),
-    ),
   ];
 }
 

@@ -5,8 +5,7 @@ import type { ListedCommand } from '../../../api/http/command-runner.js';
 import type { Candidates, CommandOutput } from '../../../api/routes/command-routes.js';
 import { CommandHistory } from '../../parts/command-history.js';
 import { useSubmit } from '../../parts/form.js';
-import { useServices } from '../../services/services.js';
-import { useAsked, useTopic } from '../../services/use-live.js';
+import { useAsked, useServices, useTopic } from '../../services/services.js';
 import {
   type Answered,
   type Completion,

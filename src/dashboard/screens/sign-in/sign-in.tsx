@@ -7,29 +7,24 @@ import { text } from './text.js';
 export function SignIn({ reason }: { readonly reason: string | null }) {
   const { session } = useServices();
   const key = useSignal('');
-  const wasTried = useSignal(false);
   const token = key.value.trim();
-  const signIn = async (): Promise<void> => {
-    wasTried.value = true;
-    if (token !== '') await session.signIn(token);
-  };
   return (
     <main class="center">
-      <div class="sign-in">
+      <div class="surface sign-in">
         <h1>{text.title}</h1>
         {reason !== null && (
           <p class="notice" role="status">
             {reason}
           </p>
         )}
-        <Form action={text.signIn} onSubmit={signIn}>
+        <Form action={text.signIn} isFaulty={token === ''} onSubmit={() => session.signIn(token)}>
           <TextInput
             label={text.key}
             isSecret
             isMono
             hasFocus
             value={key}
-            error={wasTried.value && token === '' ? text.noKey : null}
+            fault={token === '' ? text.noKey : null}
             hint={text.keyHint}
           />
         </Form>

@@ -1,15 +1,14 @@
 /** One file of a template: its text in an editor, or why it has none; download and delete. */
+
 import { Button } from '../../parts/button.js';
-import { DialogButton } from '../../parts/dialog.js';
-import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
+import { Empty, Failure } from '../../parts/notes.js';
 import { saveFile } from '../../parts/save-file.js';
+import { text as parts } from '../../parts/text.js';
 import { visibleText } from '../../parts/words/visible-text.js';
-import { useServices } from '../../services/services.js';
-import { useAsked } from '../../services/use-live.js';
+import { useAsked, useServices } from '../../services/services.js';
 import { RemoveFiles } from './remove-files.js';
 import type { TemplateFiles } from './template-files.js';
-import type { TemplateName } from './template-page.js';
+import type { TemplateName } from './templates-screen.js';
 import { text } from './text.js';
 import { TextEditor } from './text-editor.js';
 
@@ -27,7 +26,7 @@ export function FilePane(props: FilePaneProps) {
   const asked = useAsked(() => files.read(path), [files, path]);
   const { value, error } = asked.value;
   if (error !== null) return <Failure error={error} onRetry={asked.again} />;
-  if (value === undefined) return <p class="quiet">{text.loading}</p>;
+  if (value === undefined) return <p class="quiet">{parts.loading}</p>;
   if (value === null) return <Empty title={text.fileGone(path)} hint={text.unknownHint} />;
   const actions = <FileButtons {...props} />;
   return (
@@ -51,7 +50,7 @@ export function FilePane(props: FilePaneProps) {
 }
 
 function FileButtons({ files, path, template: { group, name }, onChanged }: FilePaneProps) {
-  const { session, toasts, router } = useServices();
+  const { toasts, router } = useServices();
   const download = async (): Promise<void> => {
     const content = await toasts.run(files.download(path));
     if (content !== undefined) saveFile(content, path.split('/').pop() ?? path);
@@ -59,23 +58,14 @@ function FileButtons({ files, path, template: { group, name }, onChanged }: File
   return (
     <>
       <Button onPress={() => void download()}>{text.downloadFile}</Button>
-      {session.can('ALL') && (
-        <DialogButton
-          dialog={(onClose) => (
-            <RemoveFiles
-              files={files}
-              paths={[path]}
-              onRemoved={() => {
-                onChanged();
-                router.go(['templates', group, name]);
-              }}
-              onClose={onClose}
-            />
-          )}
-        >
-          {text.remove}
-        </DialogButton>
-      )}
+      <RemoveFiles
+        files={files}
+        pathsOf={() => [path]}
+        onRemoved={() => {
+          onChanged();
+          router.go(['templates', group, name]);
+        }}
+      />
     </>
   );
 }

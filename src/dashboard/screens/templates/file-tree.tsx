@@ -1,12 +1,10 @@
 /** The tree of files. Folders open and close; a search lists all matching files. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import { DialogButton } from '../../parts/dialog.js';
-import { Empty } from '../../parts/empty.js';
-import { SearchInput } from '../../parts/search-input.js';
+import { SearchInput } from '../../parts/form.js';
+import { Empty } from '../../parts/notes.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
 import { RemoveFiles } from './remove-files.js';
 import type { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
@@ -40,13 +38,13 @@ export function FileTree(props: FileTreeProps) {
   };
   if (paths.length === 0)
     return (
-      <div class="template-tree">
+      <div class="surface template-tree">
         <Empty title={text.noFiles} hint={text.noFilesHint} />
       </div>
     );
   const word = find.value.toLowerCase();
   return (
-    <div class="template-tree">
+    <div class="surface template-tree">
       <SearchInput
         label={text.findFile}
         hint={text.findFile}
@@ -89,7 +87,13 @@ function FolderList({ folder, isOpen, onToggle, tree }: FolderListProps) {
               <bdi class="tree-name">{visibleText(one.name)}</bdi>
               <span class="quiet">{text.inFolder(one.count)}</span>
             </button>
-            <RemoveFolder folder={one} tree={tree} />
+            <RemoveFiles
+              kind="quiet"
+              hint={text.removeFolder(one.path)}
+              files={tree.files}
+              pathsOf={() => tree.paths.filter((path) => path.startsWith(`${one.path}/`))}
+              onRemoved={tree.onChanged}
+            />
           </div>
           {isOpen(one.path) && <FolderList folder={one} isOpen={isOpen} onToggle={onToggle} tree={tree} />}
         </li>
@@ -128,26 +132,5 @@ function FileLine(props: { readonly label: string; readonly path: string; readon
         <bdi class="tree-name">{visibleText(label)}</bdi>
       </a>
     </li>
-  );
-}
-
-function RemoveFolder({ folder: { path }, tree }: { readonly folder: Folder; readonly tree: FileTreeProps }) {
-  const { session } = useServices();
-  if (!session.can('ALL')) return null;
-  return (
-    <DialogButton
-      kind="quiet"
-      hint={text.removeFolder(path)}
-      dialog={(onClose) => (
-        <RemoveFiles
-          files={tree.files}
-          paths={tree.paths.filter((one) => one.startsWith(`${path}/`))}
-          onRemoved={tree.onChanged}
-          onClose={onClose}
-        />
-      )}
-    >
-      {text.remove}
-    </DialogButton>
   );
 }

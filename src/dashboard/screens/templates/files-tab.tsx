@@ -2,22 +2,21 @@
  * The files of a template: the tree at the side, the chosen file beside it. Files, folders and zips can be dropped
  * here.
  */
+
 import { useSignal } from '@preact/signals';
 import { useMemo, useRef } from 'preact/hooks';
 import { Button } from '../../parts/button.js';
 import { DialogButton } from '../../parts/dialog.js';
-import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
 import { Menu } from '../../parts/menu.js';
+import { Empty, Failure } from '../../parts/notes.js';
 import { saveFile } from '../../parts/save-file.js';
-import { useServices } from '../../services/services.js';
-import { useAsked } from '../../services/use-live.js';
-import { chosenIn, droppedIn } from './dropped.js';
+import { text as parts } from '../../parts/text.js';
+import { useAsked, useServices } from '../../services/services.js';
 import { FilePane } from './file-pane.js';
 import { FileTree } from './file-tree.js';
 import { NewFileDialog } from './new-file.js';
 import { TemplateFiles } from './template-files.js';
-import type { TemplateName } from './template-page.js';
+import type { TemplateName } from './templates-screen.js';
 import { text } from './text.js';
 import { UploadDialog } from './upload-dialog.js';
 import type { ChosenFile } from './upload-plan.js';
@@ -58,7 +57,7 @@ export function FilesTab({ template, change }: FilesTabProps) {
   };
   if (paths === undefined)
     return error === null ? (
-      <p class="quiet">{text.loading}</p>
+      <p class="quiet">{parts.loading}</p>
     ) : (
       <Failure error={error} onRetry={asked.again} />
     );
@@ -174,4 +173,46 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
       {canWrite && <span class="quiet template-drop-hint">{text.dropHint}</span>}
     </div>
   );
+}
+
+/** The files of a file input. An input for folders tells their paths. */
+function chosenIn(list: FileList | null): ChosenFile[] {
+  return [...(list ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
+}
+
+/** The files of a drop. Call it in the event itself: the browser forgets the items after it. */
+async function droppedIn(transfer: DataTransfer): Promise<ChosenFile[]> {
+  const items = [...transfer.items].filter(({ kind }) => kind === 'file');
+  const found = items.map((item) => ({ entry: item.webkitGetAsEntry(), file: item.getAsFile() }));
+  const files = found.map(async ({ entry, file }) => {
+    if (entry !== null) return await filesIn(entry);
+    return file === null ? [] : [{ path: file.name, file }];
+  });
+  return (await Promise.all(files)).flat();
+}
+
+async function filesIn(entry: FileSystemEntry): Promise<ChosenFile[]> {
+  if (isFile(entry)) {
+    const file = await new Promise<File>((resolve, reject) => entry.file(resolve, reject));
+    return [{ path: entry.fullPath.replace(/^\//, ''), file }];
+  }
+  if (!isFolder(entry)) return [];
+  const reader = entry.createReader();
+  const found: ChosenFile[] = [];
+  // A browser answers in parts, and with an empty part at the end.
+  for (;;) {
+    const part = await new Promise<FileSystemEntry[]>((resolve, reject) =>
+      reader.readEntries(resolve, reject),
+    );
+    if (part.length === 0) return found;
+    for (const one of part) found.push(...(await filesIn(one)));
+  }
+}
+
+function isFile(entry: FileSystemEntry): entry is FileSystemFileEntry {
+  return entry.isFile;
+}
+
+function isFolder(entry: FileSystemEntry): entry is FileSystemDirectoryEntry {
+  return entry.isDirectory;
 }

@@ -3,7 +3,7 @@ import type { Topics } from '../../../watch-client/topics.js';
 import type { Column } from '../../parts/grid/grid.js';
 import { SearchedList } from '../../parts/grid/searched-list.js';
 import { hrefOf } from '../../router/place.js';
-import { useEntries, useTopic } from '../../services/use-live.js';
+import { useEntries, useTopic } from '../../services/services.js';
 import { NewFileDialog } from './new-file.js';
 import { text } from './text.js';
 import { usersOf } from './tree.js';
@@ -16,7 +16,6 @@ interface Row {
 
 const COLUMNS: readonly Column<Row>[] = [
   {
-    id: 'name',
     label: text.name,
     width: 200,
     grow: 1,
@@ -24,7 +23,6 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ key }) => <bdi>{key}</bdi>,
   },
   {
-    id: 'users',
     label: text.users,
     width: 200,
     grow: 2,
@@ -32,7 +30,7 @@ const COLUMNS: readonly Column<Row>[] = [
     cell: ({ users }) =>
       users.length === 0 ? <span class="quiet">{text.unused}</span> : <bdi>{users.join(', ')}</bdi>,
   },
-  { id: 'storage', label: text.storage, width: 140, phone: 'end', cell: ({ entry }) => entry.storage },
+  { label: text.storage, width: 140, phone: 'end', cell: ({ entry }) => entry.storage },
 ];
 
 export function TemplateList() {

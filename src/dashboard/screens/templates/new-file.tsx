@@ -20,43 +20,45 @@ export function NewFileDialog({ template, onClose }: NewFileProps) {
   const group = useSignal(template?.group ?? '');
   const name = useSignal(template?.name ?? '');
   const path = useSignal('');
-  const wasSent = useSignal(false);
   const faults = {
     group: NAME.test(group.value) ? null : text.nameWrong,
     name: NAME.test(name.value) ? null : text.nameWrong,
     path: isGoodPath(path.value) ? null : text.pathWrong,
   };
   const create = async (): Promise<void> => {
-    wasSent.value = true;
-    if (Object.values(faults).some((fault) => fault !== null)) return;
     const target = { group: group.value, name: name.value };
     await new TemplateFiles(api, target).create(path.value, new Blob([]));
     toasts.done(text.created(path.value));
     onClose();
     router.go(['templates', target.group, target.name], { file: path.value });
   };
-  const shown = (fault: string | null): string | null => (wasSent.value ? fault : null);
   const title = template === undefined ? text.create : text.newFile;
   return (
-    <FormDialog title={title} action={title} onSubmit={create} onClose={onClose}>
+    <FormDialog
+      title={title}
+      action={title}
+      isFaulty={Object.values(faults).some((fault) => fault !== null)}
+      onSubmit={create}
+      onClose={onClose}
+    >
       {template === undefined && (
         <>
           <p class="quiet">{text.createHint}</p>
           <TextInput
             label={text.group}
             hint={text.nameHint}
-            error={shown(faults.group)}
+            fault={faults.group}
             value={group}
             hasFocus
             isMono
           />
-          <TextInput label={text.name} hint={text.nameHint} error={shown(faults.name)} value={name} isMono />
+          <TextInput label={text.name} hint={text.nameHint} fault={faults.name} value={name} isMono />
         </>
       )}
       <TextInput
         label={template === undefined ? text.createFile : text.newFilePath}
         hint={template === undefined ? text.createFileHint : text.newFileHint}
-        error={shown(faults.path)}
+        fault={faults.path}
         value={path}
         hasFocus={template !== undefined}
         isMono

@@ -1,21 +1,22 @@
-/** Asks before files are deleted, shows their names, and says how many are done. */
-import { Confirm } from '../../parts/confirm.js';
+/** A button that deletes files: it asks before, shows their names, and says how many are done. */
+import type { ButtonProps } from '../../parts/button.js';
+import { Confirm, DialogButton } from '../../parts/dialog.js';
 import { visibleText } from '../../parts/words/visible-text.js';
 import { useServices } from '../../services/services.js';
 import { sentenceFor } from '../../services/toasts.js';
 import type { TemplateFiles } from './template-files.js';
 import { text } from './text.js';
 
-interface RemoveFilesProps {
+interface RemoveFilesProps extends Pick<ButtonProps, 'kind' | 'hint'> {
   readonly files: TemplateFiles;
-  readonly paths: readonly string[];
+  /** Called when the button is pressed. */
+  readonly pathsOf: () => readonly string[];
   readonly onRemoved: () => void;
-  readonly onClose: () => void;
 }
 
-export function RemoveFiles({ files, paths, onRemoved, onClose }: RemoveFilesProps) {
-  const { toasts } = useServices();
-  const remove = async (): Promise<void> => {
+export function RemoveFiles({ files, pathsOf, onRemoved, ...button }: RemoveFilesProps) {
+  const { session, toasts } = useServices();
+  const remove = async (paths: readonly string[]): Promise<void> => {
     let done = 0;
     try {
       for (const path of paths) {
@@ -29,15 +30,24 @@ export function RemoveFiles({ files, paths, onRemoved, onClose }: RemoveFilesPro
     }
     toasts.done(text.removed(done));
   };
+  const ask = (onClose: () => void) => {
+    const paths = pathsOf();
+    return (
+      <Confirm
+        title={text.removeTitle(paths.length)}
+        explanation={text.removeExplanation}
+        names={paths.map(visibleText)}
+        action={text.remove}
+        isDanger
+        onConfirm={() => remove(paths)}
+        onClose={onClose}
+      />
+    );
+  };
+  if (!session.can('ALL')) return null;
   return (
-    <Confirm
-      title={text.removeTitle(paths.length)}
-      explanation={text.removeExplanation}
-      names={paths.map(visibleText)}
-      action={text.remove}
-      isDanger
-      onConfirm={remove}
-      onClose={onClose}
-    />
+    <DialogButton {...button} dialog={ask}>
+      {text.remove}
+    </DialogButton>
   );
 }

@@ -1,8 +1,6 @@
 /** The files of one template over the API. */
-
 import type { TemplateFileList } from '../../../api/routes/template-file-routes.js';
-import { type Api, ApiFailure, apiPath } from '../../api/api-client.js';
-import { uploadCall } from '../../api/upload.js';
+import { type Api, apiPath, type CallOptions, ifThere } from '../../api/api-client.js';
 
 /** The largest text that is edited in a browser. */
 const MOST_TEXT_BYTES = 1024 * 1024;
@@ -34,30 +32,22 @@ export class TemplateFiles {
 
   /** Reads a file; null: there is no such file. When the file is too large or no text, the result has its size only. */
   async read(path: string): Promise<FileContent | null> {
-    try {
-      const response = await this.#api.send('GET', this.#pathOf(path));
-      const size = Number(response.headers.get('content-length') ?? 0);
-      const revision = revisionOf(response);
-      if (size > MOST_TEXT_BYTES) {
-        await response.body?.cancel();
-        return { kind: 'large', size, revision };
-      }
-      const text = textOf(await response.arrayBuffer());
-      return text === null ? { kind: 'binary', size, revision } : { kind: 'text', text, size, revision };
-    } catch (error) {
-      if (error instanceof ApiFailure && error.status === 404) return null;
-      throw error;
+    const response = await ifThere(this.#api.send('GET', this.#pathOf(path)));
+    if (response === null) return null;
+    const size = Number(response.headers.get('content-length') ?? 0);
+    const revision = revisionOf(response);
+    if (size > MOST_TEXT_BYTES) {
+      await response.body?.cancel();
+      return { kind: 'large', size, revision };
     }
+    const text = textOf(await response.arrayBuffer());
+    return text === null ? { kind: 'binary', size, revision } : { kind: 'text', text, size, revision };
   }
 
   /** Null: there is no such file. */
   async revision(path: string): Promise<string | null> {
-    try {
-      return revisionOf(await this.#api.send('HEAD', this.#pathOf(path)));
-    } catch (error) {
-      if (error instanceof ApiFailure && error.status === 404) return null;
-      throw error;
-    }
+    const response = await ifThere(this.#api.send('HEAD', this.#pathOf(path)));
+    return response && revisionOf(response);
   }
 
   /** Makes a file that is not there yet, and its folders; returns its revision. */
@@ -118,4 +108,36 @@ function textOf(bytes: ArrayBuffer): string | null {
   } catch {
     return null;
   }
+}
+
+/**
+ * Makes a function for `CallOptions.call` that tells how much of the body was sent: XMLHttpRequest can tell that, `fetch`
+ * cannot. `onProgress` gets a share from 0 to 1. */
+function uploadCall(onProgress: (share: number) => void): NonNullable<CallOptions['call']> {
+  return (url, { method = 'POST', headers, body, signal }) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open(method, url);
+      for (const [name, value] of new Headers(headers)) request.setRequestHeader(name, value);
+      request.responseType = 'blob';
+      request.upload.onprogress = ({ lengthComputable, loaded, total }) => {
+        if (lengthComputable && total > 0) onProgress(loaded / total);
+      };
+      request.onload = () => resolve(responseOf(request));
+      request.onerror = () => reject(new TypeError('the upload got no answer'));
+      request.onabort = () => reject(signal?.reason);
+      signal?.addEventListener('abort', () => request.abort(), { once: true });
+      request.send(body instanceof ReadableStream ? null : body);
+    });
+}
+
+function responseOf(request: XMLHttpRequest): Response {
+  const { status, statusText, response } = request;
+  const headers = new Headers();
+  for (const line of request.getAllResponseHeaders().trim().split(/\r?\n/)) {
+    const colon = line.indexOf(':');
+    if (colon > 0) headers.append(line.slice(0, colon), line.slice(colon + 1).trim());
+  }
+  const isWithoutBody = status === 204 || status === 304;
+  return new Response(isWithoutBody ? null : response, { status, statusText, headers });
 }

@@ -8,7 +8,6 @@ function sizeText(size: number): string {
 
 export const text = {
   title: 'Templates',
-  loading: 'Loading…',
   group: 'Group',
   name: 'Name',
   storage: 'Storage',
@@ -30,7 +29,6 @@ export const text = {
   nameHint: 'Letters, digits, ".", "_" and "-"; at most 64.',
   nameWrong: 'Begin with a letter or digit, then letters, digits, ".", "_" and "-"; at most 64.',
   pathWrong: 'A path with "/" between its parts, without "..", "\\" or an empty part.',
-  taken: 'There is a file of this path.',
   created: (path: string) => `${path} is there.`,
 
   toList: 'All templates',
@@ -71,7 +69,6 @@ export const text = {
   size: sizeText,
   editorLabel: (path: string) => `Content of ${path}`,
   editorKeys: 'Ctrl-S saves, Ctrl-F finds.',
-  unsaved: 'Not saved',
   save: 'Save',
   saved: (path: string) => `${path} is saved. Instances get it with their next start.`,
   downloadFile: 'Download',
@@ -109,9 +106,6 @@ export const text = {
   sent: (nodes: number) => `${plural(nodes, 'node')} asked to fetch it.`,
   noSync: 'Nothing was sent ahead of need since the master started.',
   lastSync: (pattern: string) => `Last sent ahead: ${pattern}`,
-  node: 'Node',
-  state: 'State',
-  got: 'Got',
   gotOf: (files: number, size: number) => `${plural(files, 'file')}, ${bytes(size)}`,
   syncStates: { waiting: 'Waiting', fetching: 'Fetching', done: 'There', failed: 'Failed' },
   leftOut: 'Could not be sent',

@@ -6,48 +6,28 @@ export interface Folder {
   /** The path of the folder; '' is the template itself. */
   readonly path: string;
   readonly folders: readonly Folder[];
-  readonly files: readonly TreeFile[];
+  readonly files: readonly { readonly name: string; readonly path: string }[];
   /** How many files are below it. */
   readonly count: number;
 }
 
-interface TreeFile {
-  readonly name: string;
-  readonly path: string;
-}
-
-interface Growing {
-  readonly name: string;
-  readonly path: string;
-  readonly folders: Map<string, Growing>;
-  readonly files: TreeFile[];
-}
-
-export function treeOf(paths: readonly string[]): Folder {
-  const root: Growing = { name: '', path: '', folders: new Map(), files: [] };
-  for (const path of paths) {
-    const parts = path.split('/');
-    const name = parts.pop() ?? '';
-    let folder = root;
-    for (const part of parts) folder = childOf(folder, part);
-    folder.files.push({ name, path });
+/** Makes the tree of a folder from the paths of its files. `start`: where the names in the folder begin in these paths. */
+export function treeOf(paths: readonly string[], path = '', start = 0): Folder {
+  const files: string[] = [];
+  const folders = new Map<string, string[]>();
+  for (const file of paths) {
+    const end = file.indexOf('/', start);
+    const folder = file.slice(0, end);
+    if (end < 0) files.push(file);
+    else if (folders.get(folder)?.push(file) === undefined) folders.set(folder, [file]);
   }
-  return grown(root);
-}
-
-function childOf(parent: Growing, name: string): Growing {
-  const there = parent.folders.get(name);
-  if (there !== undefined) return there;
-  const path = parent.path === '' ? name : `${parent.path}/${name}`;
-  const made: Growing = { name, path, folders: new Map(), files: [] };
-  parent.folders.set(name, made);
-  return made;
-}
-
-function grown({ name, path, folders, files }: Growing): Folder {
-  const below = [...folders.values()].map(grown).sort(byName);
-  const count = below.reduce((sum, one) => sum + one.count, files.length);
-  return { name, path, folders: below, files: files.sort(byName), count };
+  return {
+    name: path.slice(path.lastIndexOf('/') + 1),
+    path,
+    folders: [...folders].map(([folder, inside]) => treeOf(inside, folder, folder.length + 1)).sort(byName),
+    files: files.map((file) => ({ name: file.slice(start), path: file })).sort(byName),
+    count: paths.length,
+  };
 }
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {

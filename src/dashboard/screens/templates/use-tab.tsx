@@ -2,17 +2,15 @@
 import { useSignal } from '@preact/signals';
 import type { BegunSync } from '../../../api/routes/template-routes.js';
 import type { ClusterSyncReport } from '../../../model/template.js';
-import { ApiFailure } from '../../api/api-client.js';
+import { ifThere } from '../../api/api-client.js';
 import { Button } from '../../parts/button.js';
-import { Empty } from '../../parts/empty.js';
-import { Failure } from '../../parts/failure.js';
+import { Empty, Failure } from '../../parts/notes.js';
 import { Panel } from '../../parts/page.js';
 import { Badge, type Tone } from '../../parts/state-badge.js';
 import { Time } from '../../parts/time.js';
 import { hrefOf } from '../../router/place.js';
-import { useServices } from '../../services/services.js';
-import { useAsked, useEntries } from '../../services/use-live.js';
-import type { TemplateName } from './template-page.js';
+import { useAsked, useEntries, useServices } from '../../services/services.js';
+import type { TemplateName } from './templates-screen.js';
 import { text } from './text.js';
 import { usersOf } from './tree.js';
 
@@ -53,7 +51,8 @@ function Nodes({ template: { group, name } }: { readonly template: TemplateName 
   const round = isOver.value ? 0 : Math.floor(clock.value / 1000);
   const asked = useAsked(
     async (server, signal) => {
-      const sync = await lastSync(() => server.get<ClusterSyncReport>('/templates/sync', { signal }));
+      // Null: there was no sync since the master started.
+      const sync = await ifThere(server.get<ClusterSyncReport>('/templates/sync', { signal }));
       isOver.value = sync === null || sync.isOver;
       return sync;
     },
@@ -109,14 +108,4 @@ function Sync({ sync: { pattern, at, nodes, leftOut } }: { readonly sync: Cluste
       </ul>
     </>
   );
-}
-
-/** Null: there was no sync since the master started. */
-async function lastSync(ask: () => Promise<ClusterSyncReport>): Promise<ClusterSyncReport | null> {
-  try {
-    return await ask();
-  } catch (error) {
-    if (error instanceof ApiFailure && error.status === 404) return null;
-    throw error;
-  }
 }

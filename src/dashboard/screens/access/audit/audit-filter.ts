@@ -3,12 +3,6 @@ import type { AuditEntry } from '../../../../model/audit.js';
 
 export type ResultFilter = '' | 'failed' | 'done';
 
-interface AuditFilter {
-  /** Words that an entry must contain, all of them, in any case. */
-  readonly find: string;
-  readonly result: ResultFilter;
-}
-
 /** An entry with its place in the answer, which tells apart two entries of the same millisecond. */
 export interface NumberedEntry {
   readonly key: string;
@@ -20,10 +14,14 @@ export function isDone({ result }: AuditEntry): boolean {
   return result === 'ok' || Number(result) < 400;
 }
 
-/** `entries`: as the API answers them, the newest last. */
+/**
+ * `entries`: as the API answers them, the newest last. `find`: words that an entry must contain, all of them, in any
+ * case.
+ */
 export function filteredEntries(
   entries: readonly AuditEntry[],
-  { find, result }: AuditFilter,
+  find: string,
+  result: ResultFilter,
 ): NumberedEntry[] {
   const words = find
     .toLowerCase()

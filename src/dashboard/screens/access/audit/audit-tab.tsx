@@ -1,18 +1,15 @@
 /** The latest entries of the audit trail, filtered in the page, and a line that says how far back they reach. */
 import { useMemo } from 'preact/hooks';
 import type { AuditEntry } from '../../../../model/audit.js';
+import { NOTHING } from '../../../parts/amounts.js';
 import { Button } from '../../../parts/button.js';
-import { Failure } from '../../../parts/failure.js';
-import { Select } from '../../../parts/form.js';
-import { type Column, Grid } from '../../../parts/grid/grid.js';
-import { listRows } from '../../../parts/grid/grid-rows.js';
-import { NoRows } from '../../../parts/no-rows.js';
-import { SearchInput } from '../../../parts/search-input.js';
+import { FindInput, Select } from '../../../parts/form.js';
+import { type Column, Grid, listRows } from '../../../parts/grid/grid.js';
+import { Failure, NoRows } from '../../../parts/notes.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { exactTime, Time } from '../../../parts/time.js';
 import { visibleText } from '../../../parts/words/visible-text.js';
-import { useServices } from '../../../services/services.js';
-import { useAsked } from '../../../services/use-live.js';
+import { useAsked, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { filteredEntries, isDone, type NumberedEntry, type ResultFilter } from './audit-filter.js';
 
@@ -21,9 +18,8 @@ const LIMIT = 1_000;
 const RESULTS: readonly ResultFilter[] = ['', 'failed', 'done'];
 
 const COLUMNS: readonly Column<NumberedEntry>[] = [
-  { id: 'when', label: text.when, width: 130, phone: 'second', cell: ({ entry }) => <Time at={entry.at} /> },
+  { label: text.when, width: 130, phone: 'second', cell: ({ entry }) => <Time at={entry.at} /> },
   {
-    id: 'who',
     label: text.who,
     width: 150,
     grow: 1,
@@ -32,7 +28,6 @@ const COLUMNS: readonly Column<NumberedEntry>[] = [
       key === null ? <span class="quiet">{text.nobody}</span> : <Words value={key} />,
   },
   {
-    id: 'action',
     label: text.action,
     width: 220,
     grow: 1.2,
@@ -40,21 +35,18 @@ const COLUMNS: readonly Column<NumberedEntry>[] = [
     cell: ({ entry }) => <Words value={entry.action} />,
   },
   {
-    id: 'subject',
     label: text.subject,
     width: 180,
     grow: 2,
     phone: 'first',
-    cell: ({ entry }) => <Words value={entry.subject ?? text.nothing} />,
+    cell: ({ entry }) => <Words value={entry.subject ?? NOTHING} />,
   },
   {
-    id: 'address',
     label: text.address,
     width: 120,
     cell: ({ entry }) => entry.address ?? <span class="quiet">{text.terminal}</span>,
   },
   {
-    id: 'result',
     label: text.result,
     width: 100,
     phone: 'end',
@@ -77,17 +69,11 @@ export function AuditTab() {
     [],
   );
   const { value, error, isAsking } = trail.value;
-  const rows = useMemo(() => filteredEntries(value ?? [], { find, result }), [value, find, result]);
+  const rows = useMemo(() => filteredEntries(value ?? [], find, result), [value, find, result]);
   return (
     <>
       <div class="bar">
-        <SearchInput
-          class="find"
-          label={text.find}
-          hint={text.findHint}
-          value={find}
-          onInput={(word) => router.set({ find: word || undefined })}
-        />
+        <FindInput label={text.find} hint={text.findHint} />
         <Select
           label={text.result}
           value={result}

@@ -1,9 +1,9 @@
 /** A dialog that makes a key, and shows its token once. */
 import { useSignal } from '@preact/signals';
 import type { CreatedKey } from '../../../../operations/api-keys.js';
+import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';
-import { ShownOnce } from '../../../parts/shown-once.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { type KeyForm, keyPayload, labelProblem, SCOPES } from './key-form.js';
@@ -15,37 +15,15 @@ export function KeyDialog({
   readonly onMade: () => void;
   readonly onClose: () => void;
 }) {
-  const made = useSignal<CreatedKey | null>(null);
-  const { value } = made;
-  return (
-    <Dialog title={value === null ? text.makeTitle : text.madeTitle(value.label)} onClose={onClose}>
-      {value === null ? (
-        <NewKey
-          onMade={(key) => {
-            made.value = key;
-            onMade();
-          }}
-          onClose={onClose}
-        />
-      ) : (
-        <ShownOnce explain={text.madeExplain} value={value.token} onClose={onClose} />
-      )}
-    </Dialog>
-  );
-}
-
-function NewKey(props: { readonly onMade: (key: CreatedKey) => void; readonly onClose: () => void }) {
   const { api } = useServices();
+  const made = useSignal<CreatedKey | null>(null);
   const label = useSignal('');
   const scope = useSignal<KeyForm['scope']>('READ');
   const configurations = useSignal('');
   const expires = useSignal('never');
   const from = useSignal('');
-  const wasTried = useSignal(false);
   const fault = labelProblem({ label: label.value });
   const make = async (): Promise<void> => {
-    wasTried.value = true;
-    if (fault !== null) return;
     const body = keyPayload({
       label: label.value,
       scope: scope.value,
@@ -53,26 +31,33 @@ function NewKey(props: { readonly onMade: (key: CreatedKey) => void; readonly on
       expires: expires.value,
       from: from.value,
     });
-    props.onMade(await api.post<CreatedKey>('/keys', { body }));
+    made.value = await api.post<CreatedKey>('/keys', { body });
+    onMade();
   };
+  const { value: key } = made;
   return (
-    <Form action={text.makeDo} onSubmit={make} onClose={props.onClose}>
-      <TextInput
-        label={text.label}
-        hint={text.labelHint}
-        error={wasTried.value ? fault : null}
-        value={label}
-        hasFocus
-      />
-      <Choice
-        label={text.scope}
-        hint={text.scopeHint[scope.value]}
-        value={scope}
-        options={SCOPES.map((value) => ({ value, label: value }))}
-      />
-      <TextInput label={text.configurations} hint={text.configurationsHint} value={configurations} isMono />
-      <Choice label={text.expires} value={expires} options={text.expiries} />
-      <TextInput label={text.from} hint={text.fromHint} value={from} isMono />
-    </Form>
+    <Dialog title={key === null ? text.makeTitle : text.madeTitle(key.label)} onClose={onClose}>
+      {key === null ? (
+        <Form action={text.makeDo} isFaulty={fault !== null} onSubmit={make} onClose={onClose}>
+          <TextInput label={text.label} hint={text.labelHint} fault={fault} value={label} hasFocus />
+          <Choice
+            label={text.scope}
+            hint={text.scopeHint[scope.value]}
+            value={scope}
+            options={SCOPES.map((value) => ({ value, label: value }))}
+          />
+          <TextInput
+            label={text.configurations}
+            hint={text.configurationsHint}
+            value={configurations}
+            isMono
+          />
+          <Choice label={text.expires} value={expires} options={text.expiries} />
+          <TextInput label={text.from} hint={text.fromHint} value={from} isMono />
+        </Form>
+      ) : (
+        <ShownOnce explain={text.madeExplain} value={key.token} onClose={onClose} />
+      )}
+    </Dialog>
   );
 }

@@ -1,14 +1,14 @@
 /** The keys: scope, last use and end of each. A key with enough scope may make and revoke keys here. */
 import type { ListedKey } from '../../../../operations/api-keys.js';
 import { apiPath } from '../../../api/api-client.js';
-import { Confirm } from '../../../parts/confirm.js';
-import { DialogButton } from '../../../parts/dialog.js';
-import { Empty } from '../../../parts/empty.js';
-import { AskedTable } from '../../../parts/table/table.js';
-import { useServices } from '../../../services/services.js';
-import { useAsked } from '../../../services/use-live.js';
+import { ConfirmButton, DialogButton } from '../../../parts/dialog.js';
+import { Empty } from '../../../parts/notes.js';
+import { Badge } from '../../../parts/state-badge.js';
+import { AskedTable, type TableColumn } from '../../../parts/table/table.js';
+import { Time } from '../../../parts/time.js';
+import { useAsked, useServices } from '../../../services/services.js';
+import { LastUse } from '../last-use.js';
 import { text } from '../text.js';
-import { keyColumns } from './key-columns.js';
 import { KeyDialog } from './key-dialog.js';
 
 export function KeysTab() {
@@ -22,21 +22,14 @@ export function KeysTab() {
     asked.again();
   };
   const actions = ({ label }: ListedKey) => (
-    <DialogButton
-      dialog={(onClose) => (
-        <Confirm
-          title={text.revokeKeyTitle}
-          explanation={label === mine ? `${text.revokeKeyExplain} ${text.revokeMine}` : text.revokeKeyExplain}
-          names={[label]}
-          action={text.revoke}
-          isDanger
-          onConfirm={() => revoke(label)}
-          onClose={onClose}
-        />
-      )}
-    >
-      {text.revoke}
-    </DialogButton>
+    <ConfirmButton
+      title={text.revokeKeyTitle}
+      explanation={label === mine ? `${text.revokeKeyExplain} ${text.revokeMine}` : text.revokeKeyExplain}
+      names={[label]}
+      action={text.revoke}
+      isDanger
+      onConfirm={() => revoke(label)}
+    />
   );
   return (
     <>
@@ -63,4 +56,42 @@ export function KeysTab() {
       />
     </>
   );
+}
+
+/** The columns of the table. `mine`: the label of the key that is signed in. */
+function keyColumns(mine: string): readonly TableColumn<ListedKey>[] {
+  return [
+    {
+      label: text.label,
+      cell: ({ label }) => (
+        <span class="inline">
+          <strong>{label}</strong> {label === mine && <Badge tone="good" label={text.mine} />}
+        </span>
+      ),
+    },
+    { label: text.scope, cell: ({ scope }) => scope },
+    {
+      label: text.configurations,
+      cell: ({ configurations }) => listed(configurations, text.all),
+    },
+    { label: text.from, cell: ({ from }) => listed(from, text.anywhere) },
+    {
+      label: text.ends,
+      cell: ({ expiresAt, isExpired }) => (
+        <span class="inline">
+          {isExpired && <Badge tone="still" label={text.expired} />} <Time at={expiresAt} />
+        </span>
+      ),
+    },
+    {
+      label: text.lastUse,
+      cell: ({ lastUsedAt, lastUsedFrom }) => <LastUse at={lastUsedAt} from={lastUsedFrom} />,
+    },
+    { label: text.token, cell: ({ mask }) => <span class="mono">{mask}</span> },
+    { label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  ];
+}
+
+function listed(values: readonly string[] | null, none: string) {
+  return values === null ? <span class="quiet">{none}</span> : values.join(', ');
 }

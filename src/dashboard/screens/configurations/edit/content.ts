@@ -2,8 +2,9 @@
 
 import type { ConfigurationContent, JudgedText } from '../../../../operations/configuration-content.js';
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
-import { type Api, ApiFailure, apiPath } from '../../../api/api-client.js';
+import { type Api, apiPath, ifThere } from '../../../api/api-client.js';
 import type { Stored } from '../../../parts/editor/edited-text.js';
+import type { TextStore } from '../../../parts/editor/editing.js';
 import type { SchemaSource } from '../../../parts/editor/json-schema.js';
 import { textOf } from '../examples.js';
 
@@ -12,7 +13,7 @@ export interface StoredContent extends Stored {
   readonly file: string;
 }
 
-export class ContentCalls {
+export class ContentCalls implements TextStore {
   readonly #api: Api;
   readonly #name: string;
   readonly #path: string;
@@ -25,14 +26,10 @@ export class ContentCalls {
 
   /** Reads the content; null: there is no such configuration. Throws ApiFailure. */
   async read(): Promise<StoredContent | null> {
-    try {
-      const answer = await this.#api.get<ConfigurationContent>(`${this.#path}/file`);
-      const { content, revision, fileState, file } = answer;
-      return { text: textOf(content), revision, fileState, file };
-    } catch (error) {
-      if (error instanceof ApiFailure && error.status === 404) return null;
-      throw error;
-    }
+    const answer = await ifThere(this.#api.get<ConfigurationContent>(`${this.#path}/file`));
+    if (answer === null) return null;
+    const { content, ...stored } = answer;
+    return { ...stored, text: textOf(content) };
   }
 
   judge(text: string): Promise<JudgedText> {
@@ -45,25 +42,19 @@ export class ContentCalls {
     return this.#api.post<ChangePlan>('/plan', { body: { configurations, showValues: true } });
   }
 
-  /**
-   * Saves the text if the content still has this revision; null: if there is no content yet. Throws ApiFailure, with
-   * 412 when somebody else was faster.
-   */
-  async write(text: string, revision: string | null): Promise<void> {
-    await this.#api.put(this.#path, { body: JSON.parse(text), headers: condition(revision) });
+  async write(text: string, revision: string | null): Promise<string | null> {
+    const headers: Record<string, string> =
+      revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
+    await this.#api.put(this.#path, { body: JSON.parse(text), headers });
+    return (await this.read())?.revision ?? null;
   }
-}
-
-function condition(revision: string | null): Record<string, string> {
-  return revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` };
-}
-
-interface Description {
-  readonly components: { readonly schemas: SchemaSource['named'] };
 }
 
 /** The schema of a configuration, from the API's description. */
 export async function readSchema(api: Api, signal: AbortSignal): Promise<SchemaSource> {
-  const { components } = await api.get<Description>('/openapi.json', { signal });
+  const { components } = await api.get<{ readonly components: { readonly schemas: SchemaSource['named'] } }>(
+    '/openapi.json',
+    { signal },
+  );
   return { root: components.schemas.ConfigurationInput ?? {}, named: components.schemas };
 }

@@ -1,18 +1,20 @@
 /** The content of a configuration as text, with its faults. A key that may not change it can only read it. */
+
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import type { Api } from '../../../api/api-client.js';
 import { EditedText } from '../../../parts/editor/edited-text.js';
-import { useDrafts } from '../../../parts/editor/use-drafts.js';
-import { Failure } from '../../../parts/failure.js';
-import { useServices } from '../../../services/services.js';
-import { useAsked } from '../../../services/use-live.js';
+import { useDrafts } from '../../../parts/editor/editing.js';
+import { Failure } from '../../../parts/notes.js';
+import { text as parts } from '../../../parts/text.js';
+import type { Place } from '../../../router/place.js';
+import { useAsked, useServices } from '../../../services/services.js';
 import { exampleText, textOf } from '../examples.js';
 import type { ConfigurationRow } from '../rows.js';
 import { text } from '../text.js';
 import { ContentCalls, type StoredContent } from './content.js';
 import { EditForm } from './edit-form.js';
-import { Editing } from './editing.js';
+import { ConfigurationEditing } from './editing.js';
 
 interface EditTabProps {
   readonly name: string;
@@ -24,23 +26,23 @@ type Start = Omit<StoredContent, 'fileState' | 'file'> & Partial<StoredContent>;
 
 export function EditTab({ name, row }: EditTabProps) {
   const { api, router } = useServices();
-  const { example, copy } = router.place.value.query;
-  const start = useAsked<Start>(() => readStart(api, { name, row, example, copy }), [name]);
+  const start = useAsked<Start>(() => readStart(api, { name, row }, router.place.peek().query), [name]);
   const { value, error } = start.value;
   if (error !== null) return <Failure error={error} onRetry={start.again} />;
-  if (value === undefined) return <p class="quiet">{text.loading}</p>;
+  if (value === undefined) return <p class="quiet">{parts.loading}</p>;
   return <Begun name={name} row={row} start={value} />;
 }
 
 function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
-  const { api, router, session } = useServices();
+  const { api, router } = useServices();
   const drafts = useDrafts();
   const editing = useMemo(() => {
     const edited = new EditedText(drafts, `configurations/${name}`, start);
-    return new Editing(new ContentCalls(api, name), edited);
+    return new ConfigurationEditing(new ContentCalls(api, name), edited);
   }, [api, drafts, name, start]);
   const revision = row?.entry?.revision;
-  const isNews = revision !== undefined && editing.isNews(revision);
+  // A revision that this page has neither read nor written is somebody else's.
+  const isNews = revision !== undefined && !editing.isBusy.value && !editing.edited.knows(revision);
   const isDirty = editing.edited.isDirty.value;
   const failure = useSignal<unknown>(null);
   useEffect(() => {
@@ -63,27 +65,18 @@ function Begun({ name, row, start }: EditTabProps & { readonly start: Start }) {
           {start.fileState === 'broken' ? text.brokenInEditor(start.file) : text.fileDiffers(start.file)}
         </p>
       )}
-      <EditForm
-        name={name}
-        editing={editing}
-        row={row}
-        isReadOnly={!session.can('ALL')}
-        isChangedMeanwhile={isNews && isDirty}
-      />
+      <EditForm name={name} editing={editing} row={row} isChangedMeanwhile={isNews && isDirty} />
     </>
   );
 }
 
-interface StartFacts extends EditTabProps {
-  readonly example: string | undefined;
-  readonly copy: string | undefined;
-}
-
 /** Reads the content in force. For a new configuration: the example or the copy that it begins with. */
-async function readStart(api: Api, { name, row, example, copy }: StartFacts): Promise<Start> {
+async function readStart(api: Api, { name, row }: EditTabProps, query: Place['query']): Promise<Start> {
+  const { example = '', copy } = query;
+
   const stored = row?.entry == null ? null : await new ContentCalls(api, name).read();
   if (stored !== null) return stored;
   const copied = copy === undefined ? null : await new ContentCalls(api, copy).read();
   if (copied !== null) return { text: textOf({ ...JSON.parse(copied.text), name }), revision: null };
-  return { text: exampleText(example ?? '', name) ?? exampleText('empty', name) ?? '', revision: null };
+  return { text: exampleText(example, name) ?? exampleText('empty', name) ?? '', revision: null };
 }

@@ -5,16 +5,12 @@
 
 import type { JudgedText } from '../../../../operations/configuration-content.js';
 import { Button } from '../../../parts/button.js';
+import type { Fault } from '../../../parts/editor/editor-setup.js';
 import { text } from '../text.js';
-
-export interface FaultPlace {
-  readonly line: number | null;
-  readonly column: number | null;
-}
 
 interface FaultsProps {
   readonly judged: JudgedText;
-  readonly onGo: (place: FaultPlace) => void;
+  readonly onGo: (place: Pick<Fault, 'line' | 'column'>) => void;
 }
 
 export function Faults({ judged: { problems, warnings }, onGo }: FaultsProps) {

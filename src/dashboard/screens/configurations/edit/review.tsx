@@ -3,6 +3,7 @@
  */
 
 import type { ChangePlan } from '../../../../operations/plan/change-plan.js';
+import { NOTHING } from '../../../parts/amounts.js';
 import { Button } from '../../../parts/button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { text as parts } from '../../../parts/text.js';
@@ -65,8 +66,8 @@ function Differences({ fields }: { readonly fields: Fields }) {
           {fields.map(({ path, from, to, class: asks }) => (
             <tr key={path}>
               <td class="mono">{path}</td>
-              <td class="mono difference-before">{from ?? text.notSet}</td>
-              <td class="mono difference-after">{to ?? text.notSet}</td>
+              <td class="mono difference-before">{from ?? NOTHING}</td>
+              <td class="mono difference-after">{to ?? NOTHING}</td>
               <td>{text.classes[asks]}</td>
             </tr>
           ))}

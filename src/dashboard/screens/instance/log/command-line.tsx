@@ -7,9 +7,9 @@ import { useMemo, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
 import { Submit } from '../../../parts/button.js';
 import { CommandHistory } from '../../../parts/command-history.js';
-import { Failure } from '../../../parts/failure.js';
 import { useSubmit } from '../../../parts/form.js';
 import { Menu } from '../../../parts/menu.js';
+import { Failure } from '../../../parts/notes.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 

@@ -5,7 +5,9 @@ import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { CommandLine } from './command-line.js';
 import './log.css';
-import { LogBar } from './log-bar.js';
+import { useSignal } from '@preact/signals';
+import { Button, Submit } from '../../../parts/button.js';
+import { Menu, type MenuItem } from '../../../parts/menu.js';
 import type { LogFeed } from './log-feed.js';
 import { LogSearch } from './log-search.js';
 import { LogView } from './log-view.js';
@@ -79,4 +81,62 @@ export function LogTab({ id, feed, isRunning, isOver }: LogTabProps) {
 export function lineOf(named: string | undefined): number | null {
   const line = Number(named);
   return named !== undefined && Number.isInteger(line) && line > 0 ? line : null;
+}
+
+interface LogBarProps {
+  readonly feed: LogFeed;
+  readonly pattern: string;
+  readonly onSearch: (pattern: string) => void;
+  readonly onFollow: () => void;
+  /** True when the instance is gone, so that no new lines come. */
+  readonly isOver: boolean;
+  readonly items: readonly MenuItem[];
+}
+
+/** The search, the button that holds the log still, and a menu. */
+function LogBar({ feed, pattern, onSearch, onFollow, isOver, items }: LogBarProps) {
+  const typed = useSignal(pattern);
+  useEffect(() => {
+    typed.value = pattern;
+  }, [pattern, typed]);
+  const isFollowing = feed.isFollowing.value;
+  return (
+    <div class="inline">
+      {!isOver && (
+        <form
+          class="log-find"
+          role="search"
+          onSubmit={(event) => {
+            event.preventDefault();
+            onSearch(typed.value);
+          }}
+        >
+          <input
+            class="input"
+            type="search"
+            aria-label={text.search.label}
+            placeholder={text.search.placeholder}
+            value={typed.value}
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            enterkeyhint="search"
+            onInput={(event) => {
+              typed.value = event.currentTarget.value;
+              if (typed.value === '') onSearch('');
+            }}
+          />
+          <Submit kind="normal">{text.search.submit}</Submit>
+        </form>
+      )}
+      <div class="bar-end">
+        {!isOver && (
+          <Button onPress={() => (isFollowing ? feed.follow(false) : onFollow())}>
+            {isFollowing ? text.log.pause : text.log.follow}
+          </Button>
+        )}
+        <Menu label={text.log.more} items={items} />
+      </div>
+    </div>
+  );
 }

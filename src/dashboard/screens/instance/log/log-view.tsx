@@ -1,8 +1,7 @@
 /** The scrolling lines of a log. Older lines load when they come into sight, and a button leads to the newest. */
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { Button } from '../../../parts/button.js';
-import { Empty } from '../../../parts/empty.js';
-import { Failure } from '../../../parts/failure.js';
+import { Empty, Failure } from '../../../parts/notes.js';
 import { text } from '../text.js';
 import type { LogFeed } from './log-feed.js';
 import { LogRows } from './log-rows.js';
@@ -71,7 +70,7 @@ export function LogView({ feed, id, query, hasTimes, isWrapped, line, onToEnd }:
       {feed.problem.value !== null && <Failure error={feed.problem.value} onRetry={loadNear} />}
       <section
         ref={scroller}
-        class={isWrapped ? 'log log-wrapped' : 'log'}
+        class={isWrapped ? 'surface log log-wrapped' : 'surface log'}
         role="log"
         aria-live="off"
         aria-label={text.log.label(id)}

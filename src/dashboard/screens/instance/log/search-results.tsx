@@ -1,7 +1,7 @@
 /** The lines that were found, each a link to its place in the log. */
 import { useEffect } from 'preact/hooks';
 import { Button } from '../../../parts/button.js';
-import { Failure } from '../../../parts/failure.js';
+import { Failure } from '../../../parts/notes.js';
 import { hrefOf } from '../../../router/place.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
@@ -36,8 +36,8 @@ export function SearchResults({ search, asked, id, query, line, onClose }: Searc
   const state = search.state.value;
   const canGoOn = state.next !== null && !state.isSearching && state.found.length < MOST_FOUND;
   return (
-    <section class="found" aria-label={text.search.results}>
-      <div class="found-head">
+    <section class="surface found" aria-label={text.search.results}>
+      <div class="inline found-head">
         <p role="status">{sentenceOf(state)}</p>
         {state.isSearching && <Button onPress={() => search.stop()}>{text.search.stop}</Button>}
         {canGoOn && <Button onPress={() => search.further()}>{text.search.further}</Button>}

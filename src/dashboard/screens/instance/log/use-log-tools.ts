@@ -1,15 +1,16 @@
 /** The menu of a log: how the lines are shown, copying, and the download of the whole log. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
+import type { InstanceLog } from '../../../../operations/instance-log.js';
 import { apiPath } from '../../../api/api-client.js';
 import { openSocket } from '../../../live/live.js';
 import { copyText } from '../../../parts/copy-button.js';
 import type { MenuItem } from '../../../parts/menu.js';
 import { saveFile } from '../../../parts/save-file.js';
 import { useServices } from '../../../services/services.js';
+import type { Session } from '../../../session/session.js';
 import { text } from '../text.js';
 import { plainOf } from './ansi.js';
-import { downloadLog } from './download.js';
 import type { LogFeed } from './log-feed.js';
 import type { LogLine } from './log-window.js';
 
@@ -26,7 +27,7 @@ interface LogToolsOptions {
 
 export function useLogTools(options: LogToolsOptions): readonly MenuItem[] {
   const { feed, id, isWrapped, hasTimes, hasCapitals, isOver } = options;
-  const { api, session, router, toasts } = useServices();
+  const { session, router, toasts } = useServices();
   /** The share of a running download, from 0 to 1; null: no download runs. */
   const share = useSignal<number | null>(null);
   const running = useMemo(() => ({ calls: new AbortController() }), []);
@@ -35,11 +36,8 @@ export function useLogTools(options: LogToolsOptions): readonly MenuItem[] {
     const { signal } = running.calls;
     share.value = 0;
     try {
-      await downloadLog({
-        api,
-        id,
+      await downloadLog(session, id, {
         signal,
-        open: (query) => openSocket(session, apiPath('instances', id, 'live-log'), query),
         onProgress: (done) => {
           share.value = done;
         },
@@ -95,4 +93,54 @@ export function useLogTools(options: LogToolsOptions): readonly MenuItem[] {
 function loadedLines(feed: LogFeed): string[] {
   const items = feed.window.pages.flatMap((page) => page.items);
   return items.filter((item): item is LogLine => item.kind === 'line').map((line) => plainOf(line.text));
+}
+
+/** How many lines make one part of the file, about a megabyte. A browser may keep the parts on disk. */
+const LINES_A_PART = 10_000;
+
+/**
+ * Loads all lines that the node keeps of a log, and hands them to the browser as a file. `onProgress` gets a share from
+ * 0 to 1. Throws ApiFailure, and an Error when the connection was cut: no file is saved then.
+ */
+async function downloadLog(
+  session: Session,
+  id: string,
+  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (share: number) => void },
+): Promise<void> {
+  const { range } = await session.api.get<InstanceLog>(apiPath('instances', id, 'logs'), {
+    query: { since: 1, lines: 1 },
+    signal,
+  });
+  if (range === undefined || range.last < range.first) throw new Error(text.log.nothingToDownload);
+  // The live log sends all lines without a call for each part.
+  const query = { since: range.first, until: range.last, timestamps: 'true' };
+  const socket = openSocket(session, apiPath('instances', id, 'live-log'), query);
+  const parts = await collect(socket, signal, (count) => onProgress(count / (range.last - range.first + 1)));
+  saveFile(new Blob(parts, { type: 'text/plain' }), `${id}.log`);
+}
+
+function collect(socket: WebSocket, signal: AbortSignal, onLines: (count: number) => void): Promise<Blob[]> {
+  return new Promise((resolve, reject) => {
+    const parts: Blob[] = [];
+    let lines: string[] = [];
+    let count = 0;
+    const cut = (): void => {
+      if (lines.length > 0) parts.push(new Blob([`${lines.join('\n')}\n`]));
+      lines = [];
+    };
+    signal.addEventListener('abort', () => socket.close(), { once: true });
+    socket.onmessage = ({ data }: MessageEvent<string>) => {
+      lines.push(plainOf(data));
+      count++;
+      if (lines.length < LINES_A_PART) return;
+      cut();
+      onLines(count);
+    };
+    socket.onclose = ({ code }) => {
+      if (signal.aborted) return reject(signal.reason);
+      if (code !== 1000) return reject(new Error(text.log.cut));
+      cut();
+      resolve(parts);
+    };
+  });
 }

@@ -4,7 +4,7 @@ import { useEffect, useRef } from 'preact/hooks';
 import { apiPath } from '../../../api/api-client.js';
 import { openSocket } from '../../../live/live.js';
 import { Button } from '../../../parts/button.js';
-import { Empty } from '../../../parts/empty.js';
+import { Empty } from '../../../parts/notes.js';
 import { useMedia } from '../../../parts/use-phone.js';
 import { useServices } from '../../../services/services.js';
 import { text } from '../text.js';

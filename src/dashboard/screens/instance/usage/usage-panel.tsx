@@ -2,13 +2,23 @@
 import { useSignal } from '@preact/signals';
 import type { InstanceInfo } from '../../../../model/instance.js';
 import { bytes, cores, count, megabytes } from '../../../parts/amounts.js';
-import { Empty } from '../../../parts/empty.js';
-import { Failure } from '../../../parts/failure.js';
 import { Lazy } from '../../../parts/lazy.js';
+import { Empty, Failure } from '../../../parts/notes.js';
 import { text } from '../text.js';
 import './usage.css';
-import { isKnown, type Measure, type UsageSeries } from './usage-series.js';
-import { useUsage } from './use-usage.js';
+import { useEffect, useRef } from 'preact/hooks';
+import type { InstanceUsageSeries } from '../../../../api/routes/history-routes.js';
+import { apiPath } from '../../../api/api-client.js';
+import { useAsked, useServices, useTopic } from '../../../services/services.js';
+import {
+  clockLead,
+  EMPTY_SERIES,
+  isKnown,
+  type Measure,
+  seriesOf,
+  type UsageSeries,
+  withSample,
+} from './usage-series.js';
 
 const MEASURES: readonly Measure[] = ['cpu', 'memory', 'players'];
 const TABLE_ROWS = 20;
@@ -41,8 +51,8 @@ export function UsagePanel({
   return (
     <div class={isNarrow ? 'columns usage-narrow' : 'columns'}>
       {MEASURES.filter((measure) => measure !== 'players' || isKnown(known.players)).map((measure) => (
-        <section key={measure} class="usage-part">
-          <div class="usage-head">
+        <section key={measure} class="surface usage-part">
+          <div class="spread usage-head">
             <h3>{text.usage[measure]}</h3>
             <p>
               <strong>{valueAt(known, measure, pointed.value)}</strong>{' '}
@@ -84,9 +94,9 @@ function givenOf(instance: InstanceInfo, measure: Measure): string {
   const { allocatedCpu, allocatedRamMB, maxPlayers } = instance;
   switch (measure) {
     case 'cpu':
-      return allocatedCpu > 0 ? text.usage.ofCores(cores(allocatedCpu)) : text.usage.oneCore;
+      return allocatedCpu > 0 ? text.usage.ofReserved(cores(allocatedCpu)) : text.usage.oneCore;
     case 'memory':
-      return text.usage.ofMemory(megabytes(allocatedRamMB));
+      return text.usage.ofReserved(megabytes(allocatedRamMB));
     case 'players':
       return maxPlayers === null ? '' : text.usage.ofPlayers(maxPlayers);
   }
@@ -126,4 +136,41 @@ function Table({ series }: { readonly series: UsageSeries }) {
       </table>
     </details>
   );
+}
+
+/** The samples that the master keeps, then those of the change stream. */
+function useUsage({ id, players }: InstanceInfo) {
+  const { live } = useServices();
+  const store = useTopic('usage');
+  const series = useSignal<UsageSeries>(EMPTY_SERIES);
+  // After a lost connection the series is loaded again, because the master has the samples that this page missed.
+  const isLive = live.connection.state.value.phase === 'live';
+  const asked = useAsked(
+    (api, signal) => api.get<InstanceUsageSeries>(apiPath('instances', id, 'usage'), { signal }),
+    [id, isLive],
+  );
+  const lead = useRef(0);
+  const latestPlayers = useRef(players);
+  latestPlayers.current = players;
+  const ring = asked.value.value;
+  useEffect(() => {
+    if (ring === undefined) return;
+    lead.current = clockLead(ring.at.at(-1), ring.everyMs, Date.now());
+    series.value = seriesOf(ring);
+  }, [ring, series]);
+  useEffect(
+    () =>
+      store.listen(({ before, isNew }) => {
+        const usage = store.get(id);
+        if (usage === undefined || !(isNew || before.has(id))) return;
+        series.value = withSample(series.peek(), {
+          at: Date.now() - lead.current,
+          cpu: usage.cpuPercent,
+          memory: usage.memoryBytes,
+          players: latestPlayers.current,
+        });
+      }),
+    [store, id, series],
+  );
+  return { series, asked: asked.value, again: asked.again };
 }

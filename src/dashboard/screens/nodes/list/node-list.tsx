@@ -1,16 +1,16 @@
 /** All nodes, each with its reserved RAM and CPU and its instances as cells. Only the rows in sight are in the page. */
 import { useMemo, useRef } from 'preact/hooks';
+import { FindInput, Select } from '../../../parts/form.js';
 import { useVirtualRows } from '../../../parts/grid/use-virtual-rows.js';
-import { NoRows } from '../../../parts/no-rows.js';
+import { NoRows } from '../../../parts/notes.js';
+import { Badge, toneOf } from '../../../parts/state-badge.js';
+import { text as parts } from '../../../parts/text.js';
 import { usePhone } from '../../../parts/use-phone.js';
-import { useServices } from '../../../services/services.js';
-import { useOrderedList, useTopic } from '../../../services/use-live.js';
+import { useEntries, useOrderedList, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
-import { PlacedCells } from '../cells.js';
-import { nodeOrder, PLACED, readView } from '../node.js';
+import { useShown } from '../cell-strip.js';
+import { isSort, type NodesView, nodeOrder, PLACED, PlacedCells, readView } from '../node.js';
 import { text } from '../text.js';
-import { useShown } from '../use-shown.js';
-import { ListBar } from './list-bar.js';
 import { NodeRow } from './node-row.js';
 
 const ROW_PX = 112;
@@ -23,20 +23,17 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
   const order = useMemo(() => nodeOrder(view), [view.find, view.sort]);
   const store = useTopic('nodes');
   const nodes = useOrderedList(store, order);
-  const placed = useOrderedList(useTopic('instances'), PLACED);
-  void nodes.version.value;
-  void placed.version.value;
-  const cells = new PlacedCells(placed.list);
+  const cells = new PlacedCells(useOrderedList(useTopic('instances'), PLACED));
   const shown = useShown(view.configuration);
   const isPhone = usePhone().value;
   const scroller = useRef<HTMLDivElement>(null);
   const rowPx = isPhone ? PHONE_ROW_PX : ROW_PX;
-  const virtual = useVirtualRows({ count: nodes.list.count, rowPx, headPx: 0, scroller });
+  const virtual = useVirtualRows({ count: nodes.count, rowPx, headPx: 0, scroller });
   return (
     <>
       <ListBar view={view} shown={shown.name} cells={cells} />
-      <div ref={scroller} class="node-list" {...shown.events}>
-        {nodes.list.count === 0 ? (
+      <div ref={scroller} class="surface node-list" {...shown.events}>
+        {nodes.count === 0 ? (
           <NoRows
             text={text}
             isLoaded={store.isLoaded.value}
@@ -46,7 +43,7 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
         ) : (
           <ul class="node-rows" aria-label={text.title} style={{ height: `${virtual.heightPx}px` }}>
             {virtual.items.map(({ index, start }) => {
-              const slot = nodes.list.at(index);
+              const slot = nodes.at(index);
               return (
                 slot !== undefined && (
                   <NodeRow
@@ -57,7 +54,7 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
                     chosen={view.configuration}
                     asked={asked}
                     isPhone={isPhone}
-                    frame={{ startPx: start, heightPx: rowPx, place: index + 1, of: nodes.list.count }}
+                    frame={{ startPx: start, heightPx: rowPx, place: index + 1, of: nodes.count }}
                   />
                 )
               );
@@ -66,5 +63,49 @@ export function NodeList({ asked }: { readonly asked: AskedOfNodes }) {
         )}
       </div>
     </>
+  );
+}
+
+interface ListBarProps {
+  readonly view: NodesView;
+  /** The configuration that is shown now; '': none. */
+  readonly shown: string;
+  readonly cells: PlacedCells;
+}
+
+const STATES = ['ONLINE', 'CREATING', 'OFFLINE', 'STOPPED'] as const;
+
+function ListBar({ view, shown, cells }: ListBarProps) {
+  const { router } = useServices();
+  const names = [...useEntries('configurations').keys()].sort();
+  // A deleted configuration may still have instances, and the address may still name it.
+  if (view.configuration !== '' && !names.includes(view.configuration)) names.push(view.configuration);
+  return (
+    <div class="bar">
+      <FindInput label={text.find} hint={text.findHint} />
+      <Select
+        label={text.sort}
+        value={view.sort}
+        options={Object.entries(text.sorts).map(([value, label]) => ({ value, label }))}
+        onChange={(sort) => isSort(sort) && router.set({ sort })}
+      />
+      <Select
+        label={text.show}
+        value={view.configuration}
+        options={[{ value: '', label: text.showAll }, ...names.map((name) => ({ value: name, label: name }))]}
+        onChange={(configuration) => router.set({ configuration: configuration || undefined })}
+      />
+      <p class="node-legend quiet">
+        {shown === '' ? (
+          <span title={text.pointAt}>
+            {STATES.map((state) => (
+              <Badge key={state} tone={toneOf(state)} label={parts.states[state]} />
+            ))}
+          </span>
+        ) : (
+          <strong>{text.everywhere(shown, cells.everywhere(shown))}</strong>
+        )}
+      </p>
+    </div>
   );
 }

@@ -3,10 +3,8 @@ import { hrefOf } from '../../../router/place.js';
 import { useServices } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
 import { CellStrip } from '../cell-strip.js';
-import type { PlacedCells } from '../cells.js';
-import type { NodeEntry } from '../node.js';
-import { NodeActions } from '../node-actions.js';
-import { NodeBadges, NodeMeters } from '../node-facts.js';
+import type { NodeEntry, PlacedCells } from '../node.js';
+import { NodeActions, NodeBadges, NodeMeters } from '../node-actions.js';
 import { text } from '../text.js';
 
 interface NodeRowProps {

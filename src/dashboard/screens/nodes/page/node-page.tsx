@@ -2,38 +2,28 @@
 import type { NodeDetail } from '../../../../api/routes/cluster-routes.js';
 import type { NodeExplanation } from '../../../../explain/explanation.js';
 import { apiPath } from '../../../api/api-client.js';
-import { ButtonLink } from '../../../parts/button.js';
 import { DialogButton } from '../../../parts/dialog.js';
-import { Empty } from '../../../parts/empty.js';
-import { Failure } from '../../../parts/failure.js';
+import { Empty, Failure } from '../../../parts/notes.js';
 import { Page, Panel } from '../../../parts/page.js';
 import { text as parts } from '../../../parts/text.js';
 import { WhyPanel } from '../../../parts/why-panel.js';
 import { hrefOf } from '../../../router/place.js';
-import { useServices } from '../../../services/services.js';
-import { useAsked, useTopic } from '../../../services/use-live.js';
+import { useAsked, useRound, useServices, useTopic } from '../../../services/services.js';
 import type { AskedOfNodes } from '../asked.js';
 import { ForgetDialog } from '../forget-dialog.js';
 import type { NodeEntry } from '../node.js';
-import { NodeActions } from '../node-actions.js';
-import { NodeBadges } from '../node-facts.js';
+import { NodeActions, NodeBadges } from '../node-actions.js';
 import { text } from '../text.js';
-import { CapacityPanel, DetailsPanel, RuntimesPanel } from './details-panel.js';
-import { DrainPanel } from './drain-panel.js';
-import { InstancesPanel } from './instances-panel.js';
-
-/** How often the page asks for usage, the last beat and the explanation, which are not in the change stream. */
-const ASK_EVERY_MS = 5_000;
+import { CapacityPanel, DetailsPanel, DrainPanel, InstancesPanel, RuntimesPanel } from './panels.js';
 
 export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly asked: AskedOfNodes }) {
   const store = useTopic('nodes');
   void store.version.value;
   const node = store.get(nodeId);
-  const back = <ButtonLink href={hrefOf(['nodes'])}>{text.back}</ButtonLink>;
   if (node !== undefined) return <Known key={nodeId} node={node} asked={asked} />;
   return store.isLoaded.value ? (
     <Page title={nodeId}>
-      <Empty title={text.missing(nodeId)} hint={text.missingHint} action={back} />
+      <Empty title={text.missing(nodeId)} hint={text.missingHint} link={['nodes', text.back]} />
     </Page>
   ) : (
     <Empty title={text.loading} />
@@ -41,9 +31,9 @@ export function NodePage({ nodeId, asked }: { readonly nodeId: string; readonly 
 }
 
 function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: AskedOfNodes }) {
-  const { session, clock } = useServices();
+  const { session } = useServices();
   const { nodeId } = node;
-  const round = Math.floor(clock.value / ASK_EVERY_MS);
+  const round = useRound();
   const detail = useAsked(
     (api, signal) => api.get<NodeDetail>(apiPath('cluster', 'nodes', nodeId), { signal }),
     [nodeId, round],
@@ -58,7 +48,18 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
           <NodeBadges node={node} asked={asked} />
         </span>
       }
-      actions={canAct && <Actions node={node} asked={asked} />}
+      actions={
+        canAct && (
+          <>
+            <NodeActions node={node} asked={asked} />
+            {!node.master && (
+              <DialogButton dialog={(onClose) => <ForgetDialog nodeId={nodeId} onClose={onClose} />}>
+                {text.forget}
+              </DialogButton>
+            )}
+          </>
+        )
+      }
     >
       {error !== null && <Failure error={error} onRetry={detail.again} />}
       {node.drain !== null && <DrainPanel drain={node.drain} />}
@@ -79,49 +80,29 @@ function Known({ node, asked }: { readonly node: NodeEntry; readonly asked: Aske
   );
 }
 
-function Actions({ node, asked }: { readonly node: NodeEntry; readonly asked: AskedOfNodes }) {
-  const { router } = useServices();
-  const { nodeId, master } = node;
-  return (
-    <>
-      <NodeActions node={node} asked={asked} />
-      {!master && (
-        <DialogButton
-          dialog={(onClose) => (
-            <ForgetDialog nodeId={nodeId} onForgotten={() => router.go(['nodes'])} onClose={onClose} />
-          )}
-        >
-          {text.forget}
-        </DialogButton>
-      )}
-    </>
-  );
-}
-
 /** Why the node is in its state, and its instances that are not well. */
 function NodeWhy({ node }: { readonly node: NodeEntry }) {
   return (
     <WhyPanel<NodeExplanation> path={apiPath('cluster', 'nodes', node.nodeId, 'why')} keys={[node]}>
-      {(why) => <Unwell instances={why.instances.filter(({ isSettled }) => !isSettled)} />}
+      {({ instances }) => {
+        const unwell = instances.filter(({ isSettled }) => !isSettled);
+        if (unwell.length === 0) return null;
+        return (
+          <>
+            <h3>{text.unwell}</h3>
+            <ul class="node-unwell">
+              {unwell.map(({ instanceId, configurationName, verdict }) => (
+                <li key={instanceId}>
+                  <a href={hrefOf(['instances', instanceId])}>
+                    {configurationName} {instanceId}
+                  </a>{' '}
+                  {verdict}
+                </li>
+              ))}
+            </ul>
+          </>
+        );
+      }}
     </WhyPanel>
-  );
-}
-
-function Unwell({ instances }: Pick<NodeExplanation, 'instances'>) {
-  if (instances.length === 0) return null;
-  return (
-    <>
-      <h3>{text.unwell}</h3>
-      <ul class="node-unwell">
-        {instances.map(({ instanceId, configurationName, verdict }) => (
-          <li key={instanceId}>
-            <a href={hrefOf(['instances', instanceId])}>
-              {configurationName} {instanceId}
-            </a>{' '}
-            {verdict}
-          </li>
-        ))}
-      </ul>
-    </>
   );
 }

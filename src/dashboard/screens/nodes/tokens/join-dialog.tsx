@@ -2,11 +2,10 @@
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { CreatedJoinToken } from '../../../../operations/join-tokens.js';
+import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';
-import { ShownOnce } from '../../../parts/shown-once.js';
-import { useServices } from '../../../services/services.js';
-import { useEntries } from '../../../services/use-live.js';
+import { useEntries, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { isLoopback, joinCommand } from './token-state.js';
 
@@ -17,32 +16,8 @@ export function JoinDialog({
   readonly onMade: () => void;
   readonly onClose: () => void;
 }) {
-  const made = useSignal<CreatedJoinToken | null>(null);
-  return (
-    <Dialog title={text.joinTitle} size={made.value === null ? 'normal' : 'wide'} onClose={onClose}>
-      {made.value === null ? (
-        <TokenForm
-          onMade={(token) => {
-            made.value = token;
-            onMade();
-          }}
-          onClose={onClose}
-        />
-      ) : (
-        <MadeToken token={made.value} onClose={onClose} />
-      )}
-    </Dialog>
-  );
-}
-
-/** '' stands for no limit. */
-const numberOf = (value: string): number | null => (value === '' ? null : Number(value));
-
-function TokenForm(props: {
-  readonly onMade: (token: CreatedJoinToken) => void;
-  readonly onClose: () => void;
-}) {
   const { api } = useServices();
+  const made = useSignal<CreatedJoinToken | null>(null);
   const label = useSignal('');
   const uses = useSignal('1');
   const expiresIn = useSignal('86400');
@@ -52,17 +27,27 @@ function TokenForm(props: {
       maxUses: numberOf(uses.value),
       expiresInSeconds: numberOf(expiresIn.value),
     };
-    props.onMade(await api.post<CreatedJoinToken>('/cluster/tokens', { body }));
+    made.value = await api.post<CreatedJoinToken>('/cluster/tokens', { body });
+    onMade();
   };
   return (
-    <Form action={text.make} onSubmit={make} onClose={props.onClose}>
-      <p>{text.joinExplain}</p>
-      <TextInput label={text.label} hint={text.labelHint} value={label} hasFocus />
-      <Choice label={text.uses} value={uses} options={text.usesChoices} />
-      <Choice label={text.expiresIn} value={expiresIn} options={text.expiries} />
-    </Form>
+    <Dialog title={text.joinTitle} size={made.value === null ? 'normal' : 'wide'} onClose={onClose}>
+      {made.value === null ? (
+        <Form action={text.make} onSubmit={make} onClose={onClose}>
+          <p>{text.joinExplain}</p>
+          <TextInput label={text.label} hint={text.labelHint} value={label} hasFocus />
+          <Choice label={text.uses} value={uses} options={text.usesChoices} />
+          <Choice label={text.expiresIn} value={expiresIn} options={text.expiries} />
+        </Form>
+      ) : (
+        <MadeToken token={made.value} onClose={onClose} />
+      )}
+    </Dialog>
   );
 }
+
+/** '' stands for no limit. */
+const numberOf = (value: string): number | null => (value === '' ? null : Number(value));
 
 function MadeToken({ token, onClose }: { readonly token: CreatedJoinToken; readonly onClose: () => void }) {
   const nodes = useEntries('nodes');

@@ -1,31 +1,28 @@
 /** The join tokens: the purpose of each, whether it can still be used, and when it ends. */
 import type { JoinToken } from '../../../../operations/join-tokens.js';
 import { apiPath } from '../../../api/api-client.js';
-import { Confirm } from '../../../parts/confirm.js';
-import { DialogButton } from '../../../parts/dialog.js';
-import { Empty } from '../../../parts/empty.js';
+import { ConfirmButton } from '../../../parts/dialog.js';
+import { Empty } from '../../../parts/notes.js';
 import { Badge } from '../../../parts/state-badge.js';
 import { AskedTable, type TableColumn } from '../../../parts/table/table.js';
 import { Time } from '../../../parts/time.js';
-import { useServices } from '../../../services/services.js';
-import { useAsked } from '../../../services/use-live.js';
+import { useAsked, useServices } from '../../../services/services.js';
 import { text } from '../text.js';
 import { tokenState } from './token-state.js';
 
 const COLUMNS: readonly TableColumn<JoinToken>[] = [
-  { id: 'label', label: text.label, cell: ({ label }) => <bdi>{label ?? text.unlabelled}</bdi> },
-  { id: 'id', label: text.token, cell: ({ id }) => <span class="mono">{id}</span> },
+  { label: text.label, cell: ({ label }) => <bdi>{label ?? text.unlabelled}</bdi> },
+  { label: text.token, cell: ({ id }) => <span class="mono">{id}</span> },
   {
-    id: 'state',
     label: text.state,
     cell: (token) => {
       const state = tokenState(token);
       return <Badge tone={state === 'usable' ? 'good' : 'still'} label={text.tokenStates[state]} />;
     },
   },
-  { id: 'uses', label: text.joinedBy, cell: ({ uses, maxUses }) => text.usesOf(uses, maxUses) },
-  { id: 'ends', label: text.ends, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
-  { id: 'created', label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
+  { label: text.joinedBy, cell: ({ uses, maxUses }) => text.usesOf(uses, maxUses) },
+  { label: text.ends, cell: ({ expiresAt }) => <Time at={expiresAt} /> },
+  { label: text.created, cell: ({ createdAt }) => <Time at={createdAt} /> },
 ];
 
 /** `round` changes when a token was made. */
@@ -38,21 +35,14 @@ export function TokensTab({ round }: { readonly round: number }) {
     asked.again();
   };
   const actions = ({ id, label }: JoinToken) => (
-    <DialogButton
-      dialog={(onClose) => (
-        <Confirm
-          title={text.revokeTitle}
-          explanation={text.revokeExplain}
-          names={[`${id} · ${label ?? text.unlabelled}`]}
-          action={text.revoke}
-          isDanger
-          onConfirm={() => revoke(id)}
-          onClose={onClose}
-        />
-      )}
-    >
-      {text.revoke}
-    </DialogButton>
+    <ConfirmButton
+      title={text.revokeTitle}
+      explanation={text.revokeExplain}
+      names={[`${id} · ${label ?? text.unlabelled}`]}
+      action={text.revoke}
+      isDanger
+      onConfirm={() => revoke(id)}
+    />
   );
   return (
     <>

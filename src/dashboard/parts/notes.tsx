@@ -1,0 +1,55 @@
+/** The notes in place of content: nothing is there yet, nothing fits the filter, or something went wrong. */
+import type { ComponentChildren } from 'preact';
+import { hrefOf } from '../router/place.js';
+import { sentenceFor } from '../services/toasts.js';
+import { Button, ButtonLink } from './button.js';
+import { text } from './text.js';
+
+interface EmptyProps {
+  readonly title: string;
+  /** How something gets here. */
+  readonly hint?: ComponentChildren;
+  /** The button or link that brings something here. */
+  readonly action?: ComponentChildren;
+  /** In place of an action: the screen that the person goes on to, and the word on the link. */
+  readonly link?: readonly [screen: string, word: string];
+}
+
+/** A note for a place where nothing is shown yet: it says how something gets there. */
+export function Empty({ title, hint, link, action }: EmptyProps) {
+  const shown = link === undefined ? action : <ButtonLink href={hrefOf([link[0]])}>{link[1]}</ButtonLink>;
+  return (
+    <div class="empty">
+      <p class="empty-title">{title}</p>
+      {hint !== undefined && <p class="quiet">{hint}</p>}
+      {shown !== undefined && <div>{shown}</div>}
+    </div>
+  );
+}
+
+/** Says what went wrong and what to do, and offers to try again where that helps. */
+export function Failure({ error, onRetry }: { readonly error: unknown; readonly onRetry?: () => void }) {
+  return (
+    <div class="failure" role="alert">
+      <p>{sentenceFor(error)}</p>
+      {onRetry !== undefined && <Button onPress={onRetry}>{text.tryAgain}</Button>}
+    </div>
+  );
+}
+
+export interface NoRowsProps {
+  readonly text: Readonly<Record<'loading' | 'noneFound' | 'clearFilter' | 'empty' | 'emptyHint', string>>;
+  readonly isLoaded: boolean;
+  /** True when a filter hides the rows. */
+  readonly isFiltered: boolean;
+  readonly onClear: () => void;
+  /** The button or link that brings the first row. */
+  readonly action?: ComponentChildren;
+}
+
+/** The place of rows when there are none: they are being loaded, none fits the filter, or there is nothing yet. */
+export function NoRows({ text, isLoaded, isFiltered, onClear, action }: NoRowsProps) {
+  if (!isLoaded) return <Empty title={text.loading} />;
+  if (!isFiltered) return <Empty title={text.empty} hint={text.emptyHint} action={action} />;
+  return <Empty title={text.noneFound} action={<Button onPress={onClear}>{text.clearFilter}</Button>} />;
+}
