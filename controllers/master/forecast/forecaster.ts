@@ -66,15 +66,17 @@ function planOne(sources: ForecastSources, places: StillPlaces, { name, to }: Pl
     target: rollout.rollout === undefined ? to : contents.targetUnder(to, rollout.rollout),
   };
   const { inForce, target } = offered;
-  const instances = records.map(
-    (record): PlannedInstance => ({
+  const instances = records.map((record): PlannedInstance => {
+    const facts = contentFactsOf(record, offered, sources);
+    return {
       id: record.id,
-      facts: contentFactsOf(record, offered, sources),
-      isOtherProcess: !isLive(record, to, sources),
+      facts,
+      // A comparison of contents takes some 40 µs, so none is made twice.
+      isOtherProcess: inForce.hash === to.hash ? facts.asks === 'start' : !isLive(record, to, sources),
       byItself: () => (needsNoStart(record, inForce, sources) ? 'taken' : places.update(record, inForce)),
       inPlace: () => places.update(record, target),
-    }),
-  );
+    };
+  });
   return { name, offered, instances, outcome, rollout };
 }
 
