@@ -1,6 +1,6 @@
 /**
- * What a master is while it leads: channel to the nodes, controllers, and what they count. It is built anew for each
- * term over the state, which goes on. Nothing of it decides or writes after `stop`.
+ * The parts of a master that exist only while it leads: its channel to the nodes, its controllers, and their counts.
+ * Each term builds them anew over the state, which goes on. After `stop` they decide and write nothing.
  */
 import { setMaxListeners } from 'node:events';
 import { BusyPorts } from '../controllers/master/placement/busy-ports.js';
@@ -34,7 +34,7 @@ export interface TemplateSource extends TreeServer {
   onChange(listener: (group: string, name: string) => void): () => void;
 }
 
-/** What each term is made from. */
+/** The values that each term is made from. */
 export interface TermOptions {
   readonly clusterName: string;
   readonly address: MessageOf<'welcome'>['master'];
@@ -55,7 +55,7 @@ export interface TermOptions {
   readonly logger: Logger;
 }
 
-/** What goes on from term to term. */
+/** The parts that go on from term to term: the `Master`. */
 interface Lasting {
   readonly state: MasterState;
   readonly writer: InstanceWriter;
@@ -65,8 +65,8 @@ interface Lasting {
 }
 
 /**
- * What instances hold of the nodes. It follows the state in followers, too: to count 100,000 instances when a term begins
- * would block a new leader for a second.
+ * The RAM, CPU and ports that instances hold on nodes. A follower counts them, too: counting 100,000 instances when its
+ * term begins would block a new leader for a second.
  */
 export class Holdings {
   readonly changes = new FleetChanges();
@@ -91,12 +91,15 @@ export class MasterTerm {
     this.#lasting = lasting;
     // Everything that follows the state in this term listens, and Node warns from 11 on.
     setMaxListeners(0, this.#ending.signal);
-    const { changes, ledger } = lasting.holdings;
+    const { state, writer, beats, holdings } = lasting;
+    const { changes, ledger } = holdings;
     const busyPorts = new BusyPorts(clock, changes);
     this.hub = this.#buildHub(busyPorts, term);
     this.controllers = buildMasterControllers({
       ...options,
-      ...lasting,
+      state,
+      writer,
+      beats,
       ending: this.#ending.signal,
       placement: {
         ledger,

@@ -11,21 +11,15 @@ import type { Transport } from './channel/protocol/transport.js';
 import { askForDescriptions } from './channel/services/instance-description.js';
 import { InstanceStreams } from './channel/services/instance-streams.js';
 import { InstanceTerminals } from './channel/services/instance-terminals.js';
-import { askForLeftDirectories } from './channel/services/left-directories.js';
 import { requestFetch } from './channel/services/template-relay.js';
 import type { Peer } from './channel/trust/members.js';
-import type { ServiceView } from './explain/decisions.js';
 import { Explainer, type FileReports } from './explain/explainer.js';
 import type { Term } from './leadership/leadership.js';
 import type { Part } from './loop/lifecycle.js';
 import { Holdings, MasterTerm, type TermOptions } from './master-term.js';
 import { DroverError } from './model/errors.js';
-import type { DrainProgress } from './model/node-drain.js';
-import { type InstanceUsage, sumOfUsage } from './model/run/instance-usage.js';
-import type { KeptDirectory } from './model/run/left-directory.js';
+import type { InstanceUsage } from './model/run/instance-usage.js';
 import type { TreeResult } from './model/template.js';
-import type { Forecaster } from './operations/plan/forecast.js';
-import type { Writes } from './operations/writes.js';
 import { InstanceWriter } from './state/instance-writes.js';
 import { MasterState } from './state/master-state.js';
 import { NodeWriter, type ShutOutOptions } from './state/node-writes.js';
@@ -50,25 +44,17 @@ export class Master implements Part {
   readonly rolloutWriter: RolloutWriter;
   readonly streams: InstanceStreams;
   readonly terminals: InstanceTerminals;
-  readonly creations: Writes['creations'] = {
-    create: (name) => this.#led().controllers.creations.create(name),
-    adopt: (name, directory) => this.#led().controllers.creations.adopt(name, directory),
-  };
-  readonly updates: Writes['updates'] = {
-    update: (id) => this.#led().controllers.updates.update(id),
-    updateWhenEmpty: (id) => this.#led().controllers.updates.updateWhenEmpty(id),
-  };
+  /** The use of all instances, as their nodes last measured. */
+  readonly usage = new UsageBook();
+  readonly holdings: Holdings;
   readonly #options: MasterOptions;
-  readonly #usage = new UsageBook();
-  readonly #holdings: Holdings;
-  /** Undefined: this master does not lead. */
   #term: MasterTerm | undefined;
 
   constructor(options: MasterOptions) {
     const { store, clock, logger } = options;
     this.#options = options;
     this.state = new MasterState(store, logger);
-    this.#holdings = new Holdings(this.state.instances);
+    this.holdings = new Holdings(this.state.instances);
     this.beats = new BeatBook(clock);
     this.writer = new InstanceWriter({ ...this.state, clock });
     this.nodeWriter = this.#buildNodeWriter();
@@ -82,28 +68,24 @@ export class Master implements Part {
     await this.state.start();
   }
 
-  /** This master leads: nodes are let in. Decisions begin with `startControllers`. The term before has ended. */
+  /** The present term; undefined: this master does not lead. */
+  get term(): MasterTerm | undefined {
+    return this.#term;
+  }
+
+  /** As `term`. Throws DRV_NOT_LEADER when this master does not lead. */
+  led(): MasterTerm {
+    if (this.#term !== undefined) return this.#term;
+    throw new DroverError('DRV_NOT_LEADER', 'this master does not lead');
+  }
+
+  /**
+   * This master leads: nodes are let in. Decisions begin with the start of the term's controllers, when the
+   * configuration files have been read. The term before has ended.
+   */
   beginTerm(term: Pick<Term, 'epoch'>): void {
-    const { state, writer, beats } = this;
-    const lasting = {
-      state,
-      writer,
-      beats,
-      usage: this.#usage,
-      holdings: this.#holdings,
-    };
-    this.#term = new MasterTerm(this.#options, lasting, term);
+    this.#term = new MasterTerm(this.#options, this, term);
     this.#term.start();
-  }
-
-  /** Starts the controllers. The configuration files have been read by then. */
-  async startControllers(): Promise<void> {
-    await this.#led().controllers.start();
-  }
-
-  /** Stops the controllers. Channel and state stay, so that wrappers can still report. Idempotent. */
-  async stopControllers(): Promise<void> {
-    await this.#term?.controllers.stop();
   }
 
   /** This master leads no more. Resolves when nothing of the term is under way. Idempotent. */
@@ -123,26 +105,13 @@ export class Master implements Part {
    * this process. It is closed while this master does not lead.
    */
   accept(transport: Transport, peer?: Peer): void {
-    if (this.#term !== undefined) {
-      this.#term.hub.accept(transport, peer);
-      return;
-    }
-    transport.close('this master does not lead');
+    if (this.#term === undefined) transport.close('this master does not lead');
+    else this.#term.hub.accept(transport, peer);
   }
 
   /** The calls of a connected node. Throws DRV_NODE_DISCONNECTED, and DRV_NOT_LEADER. */
   callsOf(nodeId: string): CallPeer {
-    return this.#led().hub.callsOf(nodeId);
-  }
-
-  /** Resolves when no controller has anything due or running. */
-  async whenIdle(): Promise<void> {
-    await this.#term?.controllers.whenIdle();
-  }
-
-  /** Looks at everything again now, as the resync does over time. */
-  resyncNow(): void {
-    this.#term?.controllers.resyncNow();
+    return this.led().hub.callsOf(nodeId);
   }
 
   /** The connected nodes, and how to ask one to fetch trees ahead of need. */
@@ -156,57 +125,20 @@ export class Master implements Part {
     };
   }
 
-  /**
-   * The directories that static instances left on a node; with `id` only the directory of that instance. Throws
-   * DRV_NODE_DISCONNECTED.
-   */
-  async leftOn(
-    nodeId: string,
-    id: string | undefined,
-    signal: AbortSignal,
-  ): Promise<readonly KeptDirectory[]> {
-    return askForLeftDirectories(this.callsOf(nodeId), { id }, signal);
-  }
-
   /** RAM and CPU of the instances that placement counts on a node. */
   usedOf(nodeId: string): typeof NOTHING_USED {
-    return this.#term === undefined ? NOTHING_USED : this.#holdings.ledger.use(nodeId);
+    return this.#term === undefined ? NOTHING_USED : this.holdings.ledger.use(nodeId);
   }
 
   /** The use of an instance, as its node last measured. Undefined: the node is away, or has not measured it yet. */
   usageOf(id: string): InstanceUsage | undefined {
     const nodeId = this.state.instances.get(id)?.value.placement?.nodeId;
-    return nodeId === undefined ? undefined : this.#usage.get(nodeId, id);
-  }
-
-  /** The use of all instances, as their nodes last measured. */
-  get usages(): Pick<UsageBook, 'follow'> {
-    return this.#usage;
-  }
-
-  /** The sum of what is used on a node; undefined: nothing was measured there. */
-  usageOfNode(nodeId: string): InstanceUsage | undefined {
-    return sumOfUsage(this.#usage.ofNode(nodeId));
-  }
-
-  /** How far the drain of a node has come; undefined: the node is not being drained. */
-  drainOf(nodeId: string): DrainProgress | undefined {
-    return this.#term?.controllers.drains.progressOf(nodeId);
-  }
-
-  /** The count of minimum-service for a configuration, and its next step; undefined: no such configuration. */
-  serviceOf(configurationName: string): ServiceView | undefined {
-    return this.#term?.controllers.decisions.serviceOf(configurationName);
-  }
-
-  /** The forecast for plans: how the controllers would treat contents that are not in force. */
-  get forecaster(): Forecaster {
-    return { forecast: (contents) => this.#led().controllers.forecaster.forecast(contents) };
+    return nodeId === undefined ? undefined : this.usage.get(nodeId, id);
   }
 
   /** Explains instances, configurations and nodes. */
   explainer(files: FileReports): Explainer {
-    const led = (): MasterTerm => this.#led();
+    const led = (): MasterTerm => this.led();
     return new Explainer({
       ...this.state,
       files,
@@ -214,8 +146,9 @@ export class Master implements Part {
         return led().controllers.decisions;
       },
       usedOf: (nodeId) => this.usedOf(nodeId),
-      drainOf: (nodeId) => this.drainOf(nodeId),
-      askNode: (question) => askForDescriptions((nodeId) => this.callsOf(nodeId), question),
+      drainOf: (nodeId) => this.#term?.controllers.drains.progressOf(nodeId),
+      askNode: async ({ nodeId, signal, ...question }) =>
+        askForDescriptions(this.callsOf(nodeId), question, signal),
       clock: this.#options.clock,
     });
   }
@@ -223,7 +156,6 @@ export class Master implements Part {
   /** The figures of instances and services in `/metrics`. */
   metricSources(): Omit<MetricSources, 'configurationFileErrors'> {
     const { configurations, rollouts, instanceStates } = this.state;
-    const usage = this.#usage;
     return {
       unreadableRecords: () => this.state.unreadableCounts(),
       *instances() {
@@ -237,7 +169,7 @@ export class Master implements Part {
       *rollouts() {
         for (const [, { value }] of rollouts.entries()) yield value;
       },
-      usages: () => usage.all(),
+      usages: () => this.usage.all(),
     };
   }
 
@@ -264,10 +196,5 @@ export class Master implements Part {
       },
       clock,
     });
-  }
-
-  #led(): MasterTerm {
-    if (this.#term !== undefined) return this.#term;
-    throw new DroverError('DRV_NOT_LEADER', 'this master does not lead');
   }
 }

@@ -7,7 +7,7 @@ import type { NodeParts } from '../controllers/wrapper/parts.js';
 import { Adoption } from '../controllers/wrapper/process-supervisor/adoption.js';
 import { buildWrapperControllers, type WrapperControllers } from '../controllers/wrapper/register.js';
 import { wrapperServices } from '../controllers/wrapper/services.js';
-import type { Service } from './channel/protocol/calls.js';
+import type { Services } from './channel/protocol/calls.js';
 import type { Transport } from './channel/protocol/transport.js';
 import type { KnownMasters } from './channel/wrapper/known-masters.js';
 import { Link } from './channel/wrapper/link.js';
@@ -28,6 +28,7 @@ import type { ProcessUsage } from './runtime/limits/process-usage.js';
 import { advisoryLimits, type ResourceLimits } from './runtime/limits/resource-limits.js';
 import { type SampledRun, UsageSampler } from './runtime/limits/usage-sampler.js';
 import { RuntimeOffers } from './runtime/offers.js';
+import type { checkPort } from './runtime/ports.js';
 import type { Runtime } from './runtime/runtime.js';
 import type { Store } from './store/store.js';
 import type { Logger } from './telemetry/logger.js';
@@ -45,6 +46,8 @@ export interface WrapperOptions {
   /** Measures the instances that neither a control group nor a runtime measures. Absent: they are not measured. */
   readonly processUsage?: Pick<ProcessUsage, 'read'>;
   readonly installation: Installation;
+  /** Tells whether a port is free on this node. */
+  readonly checkPort: typeof checkPort;
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   /**
    * Ends the node, because the master refuses it for good and nothing runs here. Absent: the node goes on and tries
@@ -56,7 +59,7 @@ export interface WrapperOptions {
   /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
   /** Further calls that the node answers to the master. */
-  readonly services?: ReadonlyMap<string, Service>;
+  readonly services?: Services;
   /** The node's own store, not the master's. */
   readonly store: Store;
   readonly metrics: Metrics;
@@ -103,7 +106,7 @@ export class Wrapper implements Part {
     this.#parts = this.#buildParts();
     this.#controllers = buildWrapperControllers(this.#parts, options.metrics.trace);
     this.#adoption = new Adoption(this.#parts, this.#controllers.processSupervisor);
-    this.#ahead = this.#buildFetchAhead();
+    this.#ahead = new FetchAhead(this.#parts);
     this.#link = this.#buildLink();
     this.whenFed = this.#wake();
     options.metrics.addQueue('process-supervisor', () => this.#controllers.supervisor.gauge());
@@ -223,7 +226,7 @@ export class Wrapper implements Part {
   }
 
   #buildParts(): NodeParts {
-    const { installation, older, clock, random, logger, processUsage, ...options } = this.#options;
+    const { installation, checkPort, older, clock, random, logger, processUsage, ...options } = this.#options;
     const desired = new DesiredCopy(this.#disk, older);
     const handles = new HandleBook(this.#disk);
     const limits = options.limits ?? advisoryLimits('nothing on this node holds them');
@@ -241,12 +244,9 @@ export class Wrapper implements Part {
       desired,
       handles,
       outbox: new StatusOutbox(),
-      left: new LeftDirectories({
-        disk: this.#disk,
-        directories: () => installation.directories(),
-        sizes: (ids) => installation.directorySizes(ids),
-        isHeld: (id) => (desired.isConfirmed ? desired.has(id) || handles.get(id) !== undefined : undefined),
-      }),
+      left: new LeftDirectories(this.#disk, installation, (id) =>
+        desired.isConfirmed ? desired.has(id) || handles.get(id) !== undefined : undefined,
+      ),
       runtimes,
       limits,
       sampler: new UsageSampler({
@@ -258,9 +258,10 @@ export class Wrapper implements Part {
         logger,
       }),
       installation,
+      checkPort,
       prefetch: new TemplatePrefetch({
-        isCached: (digest) => installation.isCached(digest),
-        fetch: (digest, signal) => installation.fetch(digest, calls(), signal),
+        installation,
+        calls,
         onFetched: () => this.#controllers.wakeInstalls(),
         logger,
       }),
@@ -272,18 +273,6 @@ export class Wrapper implements Part {
     };
   }
 
-  #buildFetchAhead(): FetchAhead {
-    const { desired, installation, prefetch, calls, clock, random } = this.#parts;
-    return new FetchAhead({
-      desired,
-      isCached: (digest) => installation.isCached(digest),
-      isConnected: () => calls() !== undefined,
-      fetch: (digest) => prefetch.fetchOne(digest),
-      clock,
-      random,
-    });
-  }
-
   #buildLink(): Link {
     const { desired, outbox, runtimes, limits } = this.#parts;
     return new Link({
@@ -292,10 +281,10 @@ export class Wrapper implements Part {
       advisoryLimits: limits.advisory,
       feed: desired,
       reports: outbox,
-      services: new Map([
-        ...(this.#options.services ?? []),
+      services: {
+        ...this.#options.services,
         ...wrapperServices(this.#parts, this.#controllers.processSupervisor),
-      ]),
+      },
       onWelcome: (master) => desired.setMaster(master),
       onRefused: (reason) => this.#endRefused(reason),
     });

@@ -8,17 +8,11 @@ import { Controller } from '../../src/loop/controller.js';
 import type { Part } from '../../src/loop/lifecycle.js';
 import type { Reconciler } from '../../src/loop/reconciler.js';
 import { messageOf } from '../../src/model/errors.js';
-import type { Forecaster } from '../../src/operations/plan/forecast.js';
 import { configurationKey, instanceKey, revisionKey } from '../../src/store/keys.js';
 import type { MirrorReader } from '../../src/store/mirror.js';
 import { RepeatedLog } from '../../src/telemetry/repeated-log.js';
-import type { InstanceUpdates } from './content/instance-updates.js';
-import type { InstanceCreations } from './creation/instance-creations.js';
-import type { Drains } from './drain/reconciler.js';
-import type { MinimumService } from './minimum-service/reconciler.js';
 import { viewOfLeaving } from './minimum-service/surplus.js';
 import { buildReconcilers, type Reconcilers, type ReconcilersOptions } from './reconcilers.js';
-import type { Rollouts } from './rollout/reconciler.js';
 import { ALL_THAT_WAITS } from './waiting/groups.js';
 import { wakesOfInstance } from './wake/instance-wakes.js';
 import {
@@ -44,16 +38,11 @@ interface MasterControllersOptions extends ReconcilersOptions {
   readonly isResynced?: boolean;
 }
 
-export interface MasterControllers extends Part {
-  readonly minimumService: MinimumService;
-  readonly drains: Drains;
-  readonly rollouts: Rollouts;
+export interface MasterControllers
+  extends Part,
+    Pick<Reconcilers, 'minimumService' | 'drains' | 'rollouts' | 'forecaster' | 'creations' | 'updates'> {
   /** The controllers' present knowledge, for `why`. */
   readonly decisions: Decisions;
-  /** Foretells what the controllers would do with changed contents, for plans. */
-  readonly forecaster: Forecaster;
-  readonly creations: InstanceCreations;
-  readonly updates: InstanceUpdates;
   /** Called when templates appeared, changed or went. Wakes everything that waits for a place or a template. */
   templatesChanged(): void;
   /** Looks at everything again now, as the resync does over time. */
@@ -70,7 +59,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
     lookAtPlace: (id) => registered.placement.controller.enqueue(id),
     isPlaceRetried: (id) => registered.placement.controller.isFailing(id),
   });
-  const { minimumService, placement, heartbeat, drains, rollouts } = reconcilers;
+  const { minimumService, placement, heartbeat, drains } = reconcilers;
   const registered = registerAll(options, reconcilers, facts);
   const controllers = Object.values(registered).map(({ controller }) => controller);
   const wake = (wakes: Iterable<Wake>): void => {
@@ -87,9 +76,7 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
   };
 
   return {
-    minimumService,
-    drains,
-    rollouts,
+    ...reconcilers,
     decisions: {
       placementOf: (id) => placement.places.viewOf(id),
       placementOfNext: (configuration) => placement.places.viewOfNext(configuration),
@@ -98,9 +85,6 @@ export function buildMasterControllers(options: MasterControllersOptions): Maste
       contactOf: (nodeId) => heartbeat.viewOf(nodeId),
       moveOf: (id) => drains.moveOf(id),
     },
-    forecaster: reconcilers.forecaster,
-    creations: reconcilers.creations,
-    updates: reconcilers.updates,
     templatesChanged: () => wake(wakesOfTemplates(facts)),
     resyncNow,
     start: async () => {
@@ -186,7 +170,7 @@ function register<Facts, Step>(
   concurrency?: number,
 ): Registered {
   // When the store takes no write, all keys fail alike: log that once.
-  const failures = new RepeatedLog(logger, () => clock.monotonic());
+  const failures = new RepeatedLog(logger, clock, 'error');
   const controller = new Controller({
     reconciler,
     clock,
@@ -194,7 +178,7 @@ function register<Facts, Step>(
     trace: metrics.trace,
     ...(isResynced && { resync: { keys } }),
     onError: (key, error, retryInMs) =>
-      failures.error(messageOf(error), `${reconciler.name} failed for ${key}; trying again`, {
+      failures.say(messageOf(error), `${reconciler.name} failed for ${key}; trying again`, {
         err: error,
         key,
         retryInMs,

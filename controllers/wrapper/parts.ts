@@ -10,6 +10,7 @@ import type { Installation } from '../../src/runtime/installation/local-installa
 import type { ResourceLimits } from '../../src/runtime/limits/resource-limits.js';
 import type { UsageSampler } from '../../src/runtime/limits/usage-sampler.js';
 import type { RuntimeOffers } from '../../src/runtime/offers.js';
+import type { checkPort } from '../../src/runtime/ports.js';
 import type { Logger } from '../../src/telemetry/logger.js';
 
 export interface NodeParts {
@@ -21,6 +22,7 @@ export interface NodeParts {
   readonly limits: ResourceLimits;
   readonly sampler: UsageSampler;
   readonly installation: Installation;
+  readonly checkPort: typeof checkPort;
   readonly prefetch: TemplatePrefetch;
   /** The calls to the master; undefined while the node is not connected. */
   readonly calls: () => CallPeer | undefined;

@@ -31,19 +31,19 @@ export function buildWrapperControllers(parts: NodeParts, trace: Trace): Wrapper
   const shared = { clock, random, trace, resync: { keys } };
   const templateInstaller = new TemplateInstaller(parts, (id, afterMs) => installer.enqueue(id, { afterMs }));
   const processSupervisor = new ProcessSupervisor(parts, templateInstaller);
+  const onError = (what: string) => (instance: string, err: unknown, retryInMs: number) =>
+    logger.error({ err, instance, retryInMs }, `${what} round failed`);
   const installer = new Controller({
     ...shared,
     reconciler: templateInstaller,
     concurrency: INSTALLS_AT_ONCE,
-    onError: (instance, error, retryInMs) =>
-      logger.error({ err: error, instance, retryInMs }, 'an install round failed'),
+    onError: onError('an install'),
   });
   const supervisor = new Controller({
     ...shared,
     reconciler: processSupervisor,
     concurrency: STARTS_AT_ONCE,
-    onError: (instance, error, retryInMs) =>
-      logger.error({ err: error, instance, retryInMs }, 'a supervisor round failed'),
+    onError: onError('a supervisor'),
   });
   desired.onChange((id) => {
     supervisor.specChanged(id);

@@ -1,6 +1,9 @@
-/** The calls that a wrapper answers to its master: logs, terminals and standard input of instances, and what it holds. */
+/**
+ * The calls that a wrapper answers to its master: logs, terminals and standard input of instances, how their last runs
+ * ended, and what the node holds.
+ */
 
-import type { Service } from '../../src/channel/protocol/calls.js';
+import type { Services } from '../../src/channel/protocol/calls.js';
 import { descriptionServices } from '../../src/channel/services/instance-description.js';
 import { instanceServices } from '../../src/channel/services/instance-streams.js';
 import { terminalServices } from '../../src/channel/services/instance-terminals.js';
@@ -10,18 +13,15 @@ import { prefetchServices } from '../../src/channel/services/template-relay.js';
 import type { LogRange } from '../../src/logs/log-range.js';
 import { DroverError } from '../../src/model/errors.js';
 import type { Attachment, TerminalSize } from '../../src/model/run/attachment.js';
-import type { InstanceDescription } from '../../src/model/run/instance-description.js';
-import { describePastRuns, previousOutput } from '../../src/node/past-runs.js';
+import type { DescribedExit, InstanceDescription } from '../../src/model/run/instance-description.js';
+import type { OutputSpan, PastRun } from '../../src/model/run/past-exit.js';
 import type { Runtime } from '../../src/runtime/runtime.js';
 import type { NodeParts } from './parts.js';
 import type { ProcessSupervisor } from './process-supervisor/reconciler.js';
 
-export function wrapperServices(
-  parts: NodeParts,
-  supervisor: ProcessSupervisor,
-): ReadonlyMap<string, Service> {
+export function wrapperServices(parts: NodeParts, supervisor: ProcessSupervisor): Services {
   const { installation, left, prefetch } = parts;
-  return new Map([
+  return {
     ...instanceServices({
       readLogs: (id, lines) => installation.readLogs(id, lines),
       followLogs: (id, position, signal) => installation.followLogs(id, position, signal),
@@ -31,10 +31,10 @@ export function wrapperServices(
       writeStdin: (id, bytes) => writeStdin(parts, id, bytes),
     }),
     ...terminalServices((id, size) => attach(parts, id, size)),
-    ...prefetchServices(prefetch),
+    ...prefetchServices((digests) => prefetch.fetch(digests)),
     ...leftDirectoryServices((id) => left.list(id)),
     ...descriptionServices((id, lines) => describe(parts, supervisor, id, lines)),
-  ]);
+  };
 }
 
 async function describe(
@@ -45,10 +45,9 @@ async function describe(
 ): Promise<InstanceDescription | undefined> {
   const description = supervisor.describe(id);
   if (description === undefined) return undefined;
-  const exits = await describePastRuns(handles.get(id)?.exits ?? [], {
-    now: clock.now(),
-    read: (span) => installation.readOutput(id, span, lines),
-  });
+  const exits = await describePastRuns(handles.get(id)?.exits ?? [], clock.now(), (span) =>
+    installation.readOutput(id, span, lines),
+  );
   return { ...description, exits };
 }
 
@@ -90,4 +89,42 @@ function runningOf(
   if (handle?.phase.is !== 'up' || runtime === undefined)
     throw new DroverError('DRV_INSTANCE_NOT_RUNNING', `instance ${id} is not running, so it ${lack}`);
   return { runtime, run: handle.run };
+}
+
+/**
+ * Describes past runs in the given order, newest first. `now`: Unix milliseconds. `read` reads the last lines of a run;
+ * unreadable lines count as gone, because an exit is useful without its lines.
+ */
+export function describePastRuns(
+  runs: readonly PastRun[],
+  now: number,
+  read: (span: OutputSpan) => Promise<{ readonly lines: readonly string[]; readonly isKept: boolean }>,
+): Promise<DescribedExit[]> {
+  return Promise.all(
+    runs.map(async ({ output, ...past }): Promise<DescribedExit> => {
+      const told = { ...past, agoMs: Math.max(0, now - past.at) };
+      if (output === null) return { ...told, lastLines: [], output: 'unknown' };
+      const { lines, isKept } = await read(output).catch(() => ({ lines: [], isKept: false }));
+      return { ...told, lastLines: [...lines], output: isKept ? 'known' : 'gone' };
+    }),
+  );
+}
+
+/**
+ * The place of the output of the run before the present run. When no run is up, the last run counts as the present one.
+ * Throws DRV_RUN_UNKNOWN.
+ */
+function previousOutput(
+  id: string,
+  handle: { readonly run: number; readonly exits: readonly PastRun[] } | undefined,
+): OutputSpan {
+  const previous = handle?.exits.find(({ run }) => run < handle.run);
+  if (previous === undefined)
+    throw new DroverError('DRV_RUN_UNKNOWN', `its node knows of no earlier run of instance ${id}`);
+  if (previous.output === null)
+    throw new DroverError(
+      'DRV_RUN_UNKNOWN',
+      `where the output of run ${previous.run} of instance ${id} ends is not known: it ended while nobody watched`,
+    );
+  return previous.output;
 }

@@ -1,6 +1,6 @@
 /**
- * What a caller with a key or a session may do: the one object by which gate, routes, sockets and streams decide. It
- * is the same object for all requests of the key or session, until that ends or changes.
+ * The rights of a caller with a key or a session. Gate, routes, sockets and streams decide by this object. All requests
+ * of a key or session share it, until the key or session ends or changes.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { AddressRanges } from '../model/access/address-range.js';
@@ -8,39 +8,27 @@ import type { Grant, LastUse } from '../model/access/api-key.js';
 import { includesScope, type KeyScope } from '../model/access/key-scopes.js';
 import { matchesAny } from '../model/access/name-pattern.js';
 
-/** While something follows the end of an access, it counts as used, and is looked at so often. */
+/** How often a followed access is looked at. An access whose end is followed counts as used. */
 const WATCH_MS = 3_600_000;
-/** Names whose answer `sees` remembers: more than configurations are usual. */
+/** How many names `sees` remembers: more than there usually are configurations. */
 const MAX_REMEMBERED = 10_000;
 
 /** A caller with a key, or with a session of that key. */
-export interface Access {
-  readonly kind: 'key';
-  /** The label of the key, for a session too. */
-  readonly label: string;
-  /** Id of the session; null: the key itself. */
-  readonly session: string | null;
-  /** The caller's name in the audit trail. */
-  readonly name: string;
-  readonly grant: Grant;
-  readonly scope: KeyScope;
-  /** The patterns of the configurations that it is restricted to; null: it sees all, and the cluster as a whole. */
-  readonly configurations: readonly string[] | null;
-  /** When it ends unless it is used before, Unix milliseconds; Infinity: never. */
-  readonly endsAt: number;
-  /** True when its scope includes `least`. */
-  may(least: KeyScope): boolean;
-  /** True when it sees a configuration of this name, and the instances of it. */
-  sees(configurationName: string): boolean;
-  /** True when it may be used from this address. */
-  isFrom(address: string): boolean;
-  /**
-   * Calls the listener once, with a sentence for a person, when the access has ended or has become another one: its key
-   * or session was revoked, expired or changed. At once where it has ended already. A session does not become idle
-   * meanwhile. Returns the function that unsubscribes.
-   */
-  onEnded(listener: (reason: string) => void): () => void;
-}
+export type Access = Pick<
+  KeyAccess,
+  | 'kind'
+  | 'label'
+  | 'session'
+  | 'name'
+  | 'grant'
+  | 'scope'
+  | 'configurations'
+  | 'endsAt'
+  | 'may'
+  | 'sees'
+  | 'isFrom'
+  | 'onEnded'
+>;
 
 interface KeyAccessOptions {
   readonly label: string;
@@ -48,7 +36,7 @@ interface KeyAccessOptions {
   readonly keyHash: string;
   readonly session?: string;
   readonly grant: Grant;
-  /** How long it lasts without use. Default: for ever. */
+  /** How long the access lasts while nobody uses it. Default: for ever. */
   readonly idleMs?: number;
   readonly lastUse?: LastUse | undefined;
   readonly clock: Clock;
@@ -56,18 +44,24 @@ interface KeyAccessOptions {
   readonly onUse?: (access: KeyAccess) => void;
 }
 
-/** The one implementation. The gate asks `isOver`, and tells of each use. */
-export class KeyAccess implements Access {
+/** An access as the gate has it: the gate asks `isOver`, and tells of each use. All others have an `Access`. */
+export class KeyAccess {
   readonly kind = 'key';
+  /** The label of the key, for a session too. */
   readonly label: string;
   readonly keyHash: string;
+  /** Id of the session; null: the key itself. */
   readonly session: string | null;
   readonly scope: KeyScope;
+  /** The patterns of the configurations that it is restricted to; null: it sees all, and the cluster as a whole. */
   readonly configurations: readonly string[] | null;
+  /** The caller's name in the audit trail. */
   readonly name: string;
   readonly grant: Grant;
   readonly #clock: Clock;
   readonly #idleMs: number;
+  /** When its grant ends; Infinity: never. */
+  readonly #expiresAt: number;
   readonly #onUse: ((access: KeyAccess) => void) | undefined;
   readonly #ranges: AddressRanges | null;
   readonly #seen = new Map<string, boolean>();
@@ -90,6 +84,7 @@ export class KeyAccess implements Access {
     this.grant = grant;
     this.#clock = clock;
     this.#idleMs = idleMs ?? Number.POSITIVE_INFINITY;
+    this.#expiresAt = grant.expiresAt ?? Number.POSITIVE_INFINITY;
     this.#onUse = onUse;
     this.#ranges = grant.from === null ? null : new AddressRanges(grant.from);
     this.#usedAt = lastUse?.at ?? 0;
@@ -97,10 +92,12 @@ export class KeyAccess implements Access {
     this.#endsAt = this.#endAfter(this.#usedAt);
   }
 
+  /** True when its scope includes `least`. */
   may(least: KeyScope): boolean {
     return includesScope(this.scope, least);
   }
 
+  /** True when it sees a configuration of this name, and the instances of it. */
   sees(configurationName: string): boolean {
     if (this.configurations === null) return true;
     const known = this.#seen.get(configurationName);
@@ -111,6 +108,11 @@ export class KeyAccess implements Access {
     return isSeen;
   }
 
+  /**
+   * Calls the listener once, with a sentence for a person, when the access has ended or has become another one: its key
+   * or session was revoked, expired or changed. At once where it has ended already. A session does not become idle
+   * meanwhile. Returns the function that unsubscribes.
+   */
   onEnded(listener: (reason: string) => void): () => void {
     if (this.#ended !== undefined) {
       listener(this.#ended);
@@ -127,11 +129,12 @@ export class KeyAccess implements Access {
     };
   }
 
-  /** True when it has expired, or was not used for too long. `now`: Unix milliseconds. */
+  /** True when the access has expired, or was not used for too long. `now`: Unix milliseconds. */
   isOver(now: number): boolean {
     return now >= this.#endsAt;
   }
 
+  /** When it ends unless it is used before, Unix milliseconds; Infinity: never. */
   get endsAt(): number {
     return this.#endsAt;
   }
@@ -143,6 +146,7 @@ export class KeyAccess implements Access {
     return this.session === null ? 'the key has expired' : 'the session has ended';
   }
 
+  /** True when it may be used from this address. */
   isFrom(address: string): boolean {
     return this.#ranges === null || this.#ranges.has(address);
   }
@@ -157,13 +161,13 @@ export class KeyAccess implements Access {
     this.#onUse?.(this);
   }
 
-  /** Returns the last use. The next one is told to `onUse` again. */
+  /** Returns the last use. `onUse` hears of the next one. */
   takeUse(): LastUse {
     this.#isUseNoted = false;
     return { at: this.#usedAt, address: this.#usedFrom };
   }
 
-  /** Ends it: the listeners hear why. Idempotent. */
+  /** Ends the access: the listeners hear why. Idempotent. */
   end(reason: string): void {
     if (this.#ended !== undefined) return;
     this.#ended = reason;
@@ -174,21 +178,20 @@ export class KeyAccess implements Access {
   }
 
   #endAfter(usedAt: number): number {
-    return Math.min(this.grant.expiresAt ?? Number.POSITIVE_INFINITY, usedAt + this.#idleMs);
+    return Math.min(this.#expiresAt, usedAt + this.#idleMs);
   }
 
-  /** Only what is followed needs a timer: a request asks `isOver`. */
+  /** Starts the timer of a followed access. A request needs no timer, because the gate asks `isOver`. */
   #watchEnd(): void {
     if (this.#endsAt === Number.POSITIVE_INFINITY) return;
-    const { expiresAt } = this.grant;
-    const leftMs = (expiresAt ?? Number.POSITIVE_INFINITY) - this.#clock.now();
+    const leftMs = this.#expiresAt - this.#clock.now();
     this.#watch ??= this.#clock.setTimer(Math.max(0, Math.min(leftMs, WATCH_MS)), () => this.#look());
   }
 
   #look(): void {
     this.#watch = undefined;
     const now = this.#clock.now();
-    if (now >= (this.grant.expiresAt ?? Number.POSITIVE_INFINITY)) {
+    if (now >= this.#expiresAt) {
       this.end(this.overText);
       return;
     }

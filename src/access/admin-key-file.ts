@@ -6,6 +6,7 @@ import { open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { replaceFile } from '../files/replace-file.js';
 import { syncPath } from '../files/sync-path.js';
+import { whileOpen } from '../files/while-open.js';
 import { DroverError } from '../model/errors.js';
 import { hashToken, isWellFormedToken, KEY_TOKEN_LENGTH } from './tokens.js';
 
@@ -22,7 +23,7 @@ export type AdminKeyContent =
 export async function readAdminKey(path: string): Promise<AdminKeyContent> {
   const file = await open(path, 'r').catch(ignoreMissing);
   if (file === undefined) return { kind: 'missing' };
-  try {
+  return await whileOpen(file, async () => {
     const { mode } = await file.stat();
     if ((mode & 0o077) !== 0) {
       throw new DroverError(
@@ -32,9 +33,7 @@ export async function readAdminKey(path: string): Promise<AdminKeyContent> {
     }
     const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
     return contentOf(buffer.toString('utf8', 0, bytesRead).trim());
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 /** Writes the whole file, or leaves it as it was. Throws DRV_NODE_ROOT_UNUSABLE. */

@@ -1,6 +1,6 @@
 /**
- * Finds what a token may do: the access of its key or session. It follows the mirrors of both, so that what is revoked
- * is refused as soon as a mirror shows it. Used by the gate only.
+ * Finds the access of a token: that of its key or session. It follows the mirrors of both, so that a revoked token is
+ * refused as soon as a mirror shows it. Used by the gate only.
  */
 import { hash, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../loop/clock.js';
@@ -27,7 +27,7 @@ interface KeyIndexOptions {
 
 /** Tokens are looked up by this many digits of their hash. Whole hashes are compared in constant time only. */
 const GROUP_DIGITS = 12;
-/** More tokens than are in use at a time. At the limit all are forgotten and looked up again. */
+/** How many tokens are remembered: more than are in use at a time. At the limit all are forgotten. */
 const MAX_RECENT = 256;
 
 export class KeyIndex {
@@ -54,7 +54,7 @@ export class KeyIndex {
     ];
   }
 
-  /** Returns the access of this token, or undefined. It may be over. */
+  /** Returns the access of this token, or undefined. The access may be over. */
   find(token: string): KeyAccess | undefined {
     const recent = this.#recent.get(token);
     if (recent !== undefined) return recent;
@@ -79,7 +79,7 @@ export class KeyIndex {
     return group.find((indexed) => timingSafeEqual(indexed.digits, digits))?.access;
   }
 
-  /** A change of nothing but the last use keeps the access, and with it open sockets. */
+  /** Replaces the access of a changed key. When only the last use has changed, the access and its open sockets stay. */
   #keyChanged(label: string, after: ApiKeyRecord | undefined, before: ApiKeyRecord | undefined): void {
     if (before !== undefined && after !== undefined && isSameKey(before, after)) return;
     const reason = after === undefined ? 'the key was deleted' : 'the key was replaced by another';
@@ -101,8 +101,8 @@ export class KeyIndex {
 
   #addKey(label: string, record: ApiKeyRecord): void {
     const { clock, onUse } = this.#options;
-    const { hash: keyHash, lastUse } = record;
-    const access = new KeyAccess({ label, keyHash, grant: record.grant, lastUse, clock, onUse });
+    const { hash: keyHash, grant, lastUse } = record;
+    const access = new KeyAccess({ label, keyHash, grant, lastUse, clock, onUse });
     this.#add(this.#keys, label, keyHash, access);
   }
 
@@ -112,8 +112,8 @@ export class KeyIndex {
     const { key: label, keyHash, lastUse } = record;
     const grant = grantOfSession(record, keys.get(label)?.value);
     if (grant === undefined) return;
-    const idleMs = SESSION_IDLE_MS;
-    const access = new KeyAccess({ label, keyHash, session: id, grant, idleMs, lastUse, clock, onUse });
+    const session = { session: id, idleMs: SESSION_IDLE_MS };
+    const access = new KeyAccess({ label, keyHash, ...session, grant, lastUse, clock, onUse });
     this.#add(this.#sessions, id, record.hash, access);
   }
 
@@ -147,7 +147,7 @@ function isSameSession({ lastUse: _, ...before }: SessionRecord, after: SessionR
   return isSame(before, rest);
 }
 
-/** For records that the same schema has read: their fields stand in the same order. */
+/** Compares two records that the same schema has read: their fields stand in the same order. */
 function isSame(before: unknown, after: unknown): boolean {
   return JSON.stringify(before) === JSON.stringify(after);
 }

@@ -22,11 +22,11 @@ import type { Logger } from '../telemetry/logger.js';
 import { ADMIN_FILE, removeAdminKey } from './admin-key-file.js';
 import { generateToken, hashToken, isWellFormedToken, maskToken } from './tokens.js';
 
-/** Every key is held in memory. More of them than this are the mistake of a script. */
+/** The most keys. Every key is held in memory, and more of them are the mistake of a script. */
 const MAX_KEYS = 1000;
 /** The name of a caller without a key in the audit trail. */
 const RESERVED_LABEL = 'terminal';
-/** Far more than are ever needed: a try only fails when another write has succeeded. */
+/** The most tries to remove a key, far more than needed: a try fails only when another write has succeeded. */
 const MAX_TRIES = 1000;
 
 export interface KeyWriterOptions {

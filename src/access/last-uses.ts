@@ -1,6 +1,6 @@
 /**
- * Has the last use of keys and sessions written: the first one at once, then at most one a minute of each. What a kill
- * loses is a minute.
+ * Has the last uses of keys and sessions written: of each the first use at once, then at most one a minute. A kill
+ * loses a minute at most.
  */
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import type { LastUse } from '../model/access/api-key.js';
@@ -30,7 +30,7 @@ export class LastUses {
 
   constructor(options: LastUsesOptions) {
     this.#options = options;
-    this.#log = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#log = new RepeatedLog(options.logger, options.clock);
   }
 
   /** Called at the first use of an access after the last one was written. */
@@ -62,8 +62,8 @@ export class LastUses {
   }
 
   #warn(error: unknown): void {
-    // The copy of the records stops before the API does; the write itself has come to the disk. Another master leads.
+    // Both are expected: the mirror stops before the API, when the write is on the disk already; or another master leads.
     if (UNSAID.has(error instanceof DroverError ? error.code : '')) return;
-    this.#log.warn('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
+    this.#log.say('write', `the last use of a key or session could not be written: ${messageOf(error)}`);
   }
 }

@@ -20,7 +20,7 @@ import { generateSessionToken, hashToken } from './tokens.js';
 const ID_BYTES = 6;
 /** The most sessions of one key. A script that signs in for every call would make more by mistake. */
 const MAX_OF_KEY = 100;
-/** Every session is held in memory. */
+/** The most sessions of all keys. Every session is held in memory. */
 const MAX_SESSIONS = 10_000;
 /** How long a session that has ended by itself is kept, so that its user is told so. */
 const KEPT_MS = 86_400_000;
@@ -33,11 +33,11 @@ interface SessionWriterOptions {
 }
 
 interface NewSession {
-  /** Null: that of the key. */
+  /** The scope of the session; null: that of the key. */
   readonly scope: KeyScope | null;
-  /** Unix milliseconds; null: as late as can be. */
+  /** The end in Unix milliseconds; null: the latest that is allowed. */
   readonly expiresAt: number | null;
-  /** Where it is asked for. */
+  /** The address of the caller. */
   readonly address: string;
 }
 
@@ -106,7 +106,7 @@ export class SessionWriter {
       throw refused(`there are ${live.length} sessions, the most that are kept: end one first`);
   }
 
-  /** Removes what ended long ago, and all that has ended when there is no room. */
+  /** Removes the sessions that ended long ago; when there is no room, all that have ended. */
   async #clean(now: number): Promise<void> {
     const { store, sessions } = this.#options;
     const isFull = sessions.size >= MAX_SESSIONS;

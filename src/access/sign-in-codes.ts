@@ -17,7 +17,7 @@ const MAX_CODES = 1000;
 
 interface Kept {
   readonly access: Access;
-  /** A session is made of it at this moment. */
+  /** True while a session is being made of the code. */
   isTaken: boolean;
   /** Forgets the code. Idempotent. */
   drop(): void;
@@ -49,8 +49,8 @@ export class SignInCodes {
 
   /**
    * Uses a code up for `work`, which gets the access of the key that made it. When `work` fails the code is good again,
-   * for what it had left. Undefined: there is no such code any more, or the key may not be used from this address, and the
-   * code stays. Throws what `work` throws.
+   * for the rest of its minute. Undefined: there is no such code any more, or the key may not be used from this
+   * address; then the code stays. Throws what `work` throws.
    */
   async take<T>(
     code: string,
@@ -59,7 +59,7 @@ export class SignInCodes {
   ): Promise<{ readonly made: T } | undefined> {
     const kept = this.#kept.get(hashToken(code));
     if (kept?.isTaken !== false || !kept.access.isFrom(address)) return undefined;
-    // Nobody else may use it meanwhile.
+    // No other caller may use the code meanwhile.
     kept.isTaken = true;
     try {
       const made = await work(kept.access);

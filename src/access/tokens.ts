@@ -56,17 +56,11 @@ export function maskToken(token: string): string {
 
 const MOST_REMEMBERED = 20_000;
 
-interface InstanceTokensOptions {
-  /** 32 random bytes that outlive restarts. Another secret revokes every instance token. */
-  readonly secret: Buffer;
-  /** When the instance was made; undefined: there is none (any more), and its token is refused. */
-  readonly createdAtOf: (instanceId: string) => number | undefined;
-}
+/** When an instance was made; undefined: there is none (any more), and its token is refused. */
+type CreatedAtOf = (instanceId: string) => number | undefined;
 
 /** `createdAtOf` over the mirror. An instance with goal `remove` counts as gone, though its process may still run. */
-export function creationOfKept(
-  instances: Pick<MirrorReader<InstanceRecord>, 'get'>,
-): InstanceTokensOptions['createdAtOf'] {
+export function creationOfKept(instances: Pick<MirrorReader<InstanceRecord>, 'get'>): CreatedAtOf {
   return (id) => {
     const record = instances.get(id)?.value;
     return record?.desired.goal === 'remove' ? undefined : record?.createdAt;
@@ -79,14 +73,15 @@ export function creationOfKept(
  */
 export class InstanceTokens {
   readonly #secret: Buffer;
-  readonly #createdAtOf: (instanceId: string) => number | undefined;
+  readonly #createdAtOf: CreatedAtOf;
   /**
    * The latest tokens, by instance. The feed sends the token with each change of an instance; making it again would
    * cost more than the rest of the message.
    */
   readonly #issued = new Map<string, { readonly createdAt: number; readonly token: string }>();
 
-  constructor({ secret, createdAtOf }: InstanceTokensOptions) {
+  /** `secret`: 32 random bytes that outlive restarts. Another secret revokes every instance token. */
+  constructor(secret: Buffer, createdAtOf: CreatedAtOf) {
     if (secret.length !== SECRET_BYTES) {
       throw new RangeError(
         `the secret of instance tokens must be ${SECRET_BYTES} bytes, not ${secret.length}`,

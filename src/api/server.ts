@@ -9,7 +9,6 @@ import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify }
 import type { Access } from '../access/access.js';
 import { SignInCodes } from '../access/sign-in-codes.js';
 import type { Part } from '../loop/lifecycle.js';
-import { describeListenError } from '../model/settings/listen-error.js';
 import { UsageHistory } from '../operations/usage-history.js';
 import { attachSocket } from './attach/attach-socket.js';
 import { dashboardRoutes } from './dashboard/dashboard-routes.js';
@@ -20,13 +19,12 @@ import { LEADER_GONE } from './forward/socket-relay.js';
 import { auditWrites } from './gate/audit.js';
 import { Gate, requireScope } from './gate/auth.js';
 import { withMeantName } from './gate/meant-name.js';
-import { bindAddressOf } from './http/bind-address.js';
+import { apiListenError, bindAddressOf } from './http/bind-address.js';
 import { replyWithError } from './http/error-reply.js';
-import { HandlerGuard } from './http/handler-guard.js';
 import { acceptJsonBodies } from './http/json-body.js';
 import { type Endpoint, refuseUnknown } from './http/other-methods.js';
-import { BodyGuard } from './http/request-guard.js';
 import type { Method, Route } from './http/route.js';
+import { limitBodies, limitHandlers } from './http/time-limits.js';
 import { requestsEventOf, Upgrades } from './http/upgrades.js';
 import { liveLogSocket } from './live-log/live-log-socket.js';
 import { LiveLogs } from './live-log/live-logs.js';
@@ -39,7 +37,6 @@ import { SocketBook, type SocketLimits } from './sockets/socket-book.js';
 import { registerSockets } from './sockets/socket-plugin.js';
 import { defineSocketRoute, type SocketRoute } from './sockets/socket-route.js';
 import { MAX_HEADER_BYTES, makeTransport, type Transport, type TransportLimits } from './tls/transport.js';
-import { topicSources } from './watch/topic-sources.js';
 import { watchSocket } from './watch/watch-socket.js';
 import { Watchers } from './watch/watchers.js';
 
@@ -105,7 +102,8 @@ export class ApiServer implements Part {
   readonly #watchers: Watchers;
   readonly #transport: Transport;
   readonly #tunnels = new Tunnels();
-  readonly #forwarder: Forwarder | undefined;
+  /** Forwards requests to the leader; undefined: this is the only master. */
+  readonly forwarder: Forwarder | undefined;
   readonly #server: FastifyInstance;
   readonly #routes: readonly Route[];
   readonly #socketRoutes: readonly SocketRoute[];
@@ -118,36 +116,28 @@ export class ApiServer implements Part {
     this.#options = options;
     this.#sockets = new SocketBook(clock, limits?.sockets);
     dependencies.metrics.addApiSockets(() => this.#sockets.size);
-    this.#gate = new Gate(dependencies, clock);
+    this.#gate = new Gate(dependencies);
     this.#codes = new SignInCodes(clock);
     this.#usage = new UsageHistory(dependencies);
     this.#view = new InstanceView(dependencies);
-    this.#liveLogs = new LiveLogs({ dependencies, clock });
-    this.#watchers = new Watchers({
-      clock,
-      logger: dependencies.logger,
-      sources: topicSources(dependencies, this.#view),
-      liveLogs: this.#liveLogs,
-      view: this.#view,
-    });
+    this.#liveLogs = new LiveLogs(dependencies);
+    this.#watchers = new Watchers(dependencies, this.#liveLogs, this.#view);
     this.#routes = [...apiRoutes(dependencies), openApiRoute(() => this.describe())];
     this.#socketRoutes = [
       defineSocketRoute(consoleSocket(dependencies)),
-      defineSocketRoute(
-        liveLogSocket({ liveLogs: this.#liveLogs, view: this.#view, streams: dependencies.streams }),
-      ),
-      defineSocketRoute(watchSocket({ watchers: this.#watchers })),
+      defineSocketRoute(liveLogSocket(dependencies, this.#liveLogs, this.#view)),
+      defineSocketRoute(watchSocket(this.#watchers)),
       defineSocketRoute(attachSocket(dependencies, this.#view)),
     ];
     this.#transport = makeTransport(dependencies, limits ?? {});
     this.#server = this.#build();
-    this.#forwarder = this.#makeForwarder();
+    this.forwarder = this.#makeForwarder();
     const patterns = this.#socketRoutes.map(({ path }) => PREFIX + path);
     this.#upgrades = new Upgrades({
       server: this.#server.server,
       sockets: this.#handshakes,
       patterns,
-      ...(this.#forwarder !== undefined && { before: this.#forwarder.upgrade }),
+      ...(this.forwarder !== undefined && { before: this.forwarder.upgrade }),
     });
   }
 
@@ -179,16 +169,6 @@ export class ApiServer implements Part {
     this.#server.server.emit(requestsEventOf(this.#server.server), connection);
   }
 
-  /** See `Forwarder`. */
-  async untilAnswered(): Promise<void> {
-    await this.#forwarder?.untilAnswered();
-  }
-
-  /** See `Forwarder`. */
-  async untilLeft(): Promise<void> {
-    await this.#forwarder?.untilLeft();
-  }
-
   /** Answers a request of a command of the console, without a connection. Its caller may do everything. */
   ask(caller: Access, { method, path, body, headers, address }: OwnRequest): Promise<OwnAnswer> {
     return this.#gate.pass(caller, async (authorization) => {
@@ -218,9 +198,7 @@ export class ApiServer implements Part {
     try {
       await this.#server.listen({ host, port: configuration.apiPort });
     } catch (error) {
-      const { apiPort: port } = configuration;
-      const fields = { portField: 'apiPort', addressField: 'bindAddress' };
-      throw describeListenError(error, { what: 'the API', host, port, ...fields });
+      throw apiListenError(error, host, configuration.apiPort);
     }
     this.#usage.start();
     const address = this.#server.server.address();
@@ -251,7 +229,7 @@ export class ApiServer implements Part {
     } finally {
       clearInterval(check);
       this.#address = undefined;
-      this.#forwarder?.stop();
+      this.forwarder?.stop();
       this.#usage.stop();
       this.#codes.close();
       await this.#gate.close();
@@ -307,7 +285,7 @@ export class ApiServer implements Part {
   #addHooks(server: FastifyInstance): void {
     const { dependencies, limits } = this.#options;
     const { requestMs = 60_000, handlerMs = 60_000, uploadIdleMs = 30_000 } = limits ?? {};
-    const bodies = new BodyGuard(requestMs);
+    const limitBody = limitBodies(requestMs);
     server.decorateRequest('actor', null);
     server.decorateRequest('subject', null);
     server.decorateRequest('isRoutine', false);
@@ -318,13 +296,13 @@ export class ApiServer implements Part {
       maxBytes: dependencies.configuration.maxUploadMB * KIB * KIB,
       idleMs: uploadIdleMs,
     });
-    server.decorate('handlerGuard', new HandlerGuard(handlerMs));
+    server.decorate('limited', limitHandlers(handlerMs));
     // A single hook, because each further hook would take a share of every request.
     server.addHook('onRequest', (request, reply, done) => {
       const { config } = request.routeOptions;
       this.#upgrades.closeAfterAnswer(request, reply);
       this.#tunnels.identify(request);
-      bodies.watch(request.raw, reply, config);
+      limitBody(request, reply);
       if (!this.#gate.admit(request, reply, config)) return;
       this.#transport.connections.note(request);
       done();

@@ -7,8 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { Part } from '../loop/lifecycle.js';
 import type { ErrorCode } from '../model/errors.js';
 import type { NodeConfiguration } from '../model/node.js';
-import { describeListenError } from '../model/settings/listen-error.js';
-import { bindAddressOf } from './http/bind-address.js';
+import { apiListenError, bindAddressOf } from './http/bind-address.js';
 import { JSON_TYPE } from './http/json-reply.js';
 import { pingAnswer } from './routes/node-routes.js';
 import { TLS_VERSIONS } from './tls/tls-versions.js';
@@ -20,24 +19,22 @@ const NOT_READY: ErrorCode = 'DRV_NOT_READY';
 const LIMITS = { headersTimeout: 10_000, requestTimeout: 10_000 };
 const MOST_CONNECTIONS = 512;
 
-export interface WaitingApiOptions {
-  readonly configuration: NodeConfiguration;
-  /** The certificate and its key as PEM. Undefined: no TLS. */
-  readonly pair: { readonly key: string; readonly certificate: string } | undefined;
-  /** The reason why the master waits, for a person. Called at each request. */
-  readonly reason: () => string;
-}
-
 export class WaitingApi implements Part {
-  readonly #options: WaitingApiOptions;
+  readonly #configuration: NodeConfiguration;
   readonly #server: Server;
 
-  constructor(options: WaitingApiOptions) {
-    const { pair } = options;
-    this.#options = options;
+  /**
+   * `pair`: the certificate and its key as PEM; undefined: no TLS. `reason`: why the master waits, for a person; called
+   * at each request.
+   */
+  constructor(
+    configuration: NodeConfiguration,
+    pair: { readonly key: string; readonly certificate: string } | undefined,
+    reason: () => string,
+  ) {
+    this.#configuration = configuration;
     const answer: RequestListener = (request, response) => {
       const isPing = PING.test(request.url ?? '');
-      const { configuration, reason } = this.#options;
       const body = isPing ? pingAnswer(configuration, null) : { error: reason(), code: NOT_READY };
       const text = JSON.stringify(body);
       request.resume();
@@ -58,21 +55,10 @@ export class WaitingApi implements Part {
 
   /** Begins to listen. Throws like `ApiServer`. */
   async start(): Promise<void> {
-    const { configuration } = this.#options;
-    const { apiPort: port } = configuration;
-    const host = await bindAddressOf(configuration);
+    const { apiPort: port } = this.#configuration;
+    const host = await bindAddressOf(this.#configuration);
     await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', (error) =>
-        reject(
-          describeListenError(error, {
-            what: 'the API',
-            host,
-            port,
-            portField: 'apiPort',
-            addressField: 'bindAddress',
-          }),
-        ),
-      );
+      this.#server.once('error', (error) => reject(apiListenError(error, host, port)));
       this.#server.listen({ host, port }, resolve);
     });
   }

@@ -8,16 +8,14 @@ import { makeSignInCode } from '../client/ui/sign-in-code.js';
 import type { Daemon } from '../daemon/daemon.js';
 import { shellWord } from '../model/words.js';
 
-interface DashboardLinesOptions {
-  /** True: the output is a terminal. Only then the link that signs in is printed, because no log keeps it. */
-  readonly isTerminal: boolean;
-  readonly version: string;
-}
-
-/** The lines about the dashboard; empty when there is no dashboard. */
+/**
+ * The lines about the dashboard; empty when there is no dashboard. `isTerminal`: the output is a terminal. Only then the
+ * link that signs in is printed, because no log keeps it.
+ */
 export async function dashboardLines(
   { paths: { root }, apiUrl, dashboard }: Pick<Daemon, 'paths' | 'apiUrl' | 'dashboard'>,
-  { isTerminal, version }: DashboardLinesOptions,
+  isTerminal: boolean,
+  version: string,
 ): Promise<readonly string[]> {
   const isServed = await dashboard.require().then(
     () => true,

@@ -12,7 +12,9 @@ import { DroverError } from '../model/errors.js';
 /** Imports a directory and prints the report. Then throws a ClientError when something could not be imported. */
 export async function importUniverse(directory: string, options: ImportOptions): Promise<void> {
   const from = resolve(directory);
-  const [source, target] = await Promise.all([from, resolve(options.root)].map(realPathOf));
+  const [source, target] = await Promise.all(
+    [from, resolve(options.root)].map((path) => realpath(path).catch(() => path)),
+  );
   if (source === target)
     throw new DroverError(
       'DRV_COMMAND_INVALID',
@@ -36,8 +38,4 @@ export async function importPm2(
 async function print({ text, failure }: ImportResult): Promise<void> {
   await write(process.stdout, text);
   if (failure !== undefined) throw failure;
-}
-
-function realPathOf(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
 }

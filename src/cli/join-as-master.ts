@@ -4,7 +4,7 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { writeAdminKey } from '../access/admin-key-file.js';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
-import { joinStatement } from '../channel/trust/join-messages.js';
+import { joinMasterQuestion, joinStatement } from '../channel/trust/join-messages.js';
 import type { JoinToken } from '../channel/trust/join-token.js';
 import { type MasterHandover, STORE_FILES } from '../channel/trust/master-handover.js';
 import type { MasterDialer } from '../channel/wrapper/master-dialer.js';
@@ -38,16 +38,16 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
   const key = (await memberKeyOf(secrets.file('member.json'), { nodeId, token })) ?? newKey();
   const { id: tokenId, secret, fingerprint } = token;
   const proof = sign('sha256', joinStatement({ nodeId, clusterName: '', tokenId }), key.privateKey);
-  const { handover, localAddress } = await dialer.joinAsMaster(
+  const { answer: handover, localAddress } = await dialer.ask(
     fingerprint,
-    {
+    joinMasterQuestion({
       protocol: PROTOCOL_VERSION,
       tokenId,
       secret,
       nodeId,
       publicKey: key.publicKey,
       proof: proof.toString('base64'),
-    },
+    }),
     new AbortController().signal,
   );
   const store = await keepFiles(handover, secrets);
@@ -63,7 +63,17 @@ export async function becomeMaster({ token, nodeId, address, paths, dialer }: Ma
   });
   // Write this key last: a root that has the key belongs to a master and cannot join again.
   if (adminKey !== undefined) await writeAdminKey(paths.adminKey, adminKey);
-  return describe({ paths, dialer, nodeId, address: written.address, endpoints: store.endpoints });
+  const near = store.endpoints.filter((endpoint) => LOOPBACK.test(endpoint));
+  return [
+    `${paths.configFile} makes this node ${nodeId}, at ${written.address}, a master of the cluster at ${dialer.address}.`,
+    `data/cluster/ holds the key of its masters: whoever reads it can read the cluster's secrets.`,
+    ...(near.length > 0
+      ? [`The state is at ${near.join(', ')}, which on another machine is another etcd: see "store" there.`]
+      : []),
+    'Start it, and it follows the leader:',
+    `  drover start --root ${shellWord(paths.root)}`,
+    '',
+  ].join('\n');
 }
 
 /**
@@ -95,23 +105,4 @@ function newKey(): { readonly privateKey: string; readonly publicKey: string } {
     privateKey: privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
     publicKey: publicKey.export({ type: 'spki', format: 'pem' }).toString(),
   };
-}
-
-interface Described extends Pick<MasterToBe, 'paths' | 'dialer' | 'nodeId'> {
-  readonly address: string;
-  readonly endpoints: readonly string[];
-}
-
-function describe({ paths, dialer, nodeId, address, endpoints }: Described): string {
-  const near = endpoints.filter((endpoint) => LOOPBACK.test(endpoint));
-  return [
-    `${paths.configFile} makes this node ${nodeId}, at ${address}, a master of the cluster at ${dialer.address}.`,
-    `data/cluster/ holds the key of its masters: whoever reads it can read the cluster's secrets.`,
-    ...(near.length > 0
-      ? [`The state is at ${near.join(', ')}, which on another machine is another etcd: see "store" there.`]
-      : []),
-    'Start it, and it follows the leader:',
-    `  drover start --root ${shellWord(paths.root)}`,
-    '',
-  ].join('\n');
 }

@@ -3,11 +3,12 @@ import { stat } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { PROTOCOL_VERSION } from '../channel/protocol/messages.js';
+import { joinCheckQuestion } from '../channel/trust/join-messages.js';
 import { parseJoinToken } from '../channel/trust/join-token.js';
 import { ElsewhereError } from '../channel/wrapper/join-question.js';
 import { MasterDialer } from '../channel/wrapper/master-dialer.js';
 import { readMemberKey } from '../channel/wrapper/membership.js';
-import { ElectionPatience } from '../client/connection/election-patience.js';
+import { electionPatience } from '../client/connection/election-patience.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { type HostPort, parseHostPort } from '../model/host-port.js';
@@ -66,8 +67,8 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
     ...(publicKey !== undefined && { publicKey }),
   };
   const { signal } = new AbortController();
-  const { clusterName, localAddress } = await untilLed(
-    () => dialer.check(fingerprint, question, signal),
+  const { answer, localAddress } = await untilLed(
+    () => dialer.ask(fingerprint, joinCheckQuestion(question), signal),
     options.say,
   );
   return underLock(root, async (paths) => {
@@ -75,7 +76,7 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
       isMasterNode: false,
       masterAddress: master.host,
       masterPort: master.port,
-      clusterName,
+      clusterName: answer.clusterName,
       joinToken: text,
       nodeId,
       address: options.address ?? localAddress,
@@ -91,14 +92,14 @@ export async function joinCluster(root: string, text: string, options: JoinOptio
 
 /** Repeats the question while no master leads. The repetition is safe, because no master acted on the question. */
 async function untilLed<T>(ask: () => Promise<T>, say: JoinOptions['say']): Promise<T> {
-  const patience = new ElectionPatience(say);
+  const again = electionPatience(say);
   for (;;) {
     const answer = await ask().catch((error: unknown) => {
       if (error instanceof ElsewhereError && error.leader === null) return error;
       throw error;
     });
     if (!(answer instanceof ElsewhereError)) return answer;
-    if (!(await patience.again(AGAIN_MS))) throw answer;
+    if (!(await again(AGAIN_MS))) throw answer;
   }
 }
 

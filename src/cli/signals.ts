@@ -13,21 +13,16 @@ const SAME_PRESS_MS = 500;
 /** The most instances named in one line of progress. */
 const SHOWN_AT_MOST = 10;
 
-interface Ending {
-  readonly isEnding: boolean;
-  /** Ends the node as SIGTERM does, but prints this line on standard error and uses exit code 1. */
-  fail(line: string): void;
-}
-
 /**
  * Handles the signals of this process. A signal during the start takes effect after the start. `onEnding` is called at
- * the first signal and may end a start that waits.
+ * the first signal and may end a start that waits. The returned `fail` ends the node as SIGTERM does, but prints its line
+ * on standard error and uses exit code 1.
  */
 export function handleSignals(
   starting: Promise<StartedNode>,
   faults: ExtensionFaults,
   onEnding: () => void,
-): Ending {
+): { readonly isEnding: boolean; readonly fail: (line: string) => void } {
   let interruptedAt: number | undefined;
   let isEnding = false;
   const endWith = (how: (daemon: StartedNode) => Promise<void>, exitCode = 0): void => {

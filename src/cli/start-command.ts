@@ -63,10 +63,11 @@ export async function start({ root, version, acceptOlder }: StartOptions): Promi
   const lines =
     daemon instanceof MemberNode
       ? daemon.describe({ hasPrompt })
-      : describeWelcome(daemon, {
+      : await describeWelcome(
+          daemon,
           hasPrompt,
-          dashboard: await dashboardLines(daemon, { isTerminal: output.isTTY === true, version }),
-        });
+          await dashboardLines(daemon, output.isTTY === true, version),
+        );
   output.write(`${lines.join('\n')}\n`);
   prompt?.start({
     commands: daemon.commands,

@@ -20,7 +20,7 @@ const STAYING =
 interface PromptNode {
   readonly commands: {
     run(line: string, session: CommandSession & { readonly access: null }): Promise<unknown>;
-    complete(line: string): [string[], string];
+    complete(line: string): Promise<[string[], string]>;
   };
   /** Describes what SIGINT does to this node, for the sentence `Ctrl-C again within 5 s ...`. */
   readonly describeInterrupt: () => string;
@@ -82,7 +82,8 @@ export class TerminalPrompt {
       history: this.#history,
       historySize: HISTORY,
       removeHistoryDuplicates: true,
-      completer: (line: string) => this.#node?.commands.complete(line) ?? [[], line],
+      completer: (line: string, done: (error: null, found: [string[], string]) => void) =>
+        void this.#node?.commands.complete(line).then((found) => done(null, found)),
     });
     this.#readline = readline;
     readline.on('history', (history) => {

@@ -1,11 +1,12 @@
 /** `drover token`: asks the master that runs in a directory for a join token, with the operator's key. */
+
+import type { CreatedJoinToken } from '../api/routes/join-token-routes.js';
 import { ApiClient } from '../client/api-client.js';
 import { HttpConnection, type HttpConnectionOptions } from '../client/connection/http-connection.js';
 import { targetOfRoot } from '../client/contexts/own-root.js';
 import type { InputOf } from '../command-tree/commands.js';
 import { createdTokenText } from '../command-tree/groups/tokens.js';
 import { plainLines } from '../command-tree/printed-text.js';
-import type { CreatedJoinToken } from '../operations/join-tokens.js';
 
 /** Makes a join token. Returns the text to print. Throws a ClientError. */
 export async function makeToken(

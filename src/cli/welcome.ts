@@ -5,6 +5,7 @@
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { offeredRuntimes, runtimesNotOffered } from '../command-tree/runtime-text.js';
+import { renderTable } from '../command-tree/table.js';
 import type { Daemon } from '../daemon/daemon.js';
 import type { InstanceRecord } from '../model/instance.js';
 import { NO_HOST_PID } from '../model/run/run-identity.js';
@@ -14,14 +15,12 @@ import { shellWord } from '../model/words.js';
 const PACKAGE = fileURLToPath(new URL('../..', import.meta.url));
 const EXAMPLE = ['configurations', 'templates'];
 
-interface WelcomeOptions {
-  /** True: a prompt follows the text. */
-  readonly hasPrompt: boolean;
-  /** The lines about the dashboard; empty: there is no dashboard. */
-  readonly dashboard: readonly string[];
-}
-
-export function describeWelcome(daemon: Daemon, { hasPrompt, dashboard }: WelcomeOptions): readonly string[] {
+/** `hasPrompt`: a prompt follows the text. `dashboard`: the lines about the dashboard; empty: there is no dashboard. */
+export async function describeWelcome(
+  daemon: Daemon,
+  hasPrompt: boolean,
+  dashboard: readonly string[],
+): Promise<readonly string[]> {
   const { configuration, paths, apiUrl, apiCertificate } = daemon;
   const certificate = apiCertificate?.describe(Date.now());
   const isOwn = certificate?.source === 'cluster';
@@ -29,7 +28,7 @@ export function describeWelcome(daemon: Daemon, { hasPrompt, dashboard }: Welcom
     '',
     `Drover is running as node ${configuration.nodeId} in ${paths.root}`,
     '',
-    ...describeInstances(daemon.instances(), paths.root),
+    ...(await describeInstances(daemon.instances(), paths.root)),
     ...daemon.fileErrors().map((line) => `  broken   configurations/${line}`),
     '',
     `  API      ${apiUrl}`,
@@ -49,7 +48,7 @@ export function describeWelcome(daemon: Daemon, { hasPrompt, dashboard }: Welcom
   ];
 }
 
-function describeInstances(instances: readonly InstanceRecord[], root: string): string[] {
+async function describeInstances(instances: readonly InstanceRecord[], root: string): Promise<string[]> {
   if (instances.length === 0)
     return [
       '  No instances yet: put a JSON file into configurations/. For an example, two small web servers:',
@@ -62,18 +61,11 @@ function describeInstances(instances: readonly InstanceRecord[], root: string): 
       configurationName,
       status.state,
       placement?.port == null ? '' : `${placement.hostAddress}:${placement.port}`,
-      status.pid === null ? '' : runText(status.pid),
-      status.message ?? '',
+      status.pid === NO_HOST_PID ? 'container' : status.pid && `pid ${status.pid}`,
+      status.message,
     ]);
-  const widths = [0, 1, 2, 3, 4].map((column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const lines = rows.map((row) =>
-    `  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ')}`.trimEnd(),
-  );
+  const lines = (await renderTable([], rows)).split('\n').map((line) => `  ${line}`);
   return instances.length > rows.length
     ? [...lines, `  ... and ${instances.length - rows.length} more`]
     : lines;
-}
-
-function runText(pid: number): string {
-  return pid === NO_HOST_PID ? 'container' : `pid ${pid}`;
 }

@@ -3,9 +3,9 @@
  * Answers are not checked against a schema, because the master may be older or newer than this client.
  */
 import type { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
 import type { ApiCalls, CallOptions } from '../command-tree/runs/api-calls.js';
 import { ClientError, EXIT, isEndpointMissing } from '../command-tree/runs/client-error.js';
-import { bytesOf } from '../templates/tree/byte-stream.js';
 import { refusalOf } from './connection/answers.js';
 import type { Answer, ApiConnection, StreamOptions } from './connection/connection.js';
 
@@ -31,7 +31,10 @@ export class ApiClient implements ApiCalls {
   }
 
   async send<T>(method: string, path: string, body?: unknown, options?: CallOptions): Promise<T> {
-    return this.#accept(await this.#ask(method, path, body, options));
+    const answer = await this.connection.request(method, path, body, options);
+    const now = Date.parse(answer.headers.date ?? '');
+    if (!Number.isNaN(now)) this.#now = now;
+    return this.#accept(answer);
   }
 
   /**
@@ -39,22 +42,15 @@ export class ApiClient implements ApiCalls {
    * for a refusal.
    */
   async stream(method: string, path: string, options?: StreamOptions): Promise<Readable> {
-    const { status, headers, body } = await this.connection.stream(method, path, options);
-    if (status >= 400) this.#accept({ status, headers, body: await readJson(body) });
-    return body;
+    const answer = await this.connection.stream(method, path, options);
+    if (answer.status >= 400) this.#accept({ ...answer, body: await readJson(answer.body) });
+    return answer.body;
   }
 
   /** Sends a stream as the body. Throws a ClientError, or the stream's own error. */
   async sendStream<T>(method: string, path: string, options: StreamOptions): Promise<T> {
-    const { status, headers, body } = await this.connection.stream(method, path, options);
-    return this.#accept({ status, headers, body: await readJson(body) });
-  }
-
-  async #ask(method: string, path: string, body?: unknown, options?: CallOptions): Promise<Answer> {
-    const answer = await this.connection.request(method, path, body, options);
-    const now = Date.parse(answer.headers.date ?? '');
-    if (!Number.isNaN(now)) this.#now = now;
-    return answer;
+    const answer = await this.connection.stream(method, path, options);
+    return this.#accept({ ...answer, body: await readJson(answer.body) });
   }
 
   #accept<T>(answer: Answer): T {
@@ -70,12 +66,9 @@ export class ApiClient implements ApiCalls {
 }
 
 /** Returns undefined when the body is not JSON. */
-async function readJson(body: Readable): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of bytesOf(body)) chunks.push(chunk);
-  try {
-    return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-  } catch {
-    return undefined;
-  }
+function readJson(body: Readable): Promise<unknown> {
+  return json(body).catch((error: unknown) => {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  });
 }

@@ -2,14 +2,14 @@
  * All client commands: those of the console, those that only the client has, and kubectl's names for them. Building
  * them loads only declarations; the code of a command is loaded when it runs.
  */
-import type { Command } from 'commander';
+import { type Command, CommanderError } from 'commander';
 import { addCommands, type TreeHost } from '../command-tree/build-tree.js';
 import { type CommandPath, descriptionOf, runCommand } from '../command-tree/commands.js';
 import { ClientError, EXIT, usageError } from '../command-tree/runs/client-error.js';
+import { nearestName } from '../configuration-files/nearest-name.js';
 import { addAliases } from './aliases.js';
 import type { ApiClient } from './api-client.js';
 import { ClientHost, type ClientOptions, type ClientSurroundings } from './commands/client-host.js';
-import { addExtensionCommands } from './commands/extension-command.js';
 import { addGlobalOptions } from './commands/global-options.js';
 import { addOwnCommands } from './commands/own-commands.js';
 import { addContextCommands } from './contexts/context-program.js';
@@ -30,9 +30,7 @@ const WATCHED: ReadonlySet<CommandPath> = new Set([
   'template list',
 ]);
 
-interface WatchOptions extends ClientOptions {
-  readonly watch?: true;
-}
+type WatchOptions = ClientOptions & { readonly watch?: true };
 
 export function addClientCommands(program: Command, surroundings: ClientSurroundings): void {
   const host = new ClientHost(surroundings);
@@ -51,7 +49,8 @@ function treeHostOf(host: ClientHost): TreeHost {
       host.addOutput(command);
       host.addTarget(command);
       if (path === undefined) return;
-      addWatchOption(command, path);
+      if (WATCHED.has(path))
+        command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
       const { destroys, mayAsk } = descriptionOf(path);
       if (destroys !== undefined || mayAsk === true) host.addYes(command);
     },
@@ -89,11 +88,6 @@ function treeHostOf(host: ClientHost): TreeHost {
   };
 }
 
-function addWatchOption(command: Command, path: CommandPath): void {
-  if (WATCHED.has(path))
-    command.option('-w, --watch', 'go on with what changes: drawn again on a terminal, else row by row');
-}
-
 /** Runs a command with `--watch`. Throws a ClientError. */
 async function runWatched(
   host: ClientHost,
@@ -108,4 +102,34 @@ async function runWatched(
   const isDrawn = stdout.isTTY === true && (format === 'table' || format === 'wide');
   const options = { format, terminal: isDrawn ? stdout : undefined };
   await watchList(api, path, input, options, await host.liveOutput());
+}
+
+/**
+ * Adds the commands of extensions: `drover greet bob`. Only the master knows them: the client asks the master when the
+ * first word is none of Drover's commands.
+ */
+function addExtensionCommands(program: Command, host: ClientHost): void {
+  // Words after an extension's command belong to that command, options included.
+  program.passThroughOptions();
+  const command = program
+    // The parser's name for any unknown command.
+    .command('*', { hidden: true })
+    .argument('[words...]')
+    .helpOption(false);
+  host.addTarget(command);
+  command.action(async ([name = '', ...words]: readonly string[]) => {
+    const options = command.opts<ClientOptions>();
+    const { runExtensionCommand } = await import('./commands/extension-runs.js');
+    if (!(await runExtensionCommand(host, options, [name, ...words]))) throw unknownCommand(program, name);
+  });
+}
+
+function unknownCommand(program: Command, name: string): CommanderError {
+  const names = program
+    .createHelp()
+    .visibleCommands(program)
+    .map((known) => known.name());
+  const nearest = nearestName(name, names);
+  const hint = nearest === undefined ? '' : `\n(Did you mean ${nearest}?)`;
+  return new CommanderError(1, 'commander.unknownCommand', `error: unknown command '${name}'${hint}`);
 }

@@ -4,13 +4,8 @@ import { parserMessage } from '../command-tree/help/parser-message.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
 import { DroverError } from '../model/errors.js';
 
-interface End {
-  readonly exitCode: number;
-  /** The line without the leading `drover: `; '': print nothing, because the help was printed already. */
-  readonly message: string | undefined;
-}
-
-export function endOf(error: unknown): End {
+/** `message`: without the leading `drover: `; '': print nothing, because the help was printed already. */
+export function endOf(error: unknown): { readonly exitCode: number; readonly message: string | undefined } {
   if (error instanceof ClientError) return { exitCode: error.exitCode, message: error.message };
   // A request for help is not an error.
   if (error instanceof CommanderError)

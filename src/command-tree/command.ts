@@ -3,6 +3,7 @@
  * share it. Nothing here or below imports a part of the daemon at run time, so that the client starts at once.
  */
 import type { Command } from 'commander';
+import { DroverError } from '../model/errors.js';
 import { type Cell, renderTable } from './table.js';
 
 /** The reader's output: its width, its clock, and how much of a table it wants. */
@@ -66,7 +67,21 @@ export async function tableOf(
   rows: readonly (readonly Cell[])[],
   none: string,
 ): Promise<string> {
-  return rows.length === 0 ? none : await renderTable(head, rows, { columns });
+  return rows.length === 0 ? none : await renderTable(head, rows, columns);
+}
+
+/** The columns of a table: the cell of a row below each head. */
+export type Columns<Row> = Readonly<Record<string, (row: Row, now: number) => Cell>>;
+
+/** Like `tableOf`, by columns. */
+export function listOf<Row>(
+  view: Pick<View, 'columns' | 'now'>,
+  columns: Columns<Row>,
+  rows: readonly Row[],
+  none: string,
+): Promise<string> {
+  const cells = rows.map((row) => Object.values(columns).map((cellOf) => cellOf(row, view.now)));
+  return tableOf(view, Object.keys(columns), cells, none);
 }
 
 /** Returns names and values, one below the other. Names without a value are left out. */
@@ -77,7 +92,9 @@ export async function fieldsOf(fields: Readonly<Record<string, Cell>>): Promise<
   return renderTable([], rows);
 }
 
-/** The text of an answer that holds one sentence. */
+/** An answer that holds one sentence, and the name of the object under `Key`. */
+export type Said<Key extends string> = Readonly<Record<'message' | Key, string>>;
+
 export function messageText({ message }: { readonly message: string }): string {
   return message;
 }
@@ -85,4 +102,9 @@ export function messageText({ message }: { readonly message: string }): string {
 /** The input of a command without arguments. */
 export function noInput(): Record<string, never> {
   return {};
+}
+
+/** The error for arguments or options that contradict each other, or lack something. */
+export function invalid(message: string): DroverError {
+  return new DroverError('DRV_COMMAND_INVALID', message);
 }

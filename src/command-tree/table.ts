@@ -18,19 +18,14 @@ const NO_BORDERS = Object.fromEntries(
 
 export type Cell = string | number | null | undefined;
 
-interface TableOptions {
-  /** Columns of the reader's terminal: the last column of the table is cut to fit. Undefined: nothing is cut. */
-  readonly columns?: number | undefined;
-}
-
 /**
  * Returns the lines of a table, header first; no header when `head` is empty. A cell that is null, undefined or ''
- * is blank.
+ * is blank. `columns`: those of the reader's terminal, so that the last column is cut to fit. Undefined: nothing is cut.
  */
 export async function renderTable(
   head: readonly string[],
   rows: readonly (readonly Cell[])[],
-  { columns }: TableOptions = {},
+  columns?: number,
 ): Promise<string> {
   const texts = rows.map((row) => row.map(textOf));
   const all = head.length === 0 ? texts : [head, ...texts];

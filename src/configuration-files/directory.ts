@@ -6,6 +6,7 @@ import { type BigIntStats, constants, type Dirent, type Stats } from 'node:fs';
 import { type FileHandle, lstat, open, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing } from '../files/system-error.js';
+import { whileOpen } from '../files/while-open.js';
 import type { Clock } from '../loop/clock.js';
 import type { ConfigurationFileError } from '../model/configuration.js';
 import { fileReason } from './file-reason.js';
@@ -168,17 +169,14 @@ export class DirectoryReader {
   }
 
   async #readChanged(file: string, path: string): Promise<Reading> {
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
+    return await whileOpen(open(path, constants.O_RDONLY | constants.O_NONBLOCK), async (handle) => {
       const status = await handle.stat({ bigint: true });
       const stampedAt = Math.max(Number(status.mtimeMs), Number(status.ctimeMs));
       const isFresh = Math.abs(this.#clock.now() - stampedAt) < STAMP_STEP_MS;
       const reading = await readContent(file, handle, status);
       this.#known.set(file, { reading, isFresh });
       return reading;
-    } finally {
-      await handle.close();
-    }
+    });
   }
 }
 

@@ -1,12 +1,12 @@
 /** The JSON Schema of a configuration file, for editors and checks outside Drover. Made from the schema that judges files. */
 import { z } from 'zod';
-import { newConfigurationSchema } from '../model/configuration.js';
+import { configurationSchema } from '../model/configuration.js';
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
 /** The schema checks less than Drover does: it leaves out rules between fields, and rules for file names. */
 export function configurationJsonSchema(): JsonSchema {
-  const rules = z.toJSONSchema(newConfigurationSchema, {
+  const rules = z.toJSONSchema(configurationSchema, {
     io: 'input',
     unrepresentable: 'any',
     target: 'draft-7',

@@ -6,8 +6,8 @@ import {
   type Configuration,
   type ConfigurationFileError,
   type ConfigurationWarning,
+  configurationSchema,
   hashConfiguration,
-  newConfigurationSchema,
 } from '../model/configuration.js';
 import { DroverError } from '../model/errors.js';
 import { nameSchema } from '../model/names.js';
@@ -167,8 +167,8 @@ function checkConfiguration(input: unknown, defaultName: string | null): Checked
   if (unsafe.length > 0) return { problems: unsafe };
   const isNamed = Object.hasOwn(input, 'name') || defaultName === null;
   const named = isNamed ? input : { ...input, name: defaultName };
-  const result = newConfigurationSchema.safeParse(named);
-  if (!result.success) return { problems: problemsOf(newConfigurationSchema, result.error.issues, named) };
+  const result = configurationSchema.safeParse(named);
+  if (!result.success) return { problems: problemsOf(configurationSchema, result.error.issues, named) };
   return { configuration: result.data, content: input, oddities: warningsOf(input, result.data) };
 }
 

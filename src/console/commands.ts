@@ -8,15 +8,18 @@ import type { CommandRunner, CommandSession, ListedCommand } from '../api/http/c
 import { mayDestroy } from '../command-tree/commands.js';
 import { endsOf } from '../command-tree/help/help-command.js';
 import { pathOf, usageOf } from '../command-tree/help/usage.js';
+import type { ExtensionRegistry } from '../extensions/registry.js';
+import type { Clock } from '../loop/clock.js';
 import { withDeadline } from '../loop/deadline.js';
 import { withoutLimits } from '../model/access/api-key.js';
+import type { AuditTrail } from '../model/audit.js';
 import { DroverError } from '../model/errors.js';
+import type { Logger } from '../telemetry/logger.js';
 import { subjectOfCommand, subjectOfUnknown } from './audit-subject.js';
 import { completionsOf } from './completion.js';
-import type { CommandDependencies } from './context.js';
 import { codeOf, describeFailure, isHelp, PartFailed } from './failure.js';
 import { CommandOutput } from './output.js';
-import { ownCalls } from './own-calls.js';
+import { type Ask, ownCalls } from './own-calls.js';
 import { splitLine } from './split-line.js';
 import { buildTree } from './tree.js';
 
@@ -26,6 +29,14 @@ const MAX_MS = 55_000;
 const MAX_LINE_CHARS = 64 * 1024;
 /** The name of the node's own terminal in the audit trail. No key can have it. */
 const TERMINAL = 'terminal';
+
+interface CommandDependencies {
+  readonly ask: Ask;
+  readonly extensions: Pick<ExtensionRegistry, 'commands'>;
+  readonly audit: Pick<AuditTrail, 'record'>;
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
 
 export class Commands implements CommandRunner {
   readonly #dependencies: CommandDependencies;
@@ -55,8 +66,10 @@ export class Commands implements CommandRunner {
   }
 
   /** Completes a line. The answer has the form that node:readline wants. */
-  complete(line: string): [string[], string] {
-    return completionsOf(this.#silentTree(), this.#dependencies, line);
+  complete(line: string): Promise<[string[], string]> {
+    const { signal } = new AbortController();
+    const caller = { access: this.#terminal, address: null, signal };
+    return completionsOf(this.#silentTree(), ownCalls(this.#dependencies.ask, caller), line);
   }
 
   list(): ListedCommand[] {
@@ -112,7 +125,7 @@ export class Commands implements CommandRunner {
   ): Command {
     const { ask } = this.#dependencies;
     const api = ownCalls(ask, { access: access ?? this.#terminal, address, signal });
-    return buildTree({ dependencies: this.#dependencies, api, output, signal, columns });
+    return buildTree({ ...this.#dependencies, api, output, signal, columns });
   }
 
   #record({ access, address }: CommandSession, subject: string, isOk: boolean): void {

@@ -20,9 +20,7 @@ export class CommandOutput {
   print(text: string): void {
     if (text === '' || this.#isClosed) return;
     const plain = plainLines(text);
-    const bytes = Buffer.byteLength(plain);
-    if (bytes <= this.#left) {
-      this.#left -= bytes;
+    if (this.#fits(plain)) {
       this.#write(plain);
       return;
     }

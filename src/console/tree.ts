@@ -3,12 +3,15 @@ import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';
 import { fullUsageOf } from '../command-tree/help/usage.js';
+import type { ApiCalls } from '../command-tree/runs/api-calls.js';
 import { commandRuns } from '../command-tree/runs/command-runs.js';
 import type { Asker } from '../command-tree/selection/act.js';
-import { DroverError } from '../model/errors.js';
-import type { CommandContext } from './context.js';
-import { addExtensionCommands } from './extension-commands.js';
+import type { ExtensionCommand } from '../extensions/extension.js';
+import type { ExtensionRegistry } from '../extensions/registry.js';
+import type { Clock } from '../loop/clock.js';
+import { DroverError, messageOf } from '../model/errors.js';
 import { PartFailed } from './failure.js';
+import type { CommandOutput } from './output.js';
 
 const HELP_COLUMNS = 100;
 const FOOTER = [
@@ -16,12 +19,23 @@ const FOOTER = [
   'On a console, exit closes it.',
 ];
 
+interface CommandContext {
+  readonly extensions: Pick<ExtensionRegistry, 'commands'>;
+  readonly clock: Clock;
+  readonly api: ApiCalls;
+  readonly output: CommandOutput;
+  /** Aborts when the caller no longer waits for the command. */
+  readonly signal: AbortSignal;
+  /** Columns of the reader's terminal; undefined: tables are not cut. */
+  readonly columns: number | undefined;
+}
+
 /**
  * Builds the tree. Its commands print to the context's output only and never end the process; errors are
  * CommanderErrors.
  */
 export function buildTree(context: CommandContext): Command {
-  const { output, api, signal, dependencies, columns } = context;
+  const { output, api, signal, clock, columns } = context;
   const program = new Command('drover')
     .exitOverride()
     .configureOutput({
@@ -41,7 +55,7 @@ export function buildTree(context: CommandContext): Command {
   const isForPrograms = (command: Command): boolean => command.opts<{ output: string }>().output === 'json';
   const show = async (shown: Shown, command: Command): Promise<void> => {
     if (isForPrograms(command)) output.printJson(shown.json());
-    else output.print(await shown.text({ columns, now: dependencies.clock.now(), isWide: false }));
+    else output.print(await shown.text({ columns, now: clock.now(), isWide: false }));
   };
   const runs = commandRuns(api);
   addCommands(program, {
@@ -69,6 +83,33 @@ export function buildTree(context: CommandContext): Command {
     show,
     footer: FOOTER,
   });
-  addExtensionCommands(program, context);
+  // A command with the name of one of Drover's own is left out.
+  const own = new Set(program.commands.map((command) => command.name()));
+  for (const command of context.extensions.commands())
+    if (!own.has(command.name)) addExtensionCommand(program, context, command);
   return program;
+}
+
+function addExtensionCommand(
+  program: Command,
+  { output, signal }: CommandContext,
+  command: ExtensionCommand,
+): void {
+  const { name, usage = '', description } = command;
+  program
+    .command(name)
+    .description(description)
+    .usage(usage)
+    .helpOption(false)
+    .argument('[words...]')
+    // Drover does not know the options of the extension's command: the extension parses them.
+    .allowUnknownOption()
+    .passThroughOptions()
+    .action(async (words: readonly string[]) => {
+      try {
+        await command.run(words, { print: (line) => output.print(String(line)), signal });
+      } catch (error) {
+        throw new DroverError('DRV_EXTENSION_FAILED', `${name}: ${messageOf(error)}`, { cause: error });
+      }
+    });
 }

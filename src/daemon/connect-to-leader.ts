@@ -11,22 +11,19 @@ import type { Assembly } from './assembly.js';
 import { silenceOf } from './start-cluster.js';
 import type { MasterConnection } from './start-wrapper.js';
 
-interface LeaderConnectionNeeds {
-  readonly master: Pick<Master, 'accept'>;
-  readonly candidate: Candidate;
-  readonly authority: Authority;
-  readonly assembly: Assembly;
-}
-
-export function connectionTo(needs: LeaderConnectionNeeds): MasterConnection {
-  const { candidate, assembly, master } = needs;
+export function connectionTo(
+  master: Pick<Master, 'accept'>,
+  candidate: Candidate,
+  authority: Authority,
+  assembly: Assembly,
+): MasterConnection {
   return {
     connect: (signal) =>
       connectToLeader({
         candidate,
         nodeId: assembly.configuration.nodeId,
         here: async () => inProcess(master),
-        there: (leader) => dial(needs, leader, signal),
+        there: (leader) => dial(authority, assembly, leader, signal),
         signal,
       }),
   };
@@ -79,7 +76,8 @@ function inProcess(master: Pick<Master, 'accept'>): Transport {
 
 /** Opens a connection that presents this master's server certificate, which names this node. */
 async function dial(
-  { authority, assembly: { configuration, shared } }: LeaderConnectionNeeds,
+  authority: Authority,
+  { configuration, shared }: Assembly,
   { clusterAddress }: Leader,
   signal: AbortSignal,
 ): Promise<Transport> {
@@ -97,7 +95,7 @@ async function untilLed({
   candidate,
   nodeId,
   signal,
-}: Pick<LeaderRoutes, 'candidate' | 'nodeId' | 'signal'>): Promise<Leader | 'here'> {
+}: Omit<LeaderRoutes, 'here' | 'there'>): Promise<Leader | 'here'> {
   const found = (): Leader | 'here' | undefined => {
     if (candidate.isLeader()) return 'here';
     const leader = candidate.leader();

@@ -113,7 +113,7 @@ export class Daemon {
    */
   async stopInstances(onProgress: (alive: readonly string[]) => void, signal: AbortSignal): Promise<void> {
     await this.#handOver();
-    await this.master.stopControllers();
+    await this.master.term?.controllers.stop();
     await this.#wrapper.stopInstances(onProgress, signal);
   }
 

@@ -1,6 +1,7 @@
 /** The work of a node while its master leads, from the start of a term until all work of the term has ended. */
 import type { TermWork } from '../leadership/candidate.js';
 import type { Term } from '../leadership/leadership.js';
+import { remembered } from '../loop/remembered.js';
 import type { Master } from '../master.js';
 import { DroverError } from '../model/errors.js';
 
@@ -22,12 +23,21 @@ export class MasterWork implements TermWork {
   readonly #options: MasterWorkOptions;
   readonly #nodeIsUp: Promise<void>;
   #tellNodeIsUp: () => void = () => undefined;
-  #starting: Promise<void> | undefined;
-  #keyMade: Promise<unknown> | undefined;
   #isReady = false;
+  /**
+   * Follows the directories. Called when any master leads, because the leader writes the content of the directories
+   * into the records. Repeatable, also after a failure.
+   */
+  readonly startFiles: () => Promise<void>;
+  /**
+   * Called before the API answers when this master already leads, and in each term. Repeatable, also after a failure.
+   */
+  readonly ensureAdminKey: () => Promise<unknown>;
 
   constructor(options: MasterWorkOptions) {
     this.#options = options;
+    this.startFiles = remembered(options.startFiles);
+    this.ensureAdminKey = remembered(options.ensureAdminKey);
     this.#nodeIsUp = new Promise((resolve) => {
       this.#tellNodeIsUp = resolve;
     });
@@ -46,29 +56,6 @@ export class MasterWork implements TermWork {
     this.#tellNodeIsUp();
   }
 
-  /**
-   * Follows the directories. Called when any master leads, because the leader writes the content of the directories
-   * into the records. Repeatable, also after a failure.
-   */
-  startFiles(): Promise<void> {
-    this.#starting ??= this.#options.startFiles().catch((error: unknown) => {
-      this.#starting = undefined;
-      throw error;
-    });
-    return this.#starting;
-  }
-
-  /**
-   * Called before the API answers when this master already leads, and in each term. Repeatable, also after a failure.
-   */
-  ensureAdminKey(): Promise<unknown> {
-    this.#keyMade ??= this.#options.ensureAdminKey().catch((error: unknown) => {
-      this.#keyMade = undefined;
-      throw error;
-    });
-    return this.#keyMade;
-  }
-
   async begin(term: Term): Promise<void> {
     this.#options.master.beginTerm(term);
     // Clients wait, so both run at once.
@@ -83,7 +70,7 @@ export class MasterWork implements TermWork {
     await openDoor();
     await whileIn(term, this.startFiles());
     await whileIn(term, this.#nodeIsUp);
-    await master.startControllers();
+    await master.led().controllers.start();
   }
 
   finish(): Promise<void> {

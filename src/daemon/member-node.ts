@@ -34,7 +34,7 @@ interface MemberNodeParts {
 /** The command tree, for the prompt. */
 interface MemberCommands {
   run(line: string, session: { write(text: string): void }): Promise<void>;
-  complete(line: string): [string[], string];
+  complete(line: string): Promise<[string[], string]>;
 }
 
 export class MemberNode {
@@ -139,7 +139,7 @@ export class MemberNode {
   }
 }
 
-function complete(line: string): [string[], string] {
+async function complete(line: string): Promise<[string[], string]> {
   const typed = line.trimStart();
   return [Object.keys(COMMANDS).filter((name) => name.startsWith(typed)), typed];
 }

@@ -1,10 +1,8 @@
 /** Opens the store of a node's master, as `config.json` says: in a file of the node, or on etcd. */
 import type { Candidate } from '../leadership/candidate.js';
-import type { MasterPeer } from '../leadership/leadership.js';
 import { SoleLeadership } from '../leadership/sole-leadership.js';
 import { DroverError } from '../model/errors.js';
 import { hostPort } from '../model/host-port.js';
-import type { NodeConfiguration } from '../model/node.js';
 import { secretKey } from '../store/keys.js';
 import type { Store } from '../store/store.js';
 import { type Assembly, openNodeStore } from './assembly.js';
@@ -27,7 +25,8 @@ export async function openMasterStore(
   waitFor: (reason: string) => void,
 ): Promise<MasterStore> {
   const { configuration, shared } = assembly;
-  const own = peerOf(configuration);
+  const { nodeId, address, port } = configuration;
+  const own = { nodeId, clusterAddress: hostPort(address, port) };
   if (configuration.store.kind === 'etcd') {
     const { openOnEtcd } = await import('./open-on-etcd.js');
     return openOnEtcd(assembly, { settings: configuration.store, own, waitFor });
@@ -60,8 +59,4 @@ async function untilThere(store: Store, key: string, signal: AbortSignal): Promi
   const { entries, revision } = await store.list(key);
   if (entries.length > 0) return;
   for await (const changes of store.watch(key, revision, signal)) if (changes.length > 0) return;
-}
-
-function peerOf({ nodeId, address, port }: NodeConfiguration): MasterPeer {
-  return { nodeId, clusterAddress: hostPort(address, port) };
 }

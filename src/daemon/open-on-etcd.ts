@@ -18,6 +18,7 @@ import { Upkeep } from '../store/etcd/upkeep.js';
 import { PREFIX, secretKey } from '../store/keys.js';
 import { wasStoreMade } from '../store/lmdb/open.js';
 import type { Store } from '../store/store.js';
+import { addEtcdGauges } from '../telemetry/gauges.js';
 import type { Assembly } from './assembly.js';
 import type { MasterStore } from './open-master-store.js';
 
@@ -42,7 +43,7 @@ export async function openOnEtcd(
   if (settings.endpoints.some(isInClear)) logger.warn(IN_CLEAR);
   for (const file of [settings.key, settings.passwordFile])
     if (file !== undefined) await refuseIfOpen(resolve(paths.root, file), 0o600);
-  const etcd = await connectEtcd({ settings, root: paths.root, clock });
+  const etcd = await connectEtcd(settings, paths.root, clock);
   waitFor(`it waits for its state on etcd ${etcd.name}`);
   const { store, election } = await openElected({
     etcd,
@@ -61,7 +62,7 @@ export async function openOnEtcd(
   const upkeep = new Upkeep({ etcd, key: prefix, clock, logger });
   upkeep.start();
   running.onStop(() => upkeep.stop());
-  metrics.addEtcd(() => upkeep.figures);
+  addEtcdGauges(metrics.registry, () => upkeep.figures);
   const masters = new Masters({ etcd, keys: storeKeys(prefix), clock, onChange: () => candidate.changed() });
   const candidate = new ElectedLeadership({ election, masters, own, clock, logger });
   masters.start();

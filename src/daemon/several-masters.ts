@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { ConfigurationFollower } from '../../controllers/master/configurations/follower.js';
 import { Bases } from '../../controllers/master/directories/bases.js';
 import { DirectoryEngine } from '../../controllers/master/directories/reconciler.js';
-import { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
+import { type AuditOfMasters, auditOfMasters } from '../channel/masters/audit-of-masters.js';
 import { FilesOfMasters } from '../channel/masters/files-of-masters.js';
 import { type DeskDial, MasterCalls } from '../channel/masters/master-calls.js';
 import { MasterDesk } from '../channel/masters/master-desk.js';
@@ -172,7 +172,7 @@ export class SeveralMasters implements Part {
       followerOf: (tree, onRound) =>
         new DirectoryEngine({ ...shared, name: 'templates', tree, bases: basesOf('templates'), onRound }),
     });
-    this.audit = new AuditOfMasters({
+    this.audit = auditOfMasters({
       nodeId,
       audit,
       leadership,

@@ -4,7 +4,7 @@ import { bindAddressOf, isLoopback } from '../api/http/bind-address.js';
 import { CertificateFiles } from '../api/tls/certificate-files.js';
 import { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { Authority } from '../channel/trust/authority.js';
-import { ApiAuthorityFile } from '../runtime/installation/api-authority.js';
+import { authorityFile } from '../runtime/installation/api-authority.js';
 import type { Assembly } from './assembly.js';
 
 const IN_CLEAR =
@@ -30,7 +30,7 @@ export async function openApiCertificate(
   if (apiTls === 'cluster') {
     const { certificate } = await authority.ensure();
     const pem = certificate.toString();
-    await new ApiAuthorityFile(paths.apiAuthority).keep(pem);
+    await authorityFile(paths.apiAuthority)(pem);
     return new ApiCertificate(await authority.serverCredential(), pem);
   }
   const files = new CertificateFiles({

@@ -26,7 +26,6 @@ import type { Master } from '../master.js';
 import type { AuditTrail } from '../model/audit.js';
 import type { NodeConfiguration } from '../model/node.js';
 import type { EtcdSettings } from '../model/settings/store-settings.js';
-import type { RootPaths } from '../node/root.js';
 import { SecretDirectory } from '../node/secret-files.js';
 import type { Store } from '../store/store.js';
 import type { Assembly } from './assembly.js';
@@ -71,16 +70,17 @@ interface ClusterServerNeeds {
  * others.
  */
 export async function openCluster(
-  { paths, configuration, shared, running }: Assembly,
+  assembly: Assembly,
   store: Store,
   audit: Pick<AuditTrail, 'record'>,
 ): Promise<Cluster> {
+  const { paths, configuration, shared, running } = assembly;
   const { clock, logger } = shared;
   const { clusterName, nodeId } = configuration;
   const files = new SecretDirectory(paths.cluster);
   const isShared = configuration.store.kind === 'etcd';
   const secrets = new SharedSecrets({ store, keyFile: files.file('cluster.key'), isShared });
-  const certificates = new CertificateThread({ program: CERTIFICATE_PROGRAM, clock });
+  const certificates = new CertificateThread(CERTIFICATE_PROGRAM, clock);
   running.onStop(() => certificates.stop());
   const authority = new Authority({
     clusterName,
@@ -100,9 +100,7 @@ export async function openCluster(
     ...shares,
     clusterName,
     masterNodeId: nodeId,
-    ...(settings.kind === 'etcd' && {
-      handover: () => readHandover({ paths, configuration, store: settings, secrets }),
-    }),
+    ...(settings.kind === 'etcd' && { handover: () => readHandover(assembly, settings, secrets) }),
   });
   return { authority, secrets, tokens, admission, members: new ClusterMembers(shares), audit };
 }
@@ -168,23 +166,15 @@ export async function startClusterServer(
   return { open: () => (opening ??= open()) };
 }
 
-interface HandoverSource {
-  readonly paths: Pick<RootPaths, 'root' | 'adminKey'>;
-  readonly configuration: NodeConfiguration;
-  readonly store: EtcdSettings;
-  readonly secrets: Pick<SharedSecrets, 'clusterKey'>;
-}
-
 /**
  * Reads the handover. Its files are read each time, because the operator may have replaced them. Throws when a file
  * cannot be read.
  */
-async function readHandover({
-  paths,
-  configuration,
-  store,
-  secrets,
-}: HandoverSource): Promise<MasterHandover> {
+async function readHandover(
+  { paths, configuration }: Assembly,
+  store: EtcdSettings,
+  secrets: SharedSecrets,
+): Promise<MasterHandover> {
   const { clusterName, nodeTimeoutMs } = configuration;
   const files: MasterHandover['files'] = {};
   for (const field of STORE_FILES) {

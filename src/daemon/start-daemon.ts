@@ -173,7 +173,7 @@ async function startAll(assembly: Assembly): Promise<StartedNode> {
  */
 async function followFiles(work: MasterWork, { shared, running }: Assembly): Promise<void> {
   const { clock, logger } = shared;
-  const failures = new RepeatedLog(logger, () => clock.monotonic());
+  const failures = new RepeatedLog(logger, clock, 'error');
   const stopping = new AbortController();
   running.onStop(() => stopping.abort());
   while (!stopping.signal.aborted) {
@@ -181,7 +181,7 @@ async function followFiles(work: MasterWork, { shared, running }: Assembly): Pro
       await work.startFiles();
       return;
     } catch (error) {
-      failures.error(messageOf(error), 'the directories are not followed; trying again', { err: error });
+      failures.say(messageOf(error), 'the directories are not followed; trying again', { err: error });
     }
     await pause(clock, FILES_AGAIN_MS, stopping.signal);
   }

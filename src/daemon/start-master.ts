@@ -8,29 +8,27 @@ import { creationOfKept, ensureTokenSecret, InstanceTokens } from '../access/tok
 import { DashboardFiles } from '../api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../api/dependencies.js';
 import { ApiServer } from '../api/server.js';
-import { openLeaderTunnel, openMasterDesk } from '../channel/master/leader-tunnel.js';
-import type { ApiCertificate } from '../channel/trust/api-certificate.js';
+import { doorOf } from '../channel/master/leader-tunnel.js';
+import { askForLeftDirectories } from '../channel/services/left-directories.js';
 import { KnownMasters } from '../channel/wrapper/known-masters.js';
-import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
 import { Commands } from '../console/commands.js';
-import type { Candidate } from '../leadership/candidate.js';
 import { Master } from '../master.js';
 import type { Configuration } from '../model/configuration.js';
 import type { NodeRecord } from '../model/node.js';
+import { sumOfUsage } from '../model/run/instance-usage.js';
 import { hexFile, SecretDirectory } from '../node/secret-files.js';
 import { fileFigures } from '../operations/configuration-file-list.js';
 import { substitute } from '../runtime/command/variables.js';
-import type { Store } from '../store/store.js';
 import { AuditLog } from '../telemetry/audit-log.js';
+import { addFileGauges, addLeadershipGauges, addNodeGauges } from '../telemetry/gauges.js';
 import { MasterTemplates } from '../templates/master-templates.js';
 import type { Assembly } from './assembly.js';
 import { connectionTo } from './connect-to-leader.js';
 import { MasterWork } from './master-work.js';
 import { openMasterStore, TOKENS_SECRET, untilFounded } from './open-master-store.js';
-import type { SeveralMasters } from './several-masters.js';
 import { buildSoleFiles } from './sole-files.js';
 import { openApiCertificate } from './start-api-tls.js';
-import { type Cluster, openCluster, silenceOf, startClusterServer } from './start-cluster.js';
+import { openCluster, silenceOf, startClusterServer } from './start-cluster.js';
 import type { WithoutState } from './start-without-state.js';
 import type { MasterConnection } from './start-wrapper.js';
 
@@ -55,21 +53,7 @@ export interface StartedMaster
 }
 
 /** The state and the parts built on it, not started yet. */
-interface Foundation {
-  readonly store: Store;
-  readonly candidate: Candidate;
-  readonly audit: AuditLog;
-  readonly cluster: Cluster;
-  /** The certificate of the API; undefined: the API has no TLS. */
-  readonly apiCertificate: ApiCertificate | undefined;
-  readonly tokens: InstanceTokens;
-  readonly templates: MasterTemplates;
-  readonly master: Master;
-  readonly files: ConfigurationFiles;
-  /** The parts for several masters; undefined: this is the only master. */
-  readonly several: SeveralMasters | undefined;
-  readonly dashboard: DashboardFiles;
-}
+type Foundation = Awaited<ReturnType<typeof lay>>;
 
 /**
  * Starts all parts of a master that do not depend on leading. The master leads and serves once `candidate.serve(work)`
@@ -93,7 +77,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     startFiles: () => running.start(several ?? files),
     ensureAdminKey: () => ensureAdminKey({ store, path: paths.adminKey, now: clock.now(), audit, logger }),
     openDoor,
-    untilAnswered: () => api.untilAnswered(),
+    untilAnswered: async () => api.forwarder?.untilAnswered(),
   });
   const dependencies = buildDependencies(assembly, foundation, () => work.isReady);
   const commands = new Commands({
@@ -105,7 +89,8 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     ...(configuration.store.kind === 'etcd' && {
       forwarding: {
         leadership: candidate,
-        dial: (leader, signal) => openLeaderTunnel({ ...cluster, silenceMs, clock }, leader, signal),
+        dial: async (leader, signal) =>
+          (await doorOf({ ...cluster, silenceMs, clock }, leader)).tunnel(signal),
       },
     }),
   });
@@ -123,7 +108,7 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
     apiCertificate,
   });
   // Registered to run before the cluster port closes, because that close ends the tunnels of other masters.
-  running.onStop(() => api.untilLeft());
+  running.onStop(async () => api.forwarder?.untilLeft());
   if (before === undefined) await running.start(extensions);
   extensions.follow(master.state, () => candidate.term() !== null);
   await running.start(master);
@@ -131,17 +116,17 @@ export async function startMaster(assembly: Assembly, before?: WithoutState): Pr
   running.onStop(() => candidate.stop());
   if (several !== undefined) await running.start(several.search);
   metrics.addSources({ ...master.metricSources(), configurationFileErrors: () => files.ownErrors().length });
-  metrics.addConfigurationFiles(() => fileFigures({ ...dependencies, configurationFiles: files }));
-  metrics.addNodes(() => master.nodeFigures());
-  metrics.addLeadership(candidate);
-  const connection = connectionTo({ master, candidate, authority: cluster.authority, assembly });
+  addFileGauges(metrics.registry, metrics.namingRegistry, () =>
+    fileFigures({ ...dependencies, configurationFiles: files }),
+  );
+  addNodeGauges(metrics.namingRegistry, () => master.nodeFigures());
+  addLeadershipGauges(metrics.registry, candidate);
+  const connection = connectionTo(master, candidate, cluster.authority, assembly);
   return { master, api, apiCertificate, files, dashboard, commands, candidate, work, connection, openDoor };
 }
 
-async function lay(
-  assembly: Assembly,
-  waitFor: (reason: string) => void = () => undefined,
-): Promise<Foundation> {
+/** `several`: the parts for several masters; undefined: this is the only master. */
+async function lay(assembly: Assembly, waitFor: (reason: string) => void = () => undefined) {
   const { paths, configuration, shared, extensions, running, ending } = assembly;
   const { clock, logger } = shared;
   const isShared = configuration.store.kind === 'etcd';
@@ -153,12 +138,9 @@ async function lay(
   running.onStop(() => audit.close());
   const cluster = await openCluster(assembly, store, audit);
   const apiCertificate = await openApiCertificate(assembly, cluster.authority);
-  const tokens = new InstanceTokens({
-    secret: await ensureTokenSecret(
-      cluster.secrets.secret(TOKENS_SECRET, hexFile(join(paths.data, 'instance-tokens.secret'))),
-    ),
-    createdAtOf: (id) => creationOfKept(master.state.instances)(id),
-  });
+  const secret = await ensureTokenSecret(
+    cluster.secrets.secret(TOKENS_SECRET, hexFile(join(paths.data, 'instance-tokens.secret'))),
+  );
   const templates = new MasterTemplates({
     ...shared,
     paths,
@@ -192,6 +174,7 @@ async function lay(
     revokeNode: (id, options) => cluster.members.revoke(id, options),
     hostAddressOf,
   });
+  const tokens = new InstanceTokens(secret, creationOfKept(master.state.instances));
   const several = ofSeveral
     ? new ofSeveral.SeveralMasters({
         nodeId,
@@ -204,8 +187,8 @@ async function lay(
           file: new SecretDirectory(paths.cluster).file('masters.json'),
           logger,
         }),
-        dial: (peer, signal) =>
-          openMasterDesk({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer, signal),
+        dial: async (peer, signal) =>
+          (await doorOf({ ...cluster, silenceMs: silenceOf(configuration), clock }, peer)).desk(signal),
         templates,
         audit,
         shared,
@@ -231,32 +214,20 @@ async function lay(
 /** Builds the functions that the API and the commands share. */
 function buildDependencies(
   { paths, configuration, version, shared, extensions, stop }: Assembly,
-  {
-    store,
-    candidate,
-    audit,
-    cluster,
-    apiCertificate,
-    tokens,
-    templates,
-    master,
-    files,
-    several,
-    dashboard,
-  }: Foundation,
+  foundation: Foundation,
   isReady: () => boolean,
 ): Omit<ApiDependencies, 'commands'> {
+  const { store, candidate, audit, cluster, templates, master, files, several, tokens } = foundation;
   const { state } = master;
   const { clock, logger, metrics } = shared;
   return {
     configuration,
     leadership: candidate,
     version,
-    dashboard,
+    dashboard: foundation.dashboard,
     ...state,
     isReady,
-    creations: master.creations,
-    updates: master.updates,
+    led: () => master.led().controllers,
     instanceWrites: master.writer,
     nodeWrites: master.nodeWriter,
     rolloutWrites: master.rolloutWriter,
@@ -264,23 +235,22 @@ function buildDependencies(
     keyWrites: new KeyWriter({ store, keys: state.keys, clock, adminKeyPath: paths.adminKey, logger }),
     sessionWrites: new SessionWriter({ store, keys: state.keys, sessions: state.sessions, clock }),
     joinTokens: cluster.tokens,
-    apiCertificate,
+    apiCertificate: foundation.apiCertificate,
     streams: master.streams,
     terminals: master.terminals,
     templates: templates.local,
     templateSync: templates,
     extensions,
     beats: master.beats,
-    leftOn: (nodeId, id, signal) => master.leftOn(nodeId, id, signal),
+    leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),
     usedOf: (nodeId) => master.usedOf(nodeId),
-    usages: master.usages,
+    usages: master.usage,
     usageOf: (id) => master.usageOf(id),
-    usageOfNode: (nodeId) => master.usageOfNode(nodeId),
-    drainOf: (nodeId) => master.drainOf(nodeId),
-    serviceOf: (name) => master.serviceOf(name),
+    usageOfNode: (nodeId) => sumOfUsage(master.usage.ofNode(nodeId)),
+    drainOf: (nodeId) => master.term?.controllers.drains.progressOf(nodeId),
+    serviceOf: (name) => master.term?.controllers.decisions.serviceOf(name),
     explainer: master.explainer(files),
-    forecaster: master.forecaster,
-    unreadable: () => master.state.unreadable(),
+    unreadable: () => state.unreadable(),
     audit,
     ...(several !== undefined && { auditOfMasters: several.audit }),
     verifyInstanceToken: (token) => tokens.verify(token),

@@ -35,7 +35,7 @@ export async function startMemberNode(assembly: Assembly): Promise<MemberNode> {
     connect: (signal) => membership.connect(signal),
     endRefused: (reason) => fail(`the master at ${membership.masterAddress} refuses this node: ${reason}`),
     masters,
-    services: new Map([...renewalServices(membership), ...mastersServices(masters)]),
+    services: { ...renewalServices(membership), ...mastersServices(masters) },
   });
   await untilFed(wrapper, clock);
   return new MemberNode({

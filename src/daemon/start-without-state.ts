@@ -62,9 +62,9 @@ export async function startWithoutState(assembly: Assembly): Promise<WithoutStat
 async function openWaitingApi(assembly: Assembly, reason: () => string): Promise<WaitingApi | undefined> {
   const { configuration, paths } = assembly;
   if (!existsSync(paths.adminKey) && !wasStoreMade(join(paths.store, 'node'))) return undefined;
-  if (configuration.apiTls === undefined) return new WaitingApi({ configuration, pair: undefined, reason });
+  if (configuration.apiTls === undefined) return new WaitingApi(configuration, undefined, reason);
   const pair = await pairOf(assembly, configuration.apiTls);
-  return pair && new WaitingApi({ configuration, pair, reason });
+  return pair && new WaitingApi(configuration, pair, reason);
 }
 
 /**

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Service } from '../channel/protocol/calls.js';
+import type { Services } from '../channel/protocol/calls.js';
 import type { Transport } from '../channel/protocol/transport.js';
 import type { Clock } from '../loop/clock.js';
 import { capacityOf, thisMachine } from '../node/capacity.js';
@@ -16,10 +16,11 @@ import { Workspaces } from '../runtime/installation/workspace.js';
 import type { RunGroups } from '../runtime/instance-processes.js';
 import { openLimits } from '../runtime/limits/open-limits.js';
 import { ProcessUsage } from '../runtime/limits/process-usage.js';
-import { ProcessRuntime } from '../runtime/process/process-runtime.js';
+import { checkPort } from '../runtime/ports.js';
+import { processRuntime } from '../runtime/process/process-runtime.js';
 import { ProcessTable } from '../runtime/process-table.js';
 import type { Runtime } from '../runtime/runtime.js';
-import { SessionRuntime } from '../runtime/session/session-runtime.js';
+import { sessionRuntime } from '../runtime/session/session-runtime.js';
 import { TemplateCache } from '../templates/transfer/cache.js';
 import { PackThreads } from '../templates/transfer/pack-threads.js';
 import { Wrapper, type WrapperOptions } from '../wrapper.js';
@@ -45,7 +46,7 @@ export interface MasterConnection {
   readonly connect: (signal: AbortSignal) => Promise<Transport>;
   readonly endRefused?: (reason: string) => void;
   readonly masters?: NonNullable<WrapperOptions['masters']>;
-  readonly services?: ReadonlyMap<string, Service>;
+  readonly services?: Services;
 }
 
 export async function startWrapper(assembly: Assembly, connection: MasterConnection): Promise<Wrapper> {
@@ -87,6 +88,7 @@ export async function startWrapper(assembly: Assembly, connection: MasterConnect
       users: new NodeUsers(configuration.runAs),
       addedVariables: (instance) => extensions.variables(instance),
     }),
+    checkPort,
     ...connection,
     older,
     store,
@@ -113,9 +115,9 @@ function keptRuntimes({ paths, configuration, shared }: Assembly, groups: RunGro
     groups,
   };
   return [
-    new SessionRuntime({ ...options, tool: 'screen' }),
-    new SessionRuntime({ ...options, tool: 'tmux' }),
-    new ProcessRuntime({ ...options, ownerProgram: OWNER_PROGRAM }),
+    sessionRuntime({ ...options, tool: 'screen' }),
+    sessionRuntime({ ...options, tool: 'tmux' }),
+    processRuntime({ ...options, ownerProgram: OWNER_PROGRAM }),
   ];
 }
 

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { whileOpen } from '../files/while-open.js';
 import { SystemClock } from '../loop/system-clock.js';
 import { DroverError } from '../model/errors.js';
 import { hostPort } from '../model/host-port.js';
@@ -85,12 +86,7 @@ async function move(place: Place, from: StoreKind, to: StoreKind): Promise<Store
 }
 
 async function readState(place: Place, kind: StoreKind): Promise<StoreState> {
-  const store = await open(place, kind);
-  try {
-    return await store.list('');
-  } finally {
-    await store.close();
-  }
+  return await whileOpen(open(place, kind), (store) => store.list(''));
 }
 
 async function open(place: Place, kind: StoreKind): Promise<Store> {
@@ -115,7 +111,7 @@ async function etcdOptions({ paths, configuration, say }: Place): Promise<OpenEt
   if (settings.kind !== 'etcd') throw invalid('config.json names no etcd');
   const clock = new SystemClock();
   return {
-    etcd: await connectEtcd({ settings, root: paths.root, clock }),
+    etcd: await connectEtcd(settings, paths.root, clock),
     prefix: settings.prefix ?? `/drover/${clusterName}`,
     own: { nodeId, clusterAddress: hostPort(address, port) },
     clock,

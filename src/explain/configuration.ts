@@ -187,8 +187,6 @@ function* notesOf(facts: ConfigurationFacts): Generator<string> {
     instances.map((instance) => instance.record),
   ))
     yield `Warning: ${sentence(text)}`;
-  if (service !== undefined && service.maximum !== null && service.maximum < service.minimum)
-    yield `maximumServiceCount ${service.maximum} is below minimumServiceCount ${service.minimum}: no more than ${service.maximum} are created.`;
   const resting = instances.filter(
     ({ record: one }) => one.desired.goal === 'stop' && service?.counted.has(one.id) === true,
   ).length;

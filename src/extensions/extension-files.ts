@@ -67,7 +67,9 @@ export async function findModule(directory: string): Promise<ExtensionModule | u
     throw refused(`the folder cannot be read: ${fileReason(error)}`);
   });
   refuseForeign('the folder', await stat(real));
-  const { main, exports, version, description } = await readPackage(real);
+  const parsed = packageSchema.safeParse((await readJson(real, 'package.json'))?.value ?? {});
+  if (!parsed.success) throw refused('package.json is not an object');
+  const { main, exports, version, description } = parsed.data;
   const named = entryOf(exports) ?? main;
   for (const entry of named === undefined ? ENTRIES : [named]) {
     const file = join(real, entry);
@@ -96,12 +98,6 @@ export async function readSettings(directory: string): Promise<unknown> {
       `${SETTINGS} holds a secret (${secret.field}) and has mode ${mode.toString(8)}: other users can read it; run chmod 600 on it`,
     );
   return found.value;
-}
-
-async function readPackage(directory: string): Promise<z.output<typeof packageSchema>> {
-  const parsed = packageSchema.safeParse((await readJson(directory, 'package.json'))?.value ?? {});
-  if (!parsed.success) throw refused('package.json is not an object');
-  return parsed.data;
 }
 
 async function readJson(

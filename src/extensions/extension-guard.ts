@@ -2,7 +2,6 @@
  * Stands between Drover and the code of an extension. Errors of that code come out without the secrets of its settings,
  * so that they may be shown. Uncaught errors are traced back to the extension.
  */
-import { isDiskError } from '../files/system-error.js';
 import type { MaybePromise } from '../loop/maybe-promise.js';
 import { DroverError, isErrorCode, messageOf } from '../model/errors.js';
 import { withoutPaths } from '../model/public-message.js';
@@ -55,21 +54,14 @@ export class ExtensionGuard {
     logger[level]({ extension: id }, `extension ${id}: ${this.#hide(message)}`);
   }
 
-  /** Runs code of the extension; an error is thrown as `shown` makes it. */
-  async call<T>(work: () => MaybePromise<T>): Promise<T> {
+  /**
+   * Runs code of the extension; an error is thrown as `shown` makes it. Errors for which `isOwn` is true pass unchanged.
+   */
+  async call<T>(work: () => MaybePromise<T>, isOwn: (error: unknown) => boolean = () => false): Promise<T> {
     try {
       return await this.#run(work);
     } catch (error) {
-      throw this.shown(error);
-    }
-  }
-
-  /** Like `call`, for code that writes a tree. Errors of the disk pass unchanged. */
-  async callForTree<T>(work: () => MaybePromise<T>): Promise<T> {
-    try {
-      return await this.#run(work);
-    } catch (error) {
-      throw isDiskError(error) ? error : this.shown(error);
+      throw isOwn(error) ? error : this.shown(error);
     }
   }
 

@@ -30,18 +30,13 @@ const offerSchema = z.object({
   reason: z.string().nullable().default(null),
 });
 
-interface GuardedRuntimeOptions {
-  readonly clock: Clock;
-  readonly guard: ExtensionGuard;
-}
-
 export class GuardedRuntime implements Runtime {
   readonly key: string;
   readonly #inner: Runtime;
   readonly #guard: ExtensionGuard;
   readonly #clock: Clock;
 
-  constructor(inner: Runtime, { guard, clock }: GuardedRuntimeOptions) {
+  constructor(inner: Runtime, guard: ExtensionGuard, clock: Clock) {
     this.key = inner.key;
     this.#inner = inner;
     this.#guard = guard;

@@ -34,13 +34,16 @@ export interface ExtensionHost {
   readonly logger: Logger;
 }
 
-interface LoadedExtensionOptions {
-  readonly id: string;
-  readonly host: ExtensionHost;
+export interface ExtensionCode {
   /** The directory of the extension's code; undefined for a built-in extension. */
   readonly directory: string | undefined;
   readonly settings: unknown;
   readonly load: () => Promise<unknown>;
+}
+
+interface LoadedExtensionOptions extends ExtensionCode {
+  readonly id: string;
+  readonly host: ExtensionHost;
 }
 
 const shape = z.looseObject({

@@ -41,11 +41,8 @@ export function followEvents(
         emit({ type: 'node-condition', nodeId, condition });
     }),
     configurations.onChange((name, after, before) => {
-      if (after === undefined) {
-        if (before !== undefined) emit({ type: 'configuration', name, change: 'removed' });
-      } else if (before === undefined) emit({ type: 'configuration', name, change: 'added' });
-      else if (before.value.hash !== after.value.hash)
-        emit({ type: 'configuration', name, change: 'changed' });
+      const change = after === undefined ? 'removed' : before === undefined ? 'added' : 'changed';
+      if (before?.value.hash !== after?.value.hash) emit({ type: 'configuration', name, change });
     }),
   ];
   return () => {
@@ -108,8 +105,9 @@ export class EventQueue {
   }
 
   async #handOver(batch: readonly NodeEvent[]): Promise<void> {
-    const { clock } = this.#options;
-    this.#tellDropped();
+    const { clock, onDropped } = this.#options;
+    if (this.#dropped > 0) onDropped(this.#dropped);
+    this.#dropped = 0;
     let turnEndsAt = clock.monotonic() + TURN_MS;
     for (const event of batch) {
       if (this.#stopped.signal.aborted) return;
@@ -132,10 +130,5 @@ export class EventQueue {
     } catch (error) {
       if (!signal.aborted) onFault(error);
     }
-  }
-
-  #tellDropped(): void {
-    if (this.#dropped > 0) this.#options.onDropped(this.#dropped);
-    this.#dropped = 0;
   }
 }

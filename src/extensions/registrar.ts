@@ -3,6 +3,7 @@
  * guard around it.
  */
 import { z } from 'zod';
+import { isDiskError } from '../files/system-error.js';
 import type { Clock } from '../loop/clock.js';
 import type { Runtime } from '../runtime/runtime.js';
 import type { StorageProvider } from '../templates/storage/storage-provider.js';
@@ -65,7 +66,7 @@ export class Registrar implements Pick<ExtensionContext, Registering> {
       (name) => typeof Reflect.get(Object(runtime), name) !== 'function',
     );
     if (missing.length > 0) throw new Error(`a runtime lacks ${missing.join(', ')}`);
-    const guarded = new GuardedRuntime(runtime, { clock, guard });
+    const guarded = new GuardedRuntime(runtime, guard, clock);
     this.#registrations.add('runtime', String(runtime.key), guarded, id);
   };
 
@@ -73,10 +74,10 @@ export class Registrar implements Pick<ExtensionContext, Registering> {
     const { id, guard } = this.#options;
     if (!storageShape.safeParse(provider).success)
       throw new Error(`storage ${String(key)} lacks version() or download()`);
+    // The errors of the disk are the node's own: the master tells them from those of the storage.
     const guarded: StorageProvider = {
-      version: (group, name, signal) => guard.callForTree(() => provider.version(group, name, signal)),
-      download: (group, name, directory, signal) =>
-        guard.callForTree(() => provider.download(group, name, directory, signal)),
+      version: (...asked) => guard.call(() => provider.version(...asked), isDiskError),
+      download: (...asked) => guard.call(() => provider.download(...asked), isDiskError),
     };
     this.#registrations.add('storage', String(key), guarded, id);
   };

@@ -22,7 +22,7 @@ import {
   listExtensions,
   readSettings,
 } from './extension-files.js';
-import { type ExtensionHost, LoadedExtension } from './loaded-extension.js';
+import { type ExtensionCode, type ExtensionHost, LoadedExtension } from './loaded-extension.js';
 import { EventQueue, type EventSources, followEvents } from './node-events.js';
 import { Registrations } from './registrations.js';
 
@@ -163,10 +163,7 @@ export class ExtensionRegistry implements Part {
       if ((await stat(directory).catch(() => undefined)) === undefined) return;
       const settings = await readSettings(directory);
       if (settings === undefined) return;
-      await this.#activate(
-        entry,
-        new LoadedExtension({ id, host: this.#host, directory: undefined, settings, load: builtIn.load }),
-      );
+      await this.#activate(entry, { directory: undefined, settings, load: builtIn.load });
     });
   }
 
@@ -186,22 +183,14 @@ export class ExtensionRegistry implements Part {
         throw new Error('there is no index.js, no index.mjs and no package.json that names another file');
       entry.module = module;
       const settings = await readSettings(directory);
-      await this.#activate(
-        entry,
-        new LoadedExtension({
-          id,
-          host: this.#host,
-          directory: module.directory,
-          settings,
-          load: () => loadModule(module.file),
-        }),
-      );
+      const load = (): Promise<unknown> => loadModule(module.file);
+      await this.#activate(entry, { directory: module.directory, settings, load });
     });
   }
 
-  async #activate(entry: Entry, loaded: LoadedExtension): Promise<void> {
-    entry.loaded = loaded;
-    await loaded.activate();
+  async #activate(entry: Entry, code: ExtensionCode): Promise<void> {
+    entry.loaded = new LoadedExtension({ ...code, id: entry.id, host: this.#host });
+    await entry.loaded.activate();
     entry.state = 'active';
     const { name, adds } = this.#statusOf(entry);
     const what = adds.length === 0 ? 'nothing' : adds.join(', ');

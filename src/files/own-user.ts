@@ -1,7 +1,7 @@
 /** The user that this process runs as. */
 import { userInfo } from 'node:os';
 
-interface OwnUser {
+export interface OwnUser {
   readonly uid: number;
   readonly gid: number;
   /**

@@ -3,6 +3,7 @@
  * `kill(pid, 0)` succeeds on it.
  */
 import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
+import { constants } from 'node:os';
 import { replaceFileSync } from './replace-file-sync.js';
 
 /** Room for the 52 numbers of up to 20 digits and the name of up to 64 bytes in `/proc/<pid>/stat`. */
@@ -91,4 +92,9 @@ export function notedProcess(file: string): ProcessStamp | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The name of a signal, such as `SIGTERM`; undefined: this machine has no such signal. */
+export function signalName(signal: number): string | undefined {
+  return Object.entries(constants.signals).find(([, number]) => number === signal)?.[0];
 }

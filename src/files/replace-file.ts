@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto';
 import { open, readdir, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncPath } from './sync-path.js';
+import { whileOpen } from './while-open.js';
 
 /** The mode for this user only, because the content may hold secrets. */
 const MODE = 0o600;
@@ -39,13 +40,11 @@ export async function replaceFile(
   const present = keepMode ? await stat(path).catch(() => undefined) : undefined;
   const file = await open(temporary, 'wx', MODE);
   try {
-    try {
+    await whileOpen(file, async () => {
       if (present?.isFile() === true) await file.chmod(present.mode & NOT_OTHERS);
       await writeFile(file, content);
       await file.sync();
-    } finally {
-      await file.close();
-    }
+    });
     await rename(temporary, path);
   } catch (error) {
     await rm(temporary, { force: true });

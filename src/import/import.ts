@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { jsonText, plainLines } from '../command-tree/printed-text.js';
 import { ClientError, EXIT } from '../command-tree/runs/client-error.js';
-import { DroverError } from '../model/errors.js';
+import { DroverError, messageOf } from '../model/errors.js';
 import { countText, shellWord } from '../model/words.js';
 import type { Drafts } from './draft.js';
 import { type Judged, judgeDrafts } from './judge.js';
@@ -46,7 +46,11 @@ export async function importDrafts(
     items: judged.map(({ report: item }) => item),
     notes: [...notes, ...notesOn(judged, target)],
   };
-  const next = options.dryRun || writings.length === 0 ? [] : nextSteps(root);
+  const steps = [
+    'A Drover that runs there takes configurations and templates up at once. Start one with:',
+    `  drover start --root ${shellWord(root)}`,
+  ];
+  const next = options.dryRun || writings.length === 0 ? [] : steps;
   return {
     text: options.output === 'json' ? jsonText(report) : plainLines(reportText(report, next)),
     failure: failureOf(report),
@@ -58,13 +62,6 @@ function notesOn(judged: readonly Judged[], { node }: Target): string[] {
   return typeof node === 'object' && !node.isMasterNode && isUsed
     ? ['the root is that of a wrapper: configurations and templates count on the master only']
     : [];
-}
-
-function nextSteps(root: string): string[] {
-  return [
-    'A Drover that runs there takes configurations and templates up at once. Start one with:',
-    `  drover start --root ${shellWord(root)}`,
-  ];
 }
 
 function failureOf({ items }: ImportReport): ClientError | undefined {
@@ -86,8 +83,7 @@ function failureOf({ items }: ImportReport): ClientError | undefined {
 
 function unreadable(root: string, error: unknown): DroverError {
   if (error instanceof DroverError) return error;
-  const reason = error instanceof Error ? error.message : String(error);
-  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${root} cannot be read: ${reason}`);
+  return new DroverError('DRV_NODE_ROOT_UNUSABLE', `${root} cannot be read: ${messageOf(error)}`);
 }
 
 const STATES: Readonly<Record<ItemState, string>> = {

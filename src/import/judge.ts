@@ -70,44 +70,43 @@ function reportOf(draft: Draft, to: string, { state, reason = '', warnings = [] 
 }
 
 async function verdictOn(draft: Draft, to: string, target: Target): Promise<Verdict> {
-  switch (draft.kind) {
-    case 'node':
-      return judgeNode(draft, target);
-    case 'configuration':
-      return judgeConfiguration(draft, to, target);
-    case 'template':
-      return judgeTemplate(draft, to, target);
-    case 'refused':
-      return { state: 'refused', reason: draft.reason };
-  }
-}
-
-function judgeNode({ from, content }: NodeDraft, { root, node }: Target): Verdict {
-  const text = `${JSON.stringify(content, null, 2)}\n`;
   try {
-    const wanted = parseMainConfiguration(from, text);
-    if (typeof node === 'string') return { state: 'kept', reason: node };
-    if (node === undefined)
-      return { state: 'new', writing: { kind: 'file', path: join(root, 'config.json'), text } };
-    const fields = Object.keys(content).filter((field) => differs(field, wanted, node));
-    if (fields.length === 0) return { state: 'same' };
-    const waiting = fields.includes('nodeId')
-      ? `; configurations that name the node ${wanted.nodeId} wait for it`
-      : '';
-    return {
-      state: 'kept',
-      reason: `the root has a config.json with other values of ${fields.join(', ')}: change them there by hand, while Drover is stopped${waiting}`,
-    };
+    switch (draft.kind) {
+      case 'node':
+        return judgeNode(draft, target);
+      case 'configuration':
+        return judgeConfiguration(draft, to, target);
+      case 'template':
+        return await judgeTemplate(draft, to, target);
+      case 'refused':
+        return { state: 'refused', reason: draft.reason };
+    }
   } catch (error) {
     if (!(error instanceof DroverError)) throw error;
     return { state: 'refused', reason: error.message };
   }
 }
 
+function judgeNode({ from, content }: NodeDraft, { root, node }: Target): Verdict {
+  const text = `${JSON.stringify(content, null, 2)}\n`;
+  const wanted = parseMainConfiguration(from, text);
+  if (typeof node === 'string') return { state: 'kept', reason: node };
+  if (node === undefined)
+    return { state: 'new', writing: { kind: 'file', path: join(root, 'config.json'), text } };
+  const fields = Object.keys(content).filter((field) => differs(field, wanted, node));
+  if (fields.length === 0) return { state: 'same' };
+  const waiting = fields.includes('nodeId')
+    ? `; configurations that name the node ${wanted.nodeId} wait for it`
+    : '';
+  return {
+    state: 'kept',
+    reason: `the root has a config.json with other values of ${fields.join(', ')}: change them there by hand, while Drover is stopped${waiting}`,
+  };
+}
+
 function judgeConfiguration(draft: ConfigurationDraft, to: string, target: Target): Verdict {
   const file = `${draft.name}.json`;
-  const text = textOf(draft);
-  if (text instanceof DroverError) return { state: 'refused', reason: text.message };
+  const text = configurationFileText(draft.name, draft.content);
   const result = parseConfigurationFile(file, text);
   if ('error' in result) return { state: 'refused', reason: result.error.message };
   const { configuration, hash, warnings } = result.parsed;
@@ -136,15 +135,6 @@ function judgeConfiguration(draft: ConfigurationDraft, to: string, target: Targe
     };
   }
   return { state: 'new', warnings: said, writing: { kind: 'file', path: join(target.root, to), text } };
-}
-
-function textOf({ name, content }: ConfigurationDraft): string | DroverError {
-  try {
-    return configurationFileText(name, content);
-  } catch (error) {
-    if (error instanceof DroverError) return error;
-    throw error;
-  }
 }
 
 async function judgeTemplate(draft: TemplateDraft, to: string, target: Target): Promise<Verdict> {

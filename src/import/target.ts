@@ -1,5 +1,5 @@
 /** Reads what the root already has, so that an import overwrites nothing. Changes nothing. */
-import { stat } from 'node:fs/promises';
+import { lstat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DirectoryReader, type Reading } from '../configuration-files/directory.js';
 import { hasFileCode } from '../files/system-error.js';
@@ -44,9 +44,10 @@ export function digestOfTree(place: TreePlace): Promise<string> {
   return readSteadily(async () => digestTree(place, await walkTree(place, signal), signal));
 }
 
-async function exists(path: string): Promise<boolean> {
+/** True for any entry at this path, also for a link that leads nowhere. */
+export async function exists(path: string): Promise<boolean> {
   try {
-    await stat(path);
+    await lstat(path);
     return true;
   } catch (error) {
     if (hasFileCode(error, 'ENOENT', 'ENOTDIR')) return false;

@@ -1,18 +1,18 @@
 /** Writes the items that were judged new into the root. Overwrites nothing. */
-import { lstat, mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { pino } from 'pino';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
-import { isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 import { prepareRoot } from '../node/root.js';
 import { TemplateDirectory } from '../templates/library/template-directory.js';
 import { readContent } from '../templates/tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../templates/tree/each-bounded.js';
 import { syncTree } from '../templates/tree/sync-tree.js';
-import { readSteadily, type TreeEntry, walkTree } from '../templates/tree/tree.js';
+import { readSteadily, walkTree } from '../templates/tree/tree.js';
 import type { Writing } from './judge.js';
+import { exists } from './target.js';
 
 /** Templates first: a daemon that runs there starts instances as soon as it sees a configuration. */
 const ORDER = ['template', 'file'] as const;
@@ -69,23 +69,12 @@ async function copyTree(from: string, to: string): Promise<void> {
   for (const { kind, path } of entries) if (kind === 'directory') await mkdir(`${to}/${path}`);
   const files = entries.filter(({ kind }) => kind === 'file');
   await eachBounded(files, FILE_PARALLELISM, signal, (entry) =>
-    writeFile(`${to}/${entry.path}`, readContent(place, entry, signal), { flag: 'wx', mode: modeOf(entry) }),
+    writeFile(`${to}/${entry.path}`, readContent(place, entry, signal), {
+      flag: 'wx',
+      mode: Number(entry.stat.mode & 0o777n),
+    }),
   );
   await syncTree(to, entries, signal);
-}
-
-function modeOf({ stat }: TreeEntry): number {
-  return Number(stat.mode & 0o777n);
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (isMissing(error)) return false;
-    throw error;
-  }
 }
 
 function appeared(what: string): DroverError {

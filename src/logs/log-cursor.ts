@@ -1,6 +1,6 @@
 /**
  * One reader's place in a log. It reads on from there, over segments, and reports lines that are not kept any more. It
- * keeps its segment open, so that a segment rotated away meanwhile is still read to its end. Used by LogFollower and
+ * keeps its segment open, so that a segment rotated away meanwhile is still read to its end. Used by followLog and
  * readLogRange.
  */
 import type { FileHandle } from 'node:fs/promises';

@@ -9,7 +9,7 @@ import type { LogPlace, OutputSpan } from '../model/run/past-exit.js';
 import { type LineTimes, timesWithin } from './line-times.js';
 import type { LogPoint } from './log-batch.js';
 import { LogCursor } from './log-cursor.js';
-import { countIn, type SegmentCounts } from './segment-counts.js';
+import { countIn, countLines, type SegmentCounts } from './segment-counts.js';
 import { endsInside, listSegments, withSegment } from './segment-reader.js';
 import type { Segment } from './segments.js';
 import { readLastLines } from './tail.js';
@@ -49,7 +49,9 @@ export async function readLogRange(
 ): Promise<LogRange> {
   const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
   const segments = await listSegments(directory);
-  const isUnfinished = (await wholeLines(segments, counts)) < totalLines;
+  // Lines written since that look count too, so that a line finished meanwhile is not unfinished.
+  const { whole = totalLines } = (await countLines(segments, counts)) ?? {};
+  const isUnfinished = whole < totalLines;
   // Drop times for no line, which a damaged index may hold: past the last line, or overridden by another entry.
   const spans = (await readSpans(segments)).filter(
     ([line], index, all) => line <= totalLines && line !== all[index + 1]?.[0],
@@ -60,7 +62,7 @@ export async function readLogRange(
   const last = Math.min(totalLines, lastOf(query, spans, totalLines), run?.last ?? totalLines);
   const firstLine = Math.max(first, last - query.lines + 1);
   const unfinished = isUnfinished && last === totalLines ? newest : [];
-  const read = await readLines(directory, { from: firstLine, to: last, unfinished });
+  const read = await readLines(directory, [firstLine, last], unfinished);
   return {
     first,
     last: Math.max(last, first - 1),
@@ -104,25 +106,14 @@ function untimed(spans: LineTimes, totalLines: number): number {
   }, 0);
 }
 
-/** The number of lines with a newline. Lines written since the caller's look may count too. */
-async function wholeLines(segments: readonly Segment[], counts: SegmentCounts): Promise<number> {
-  const newest = segments.at(-1);
-  if (newest === undefined) return Number.POSITIVE_INFINITY;
-  const newlines = await withSegment(newest, (opened) => counts.newlines(newest.path, opened));
-  return newest.firstLine - 1 + (newlines ?? Number.POSITIVE_INFINITY);
-}
-
-interface WantedLines {
-  readonly from: number;
-  readonly to: number;
-  /** The line with number `to`, when it has no newline yet. */
-  readonly unfinished: readonly string[];
-}
-
-/** Reads the wanted lines. Leaves out lines that are gone meanwhile. */
+/**
+ * Reads the lines from `from` to `to`. Leaves out lines that are gone meanwhile. `unfinished`: the line with number
+ * `to`, when it has no newline yet.
+ */
 async function readLines(
   directory: string,
-  { from, to, unfinished }: WantedLines,
+  [from, to]: readonly [number, number],
+  unfinished: readonly string[],
 ): Promise<{ firstLine: number; lines: string[] }> {
   if (from > to) return { firstLine: from, lines: [] };
   const whole = to - unfinished.length;
@@ -177,14 +168,8 @@ async function standingAt(
  * first. Call it while no run writes. Throws the system's read errors.
  */
 export async function nextLine(directory: string, counts: SegmentCounts): Promise<number> {
-  for (const segment of (await listSegments(directory)).toReversed()) {
-    const next = await withSegment(segment, async (opened) => {
-      const lines = segment.firstLine + (await counts.newlines(segment.path, opened));
-      return (await endsInside(opened, opened.stat.size)) ? lines + 1 : lines;
-    });
-    if (next !== undefined) return next;
-  }
-  return 1;
+  const { whole = 0, isUnfinished = false } = (await countLines(await listSegments(directory), counts)) ?? {};
+  return whole + (isUnfinished ? 2 : 1);
 }
 
 /**

@@ -27,16 +27,6 @@ interface LogWatchOptions {
   readonly safetyPollMs?: number;
 }
 
-interface LogWatch {
-  /**
-   * Resolves at the first change since the call before, at once if it happened already, and when `signal` aborts.
-   * `isListChanged`: segments may have come or gone. Only one call at a time.
-   */
-  changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }>;
-  /** Idempotent. */
-  close(): void;
-}
-
 type DirectoryOptions = LogWatchOptions & Required<Pick<LogWatchOptions, 'pollMs' | 'safetyPollMs'>>;
 
 export class LogWatches {
@@ -57,18 +47,19 @@ export class LogWatches {
     const known = this.#directories.get(directory);
     const shared = known ?? new LogDirectory(directory, this.#options);
     this.#directories.set(directory, shared);
-    const watch = new Subscription(() => {
-      shared.subscriptions.delete(watch);
-      if (shared.subscriptions.size > 0) return;
+    const watch: LogWatch = new LogWatch(() => {
+      shared.watches.delete(watch);
+      if (shared.watches.size > 0) return;
       shared.close();
       this.#directories.delete(directory);
     });
-    shared.subscriptions.add(watch);
+    shared.watches.add(watch);
     return watch;
   }
 }
 
-class Subscription implements LogWatch {
+/** The watch of one follower. */
+class LogWatch {
   readonly #onClose: () => void;
   #isClosed = false;
   #isChanged = true;
@@ -85,7 +76,11 @@ class Subscription implements LogWatch {
     this.#wake();
   }
 
-  async changed(signal: AbortSignal): Promise<{ isListChanged: boolean }> {
+  /**
+   * Resolves at the first change since the call before, at once if it happened already, and when `signal` aborts.
+   * `isListChanged`: segments may have come or gone. Only one call at a time.
+   */
+  async changed(signal: AbortSignal): Promise<{ readonly isListChanged: boolean }> {
     if (!this.#isChanged && !signal.aborted) await this.#untilWoken(signal);
     const isListChanged = this.#isListChanged;
     this.#isChanged = false;
@@ -93,6 +88,7 @@ class Subscription implements LogWatch {
     return { isListChanged };
   }
 
+  /** Idempotent. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
@@ -111,7 +107,7 @@ class Subscription implements LogWatch {
 }
 
 class LogDirectory {
-  readonly subscriptions = new Set<Subscription>();
+  readonly watches = new Set<LogWatch>();
   readonly #directory: string;
   readonly #options: DirectoryOptions;
   readonly #safetyTimer: NodeJS.Timeout;
@@ -186,7 +182,7 @@ class LogDirectory {
       this.#cameInRest = true;
       return;
     }
-    for (const subscription of this.subscriptions) subscription.notify(this.#isListChanged);
+    for (const watch of this.watches) watch.notify(this.#isListChanged);
     this.#isListChanged = false;
     this.#cameInRest = false;
     this.#restTimer = setTimeout(() => {

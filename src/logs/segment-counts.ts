@@ -3,8 +3,8 @@
  * no longer fits the file: another inode, a shorter file, or other bytes before the counted end.
  */
 import type { FileHandle } from 'node:fs/promises';
-import type { OpenSegment } from './segment-reader.js';
-import { countNewlines } from './segments.js';
+import { endsInside, type OpenSegment, withSegment } from './segment-reader.js';
+import { countNewlines, type Segment } from './segments.js';
 
 const BLOCK_BYTES = 256 * 1024;
 /** How many bytes before the counted end are remembered. They differ in a file that was cut and grew again. */
@@ -30,7 +30,8 @@ export class SegmentCounts {
     const seal = await readSeal(handle, stat.size);
     this.#counts.delete(path);
     this.#counts.set(path, { inode: stat.ino, bytes: stat.size, newlines, seal });
-    if (this.#counts.size > MOST_SEGMENTS) this.#forgetOldest();
+    const [oldest] = this.#counts.keys();
+    if (this.#counts.size > MOST_SEGMENTS && oldest !== undefined) this.#counts.delete(oldest);
     return newlines;
   }
 
@@ -39,13 +40,6 @@ export class SegmentCounts {
     if (count === undefined || count.inode !== inode || count.bytes > size) return undefined;
     return count.seal.equals(await readSeal(handle, count.bytes)) ? count : undefined;
   }
-
-  #forgetOldest(): void {
-    for (const path of this.#counts.keys()) {
-      this.#counts.delete(path);
-      return;
-    }
-  }
 }
 
 async function readSeal(handle: FileHandle, end: number): Promise<Buffer> {
@@ -53,6 +47,24 @@ async function readSeal(handle: FileHandle, end: number): Promise<Buffer> {
   const buffer = Buffer.alloc(end - start);
   const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
   return buffer.subarray(0, bytesRead);
+}
+
+/**
+ * How many lines with a newline were written to a log, and whether a further line is unfinished. Undefined: no segment
+ * can be read. Throws the system's read errors.
+ */
+export async function countLines(
+  segments: readonly Segment[],
+  counts: SegmentCounts,
+): Promise<{ readonly whole: number; readonly isUnfinished: boolean } | undefined> {
+  for (const segment of segments.toReversed()) {
+    const found = await withSegment(segment, async (opened) => ({
+      whole: segment.firstLine - 1 + (await counts.newlines(segment.path, opened)),
+      isUnfinished: await endsInside(opened, opened.stat.size),
+    }));
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** The number of newlines in the bytes from `start` to `end`. Throws the system's read errors. */

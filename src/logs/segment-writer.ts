@@ -7,8 +7,9 @@
  */
 
 import * as fs from 'node:fs';
-import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { isDiskFull, systemCodeOf } from '../files/system-error.js';
+import { messageOf } from '../model/errors.js';
 import type { LogPlace } from '../model/run/past-exit.js';
 import { SegmentFile } from './segment-file.js';
 import { NEWLINE, type Segment, type SegmentLimits, segmentAt, segmentsOf } from './segments.js';
@@ -40,7 +41,8 @@ export class SegmentWriter {
     fs.mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
     if (!fs.lstatSync(this.#directory).isDirectory())
       throw new Error(`${this.#directory} is not a directory`);
-    const [newest = segmentAt(this.#directory, 1), before] = this.#list().reverse();
+    const segments = segmentsOf(this.#directory, fs.readdirSync(this.#directory));
+    const [newest = segmentAt(this.#directory, 1), before] = segments.reverse();
     const file = this.#openFile(newest);
     if (before !== undefined) this.#finishHandOver(before, file);
     this.#file = file;
@@ -185,10 +187,6 @@ export class SegmentWriter {
     if (this.#file === undefined) throw new Error('the log is not open');
     return this.#file;
   }
-
-  #list() {
-    return segmentsOf(this.#directory, fs.readdirSync(this.#directory));
-  }
 }
 
 /** The index after the last newline in the first `room` bytes; 0: there is none. */
@@ -197,10 +195,9 @@ function lastNewlineBefore(bytes: Uint8Array, room: number): number {
 }
 
 function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const code = 'code' in error ? error.code : undefined;
-  if (code === 'ENOSPC' || code === 'EDQUOT') return `the disk is full (${code})`;
-  return typeof code === 'string' ? `the system answered ${code}` : error.message;
+  const code = systemCodeOf(error);
+  if (code === undefined) return messageOf(error);
+  return isDiskFull(error) ? `the disk is full (${code})` : `the system answered ${code}`;
 }
 
 /**
@@ -208,7 +205,8 @@ function reasonOf(error: unknown): string {
  * once. Undefined when the place's segment is gone. Throws the system's error.
  */
 export function bytesAfter(directory: string, { segment, offset }: LogPlace): number | undefined {
-  const since = segmentsOf(directory, readdirSync(directory)).filter(({ firstLine }) => firstLine >= segment);
+  const names = fs.readdirSync(directory);
+  const since = segmentsOf(directory, names).filter(({ firstLine }) => firstLine >= segment);
   if (since[0]?.firstLine !== segment) return undefined;
-  return since.reduce((sum, { path }) => sum + statSync(path).size, -offset);
+  return since.reduce((sum, { path }) => sum + fs.statSync(path).size, -offset);
 }

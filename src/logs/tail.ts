@@ -1,14 +1,11 @@
 /**
- * Reads the last lines of an instance's log from the end, block by block and over segments. The instance could tamper
- * with its own log, so links are not followed, and only regular files are read.
+ * Reads the last lines of an instance's log, or of one run in it, from the end and over segments. The instance could
+ * tamper with its own log, so links are not followed, and only regular files are read.
  */
-import type { FileHandle } from 'node:fs/promises';
-import { lineText } from './line-text.js';
+import type { OutputSpan } from '../model/run/past-exit.js';
+import { linesBackwards } from './lines-backwards.js';
 import { SegmentCounts } from './segment-counts.js';
-import { listSegments, withSegment } from './segment-reader.js';
-import { countNewlines, NEWLINE, type Segment } from './segments.js';
-
-const BLOCK_BYTES = 64 * 1024;
+import { endsInside, listSegments, type OpenSegment, withSegment } from './segment-reader.js';
 
 interface LastLines {
   /**
@@ -29,73 +26,78 @@ export async function readLastLines(
   count: number,
   counts: SegmentCounts = new SegmentCounts(),
 ): Promise<LastLines> {
-  const segments = await listSegments(directory);
-  let lines: string[] = [];
-  let totalLines: number | undefined;
-  for (const segment of segments.reverse()) {
-    const isNewest = totalLines === undefined;
-    const found = await readSegment(segment, count - lines.length, isNewest ? counts : undefined);
-    if (found === undefined) continue;
-    lines = [...found.lines, ...lines];
-    totalLines ??= segment.firstLine - 1 + found.lineCount;
-    if (lines.length >= count) break;
-  }
-  return { lines, totalLines: totalLines ?? 0 };
-}
-
-interface Found {
-  readonly lines: string[];
-  /** The number of lines in the segment; 0 when it was not asked for. */
-  readonly lineCount: number;
-}
-
-/** Reads the end of a segment. Undefined: it was removed meanwhile, or is no regular file. */
-function readSegment(
-  segment: Segment,
-  wanted: number,
-  counts: SegmentCounts | undefined,
-): Promise<Found | undefined> {
-  return withSegment(segment, async (opened) => {
-    const bytes = await readEnd(opened.handle, opened.stat.size, wanted);
-    const newlines = (await counts?.newlines(segment.path, opened)) ?? 0;
-    const lines = split(bytes);
-    const isUnfinished = bytes.length > 0 && bytes.at(-1) !== NEWLINE;
-    return {
-      lines: lines.slice(Math.max(0, lines.length - wanted)),
-      lineCount: newlines + (isUnfinished ? 1 : 0),
-    };
-  });
-}
-
-/** The end of the file from the start of a line, with at least `wanted` lines if there are so many. */
-async function readEnd(handle: FileHandle, size: number, wanted: number): Promise<Buffer> {
-  const blocks: Buffer[] = [];
-  let start = size;
-  // One newline more than wanted, because the newline before the first line shows where that line begins.
-  for (let newlines = 0; start > 0 && newlines <= wanted; ) {
-    const from = Math.max(0, start - BLOCK_BYTES);
-    const block = await readAt(handle, from, start);
-    newlines += countNewlines(block);
-    blocks.unshift(block);
-    start = from;
-  }
-  const bytes = Buffer.concat(blocks);
-  return bytes.subarray(start === 0 ? 0 : bytes.indexOf(NEWLINE) + 1);
-}
-
-async function readAt(handle: FileHandle, start: number, end: number): Promise<Buffer> {
-  const buffer = Buffer.allocUnsafe(end - start);
-  const { bytesRead } = await handle.read(buffer, 0, buffer.length, start);
-  return buffer.subarray(0, bytesRead);
-}
-
-function split(bytes: Buffer): string[] {
   const lines: string[] = [];
-  for (let at = 0; at < bytes.length; ) {
-    const newline = bytes.indexOf(NEWLINE, at);
-    const end = newline < 0 ? bytes.length : newline;
-    lines.push(lineText(bytes.subarray(at, end)));
-    at = end + 1;
+  let totalLines: number | undefined;
+  for (const segment of (await listSegments(directory)).reverse()) {
+    await withSegment(segment, async (opened) => {
+      const { size } = opened.stat;
+      await addLines(lines, opened, { end: size, count });
+      if (totalLines !== undefined) return;
+      const unfinished = (await endsInside(opened, size)) ? 1 : 0;
+      totalLines = segment.firstLine - 1 + (await counts.newlines(segment.path, opened)) + unfinished;
+    });
+    if (totalLines !== undefined && lines.length >= count) break;
   }
-  return lines;
+  return { lines: lines.slice(0, count).reverse(), totalLines: totalLines ?? 0 };
+}
+
+/** The most bytes read of a run; only its last line may be longer. */
+const MOST_BYTES = 64 * 1024;
+
+export interface SpanLines {
+  /** The lines, oldest first, as written. */
+  readonly lines: readonly string[];
+  /** False: the end of the run's output was rotated away or removed. */
+  readonly isKept: boolean;
+}
+
+/** The last `count` lines between the places where a run began and ended. Throws the system's read errors. */
+export async function readSpanLines(
+  directory: string,
+  { from, to }: OutputSpan,
+  count: number,
+): Promise<SpanLines> {
+  const segments = (await listSegments(directory)).filter(
+    ({ firstLine }) => firstLine >= from.segment && firstLine <= to.segment,
+  );
+  const lines: string[] = [];
+  let isKept = count === 0;
+  let leftBytes = MOST_BYTES;
+  for (const segment of segments.reverse()) {
+    if (lines.length >= count || leftBytes <= 0 || (!isKept && segment.firstLine !== to.segment)) break;
+    const bytes = await withSegment(segment, (opened) => {
+      const { size } = opened.stat;
+      const end = segment.firstLine === to.segment ? Math.min(to.offset, size) : size;
+      const begin = segment.firstLine === from.segment ? Math.min(from.offset, end) : 0;
+      return addLines(lines, opened, { begin, end, count, mostBytes: leftBytes });
+    });
+    isKept = bytes !== undefined || lines.length > 0;
+    if (bytes === undefined) break;
+    leftBytes -= bytes;
+  }
+  return { lines: lines.slice(0, count).reverse(), isKept };
+}
+
+interface Part {
+  /** The offsets in the segment between which the lines stand. */
+  readonly begin?: number;
+  readonly end: number;
+  /** How many lines are wanted in all. */
+  readonly count: number;
+  readonly mostBytes?: number;
+}
+
+/** Adds the last lines of a part to `lines`, which holds the later lines, newest first. Returns the bytes read. */
+async function addLines(
+  lines: string[],
+  { handle }: OpenSegment,
+  { begin, end, count, mostBytes = Number.POSITIVE_INFINITY }: Part,
+): Promise<number> {
+  let read = 0;
+  for await (const { lines: earlier, bytes } of linesBackwards(handle, { offset: end, line: 0 }, begin)) {
+    for (const { text } of earlier) lines.push(text);
+    read += bytes;
+    if (lines.length >= count || (read >= mostBytes && lines.length > 0)) break;
+  }
+  return read;
 }

@@ -3,12 +3,10 @@
  * queues each key again as the end of its round asks. All reconcilers of master and wrapper run in controllers.
  */
 import { DroverError } from '../model/errors.js';
-import type { BackoffOptions } from './backoff.js';
-import type { Clock } from './clock.js';
-import { KeyHistory, MOST_CHANGES_IN_A_ROW } from './key-history.js';
+import { Backoff, type BackoffOptions } from './backoff.js';
+import type { Clock, TimerHandle } from './clock.js';
 import type { Part } from './lifecycle.js';
 import type { Reconciler } from './reconciler.js';
-import { Resync } from './resync.js';
 import { Round, type RoundContext, type RoundEnd } from './round.js';
 import type { QueueGauge, Trace } from './trace.js';
 import { type AddOptions, WorkQueue } from './work-queue.js';
@@ -23,17 +21,25 @@ export interface ControllerOptions<Facts, Step> {
   /** How many rounds may wait for promises at the same time. Default 16. */
   readonly concurrency?: number;
   readonly backoff?: BackoffOptions;
-  /** The keys to look at again from time to time; absent: no resync. */
+  /** The keys to look at again from time to time, in case an event was missed; absent: no resync. */
   readonly resync?: {
-    /** Default 5 minutes. */
+    /** The length of a period, in which every key is looked at once. Default 5 minutes. */
     readonly everyMs?: number;
+    /** The keys, read at the start of each period. */
     readonly keys: () => Iterable<string>;
   };
   /** Receives every failed round. Must not throw. */
   readonly onError?: (key: string, error: unknown, retryInMs: number) => void;
 }
 
+/**
+ * How many changing rounds in a row are allowed without a request from outside. With more, the plan counts as one that
+ * never settles.
+ */
+const MOST_CHANGES_IN_A_ROW = 100;
 const RESYNC_EVERY_MS = 300_000;
+/** The most batches in a period: few enough that an idle node hardly wakes, many enough that each batch is small. */
+const MOST_BATCHES = 300;
 const CONFLICT_DELAY_MS = 20;
 /** The shortest recheck: 0 would be a hot loop, and rounding can turn a remainder into almost 0. */
 const SHORTEST_RECHECK_MS = 1;
@@ -46,11 +52,14 @@ export class Controller<Facts, Step> implements Part {
   readonly #context: RoundContext<Facts, Step>;
   readonly #concurrency: number;
   readonly #queue: WorkQueue;
-  readonly #history: KeyHistory;
+  /** The failures of keys that are not settled. */
+  readonly #backoff: Backoff;
+  /** How many rounds in a row changed something without settling, by key. A settled key takes no memory. */
+  readonly #changesInARow = new Map<string, number>();
   /** The rounds that wait for a promise. */
   readonly #waiting = new Set<Promise<void>>();
   readonly #abort = new AbortController();
-  readonly #resync: Resync | undefined;
+  #resync: TimerHandle | undefined;
   #isStarted = false;
   #isStopped = false;
   /** True while a pass over the queue runs or is certain to come. */
@@ -60,21 +69,13 @@ export class Controller<Facts, Step> implements Part {
   #idleWaiters: (() => void)[] = [];
 
   constructor(options: ControllerOptions<Facts, Step>) {
-    const { reconciler, clock, trace, resync } = options;
+    const { reconciler, clock, trace } = options;
     this.#options = options;
     this.#context = { reconciler, clock, trace, signal: this.#abort.signal };
     this.#concurrency = options.concurrency ?? 16;
     this.#queue = new WorkQueue(clock);
     this.#queue.onReady(() => this.#wake());
-    this.#history = new KeyHistory(options.random, options.backoff);
-    this.#resync =
-      resync &&
-      new Resync({
-        clock,
-        everyMs: resync.everyMs ?? RESYNC_EVERY_MS,
-        keys: resync.keys,
-        onTurn: (key) => this.#queue.add(key, { priority: 'low' }),
-      });
+    this.#backoff = new Backoff(options.random, options.backoff);
   }
 
   /**
@@ -82,7 +83,7 @@ export class Controller<Facts, Step> implements Part {
    * be called at any time, also before `start`.
    */
   enqueue(key: string, options?: AddOptions): void {
-    this.#history.noteRequest(key);
+    this.#changesInARow.delete(key);
     this.#queue.add(key, options);
   }
 
@@ -91,19 +92,19 @@ export class Controller<Facts, Step> implements Part {
    * failures.
    */
   specChanged(key: string): void {
-    this.#history.noteSpec(key);
+    this.#forget(key);
     this.#queue.add(key, { priority: 'high' });
   }
 
   /** True when the key failed and waits for its next try. */
   isFailing(key: string): boolean {
-    return this.#history.isFailing(key);
+    return this.#backoff.has(key);
   }
 
   start(): void {
     if (this.#isStarted || this.#isStopped) return;
     this.#isStarted = true;
-    this.#resync?.start();
+    this.#resyncPeriod();
     this.#wake();
   }
 
@@ -111,7 +112,7 @@ export class Controller<Facts, Step> implements Part {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#abort.abort();
-    this.#resync?.stop();
+    this.#resync?.cancel();
     this.#queue.stop();
     await Promise.all(this.#waiting);
     this.#tellIdle();
@@ -195,7 +196,10 @@ export class Controller<Facts, Step> implements Part {
   }
 
   #judge(key: string, end: RoundEnd): RoundEnd {
-    if (end.outcome !== 'changed' || this.#history.noteChange(key)) return end;
+    if (end.outcome !== 'changed') return end;
+    const changes = (this.#changesInARow.get(key) ?? 0) + 1;
+    this.#changesInARow.set(key, changes);
+    if (changes <= MOST_CHANGES_IN_A_ROW) return end;
     const message =
       `${this.#context.reconciler.name}: the plan for ${key} still had steps after ${MOST_CHANGES_IN_A_ROW} ` +
       'rounds in a row; plan() must answer no steps once perform() has done them';
@@ -210,16 +214,16 @@ export class Controller<Facts, Step> implements Part {
         this.#queue.add(key);
         return undefined;
       case 'settled':
-        this.#history.forget(key);
+        this.#forget(key);
         if (recheckInMs !== undefined) this.#recheck(key, recheckInMs);
         return undefined;
       case 'gone':
-        this.#history.forget(key);
+        this.#forget(key);
         return undefined;
       case 'conflict':
         return this.#retry(key, CONFLICT_DELAY_MS);
       case 'failed':
-        return this.#retry(key, this.#history.noteFailure(key));
+        return this.#retry(key, this.#backoff.next(key));
       case 'aborted':
         return undefined;
       default:
@@ -235,6 +239,30 @@ export class Controller<Facts, Step> implements Part {
   #retry(key: string, afterMs: number): number {
     this.#queue.add(key, { afterMs });
     return afterMs;
+  }
+
+  /** Forgets the past of a key that is settled or gone, or that has a new spec. */
+  #forget(key: string): void {
+    this.#backoff.clear(key);
+    this.#changesInARow.delete(key);
+  }
+
+  /** Spreads the keys over a period, so that ten thousand keys make a trickle, not a wave. */
+  #resyncPeriod(): void {
+    const { resync } = this.#options;
+    if (resync === undefined) return;
+    const keys = [...resync.keys()];
+    const batches = Math.max(1, Math.min(keys.length, MOST_BATCHES));
+    const lookAt = (batch: number): void => {
+      this.#resync = this.#context.clock.setTimer((resync.everyMs ?? RESYNC_EVERY_MS) / batches, () => {
+        const from = Math.floor((batch * keys.length) / batches);
+        const to = Math.floor(((batch + 1) * keys.length) / batches);
+        for (const key of keys.slice(from, to)) this.#queue.add(key, { priority: 'low' });
+        if (batch + 1 < batches) lookAt(batch + 1);
+        else this.#resyncPeriod();
+      });
+    };
+    lookAt(0);
   }
 
   #tellIdle(): void {

@@ -1,8 +1,6 @@
 /** Membership of a cluster: the tokens with which nodes join, and the credential of each joined node. */
 import { z } from 'zod';
-import { nameSchema } from './names.js';
-
-const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
+import { nameSchema, sha256Schema } from './names.js';
 
 /** The id of a join token. It is not secret: lists show it. */
 export const joinTokenIdSchema = z.string().regex(/^[0-9a-f]{12}$/);

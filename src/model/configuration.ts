@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { nameSchema, runAsSchema } from './names.js';
+import { nameSchema, portSchema, runAsSchema } from './names.js';
 import { MAX_SERVICE_COUNT } from './plain/command-limits.js';
 import { DEFAULT_MINIMUM } from './plain/configuration-defaults.js';
 import { ownPortField, readinessSchema } from './readiness.js';
@@ -22,12 +22,12 @@ const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_.-]{0,127}$/;
 const MAX_VALUE_CHARS = 32_768;
 const MAX_ENTRIES = 512;
 
-const port = z.int().min(1).max(65_535);
-
-export const portRangeSchema = z.object({ min: port, max: port }).refine((range) => range.min <= range.max, {
-  path: ['min'],
-  error: 'must not be greater than max',
-});
+export const portRangeSchema = z
+  .object({ min: portSchema, max: portSchema })
+  .refine((range) => range.min <= range.max, {
+    path: ['min'],
+    error: 'must not be greater than max',
+  });
 
 /** A map of texts whose keys can never reach an object's prototype. Values hold no NUL. */
 const stringMapSchema = z
@@ -111,22 +111,18 @@ const fieldsSchema = z.object({
   update: updateSchema.optional(),
 });
 
-export const configurationSchema = fieldsSchema.superRefine(({ readiness, availablePorts }, context) => {
+export const configurationSchema = fieldsSchema.superRefine((configuration, context) => {
+  const { readiness, availablePorts } = configuration;
   const field = readiness === undefined ? undefined : ownPortField(readiness);
-  if (field === undefined || availablePorts !== undefined) return;
-  const message = 'must be a number, because without availablePorts the instance has no port of its own';
-  context.addIssue({ code: 'custom', path: ['readiness', ...field], message });
-});
-
-/**
- * The schema for contents of files and clients. It is stricter than `configurationSchema`, which also reads contents
- * that older versions accepted and stored.
- */
-export const newConfigurationSchema = configurationSchema.superRefine((configuration, context) => {
+  if (field !== undefined && availablePorts === undefined) {
+    const message = 'must be a number, because without availablePorts the instance has no port of its own';
+    context.addIssue({ code: 'custom', path: ['readiness', ...field], message });
+  }
   const { minimumServiceCount: minimum, maximumServiceCount: maximum } = configuration;
-  if (maximum === undefined || minimum <= maximum) return;
-  const message = `must be at least minimumServiceCount (${minimum}; 1 where the field is missing): raise this or lower that`;
-  context.addIssue({ code: 'custom', path: ['maximumServiceCount'], message });
+  if (maximum !== undefined && minimum > maximum) {
+    const message = `must be at least minimumServiceCount (${minimum}; 1 where the field is missing): raise this or lower that`;
+    context.addIssue({ code: 'custom', path: ['maximumServiceCount'], message });
+  }
 });
 
 /** A valid configuration with every default filled in. Treat as immutable. */

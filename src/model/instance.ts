@@ -3,7 +3,7 @@
  * in controllers/README.md); API clients see flat fields, as InstanceInfo.
  */
 import { z } from 'zod';
-import { instanceIdSchema, nameSchema } from './names.js';
+import { instanceIdSchema, nameSchema, portSchema } from './names.js';
 import { publicPid } from './run/run-identity.js';
 
 /**
@@ -68,7 +68,7 @@ const placedTemplateSchema = z.object({
 export const placementSchema = z.object({
   nodeId: nameSchema,
   /** Port on the node, or null when the configuration asks for none. */
-  port: z.int().min(1).max(65_535).nullable(),
+  port: portSchema.nullable(),
   /** Address that clients connect to. */
   hostAddress: z.string(),
   /** The templates of this instance, chosen once (oneOf and oneInGroups are decided here). */
@@ -126,7 +126,7 @@ export type InstanceStatus = Omit<StoredStatus, keyof ProcessStatus | keyof Firs
   ProcessStatus &
   FirstReadiness;
 
-const homeSchema = z.object({ nodeId: nameSchema, port: z.int().min(1).max(65_535).nullable() });
+const homeSchema = z.object({ nodeId: nameSchema, port: portSchema.nullable() });
 
 /** The record in its stored form. Readers take it through `instanceOf`. */
 export const instanceRecordSchema = z.object({

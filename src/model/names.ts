@@ -17,6 +17,11 @@ const NAME_RULE =
 /** The name of a configuration, template, template group, node or runtime. */
 export const nameSchema = z.string().regex(NAME, NAME_RULE);
 
+export const portSchema = z.int().min(1).max(65_535);
+
+/** A SHA-256, in hex. */
+export const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
+
 /** The largest id of a user. The next number means "leave it as it is" to the kernel. */
 const LARGEST_USER_ID = 4_294_967_294;
 const USER_IDS = /^([0-9]{1,10}):([0-9]{1,10})$/;
@@ -71,9 +76,7 @@ export const instanceIdSchema = z
 
 /** A random instance id of about 31 bits. The caller checks for a collision when it creates the record. */
 export function randomInstanceId(): string {
-  let id = '';
-  for (let index = 0; index < ID_LENGTH; index++) id += ID_ALPHABET[randomInt(ID_ALPHABET.length)];
-  return id;
+  return Array.from({ length: ID_LENGTH }, () => ID_ALPHABET[randomInt(ID_ALPHABET.length)]).join('');
 }
 
 const BUILT_IN_VARIABLES: ReadonlySet<string> = new Set([

@@ -1,7 +1,7 @@
 /** Nodes: what a node tells when it joins, what the master stores about it, and the settings in `config.json`. */
 import { hostname } from 'node:os';
 import { z } from 'zod';
-import { addressSchema, nameSchema, runAsSchema } from './names.js';
+import { addressSchema, nameSchema, portSchema, runAsSchema } from './names.js';
 import { drainSchema } from './node-drain.js';
 import { storeSettingsSchema } from './settings/store-settings.js';
 
@@ -41,7 +41,6 @@ export const nodeRecordSchema = z.object({
 });
 export type NodeRecord = z.output<typeof nodeRecordSchema>;
 
-const portSchema = z.int().min(1).max(65_535);
 const DEFAULT_PORT = 6000;
 
 const nodeFieldsSchema = z.strictObject({

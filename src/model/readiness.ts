@@ -3,6 +3,7 @@
  * answer. The words for it stand here too, so that node and master say the same.
  */
 import { z } from 'zod';
+import { portSchema } from './names.js';
 
 /** The instance's own port. */
 export const OWN_PORT = '%PORT%';
@@ -11,7 +12,7 @@ const MAX_PATTERN_CHARS = 200;
 const MAX_PATH_CHARS = 1024;
 const CHECKS = ['logLine', 'tcpPort', 'httpGet'] as const;
 
-const portSchema = z.union([z.int().min(1).max(65_535), z.literal(OWN_PORT)], {
+const portOrOwnSchema = z.union([portSchema, z.literal(OWN_PORT)], {
   error: `must be a port from 1 to 65535, or ${JSON.stringify(OWN_PORT)}`,
 });
 
@@ -29,14 +30,14 @@ const httpGetSchema = z.strictObject({
     .string()
     .max(MAX_PATH_CHARS)
     .regex(/^\/[!-~]*$/, 'must begin with "/" and hold neither spaces nor other than ASCII characters'),
-  port: portSchema.default(OWN_PORT),
+  port: portOrOwnSchema.default(OWN_PORT),
 });
 
 export const readinessSchema = z
   .strictObject({
     /** A text that a complete line of output must contain; escape sequences do not count. */
     logLine: logLineSchema.optional(),
-    tcpPort: portSchema.optional(),
+    tcpPort: portOrOwnSchema.optional(),
     httpGet: httpGetSchema.optional(),
     /** After this time the instance is reported as not ready. It is not stopped. */
     timeoutSeconds: z.int().min(1).max(86_400).default(60),

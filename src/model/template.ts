@@ -1,6 +1,6 @@
 /** The template fields of a configuration. The trees themselves are in `src/templates`. */
 import { z } from 'zod';
-import { nameSchema } from './names.js';
+import { nameSchema, sha256Schema } from './names.js';
 
 /** The key of the storage that is `templates/` of the master; every other key names a provider. */
 export const LOCAL_STORAGE = 'local';
@@ -96,7 +96,7 @@ export type ClusterSyncReport = z.output<typeof clusterSyncSchema>;
 /** A local template of masters that share a store: `templates/<group>/<name>`. The masters hold the files. */
 export const templateRecordSchema = z.object({
   /** The digest of the tree: the hash of its manifest, which names each file by its hash. */
-  digest: z.string().regex(/^[0-9a-f]{64}$/),
+  digest: sha256Schema,
   /** The node whose directory brought it. */
   sourceNode: nameSchema,
 });

@@ -52,17 +52,15 @@ export class DesiredCopy implements FeedSink {
 
   /** Reads the copy of an earlier daemon. Call once, before the feed starts. */
   async load(): Promise<void> {
-    const revisions = await this.#disk.load(REVISIONS, (value) => configurationSchema.parse(value));
-    for (const [hash, content] of revisions.readable) this.#revisions.set(hash, content);
-    const assignments = await this.#disk.load(ASSIGNMENTS, (value) => assignmentSchema.parse(value));
+    const disk = this.#disk;
+    for (const [hash, content] of (await disk.load(REVISIONS, configurationSchema)).readable)
+      this.#revisions.set(hash, content);
+    const assignments = await disk.load(ASSIGNMENTS, assignmentSchema);
     for (const [id, assignment] of assignments.readable) this.#assignments.set(id, assignment);
     for (const id of assignments.unreadable.keys()) this.#leftAlone.add(id);
-    const masters = await this.#disk.load(MASTER, (value) => masterAddressSchema.parse(value));
-    for (const master of masters.readable.values()) this.#master = master;
-    const seen = await this.#disk.load(SEEN, (value) => z.int().parse(value));
-    for (const revision of seen.readable.values()) this.#seen = revision;
-    const lines = await this.#disk.load(LINE, (value) => z.int().parse(value));
-    for (const line of lines.readable.values()) this.#line = line;
+    [this.#master] = (await disk.load(MASTER, masterAddressSchema)).readable.values();
+    [this.#seen] = (await disk.load(SEEN, z.int())).readable.values();
+    [this.#line = 0] = (await disk.load(LINE, z.int())).readable.values();
   }
 
   /** Adds a listener that is called when the desired state of `id` changed. */

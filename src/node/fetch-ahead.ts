@@ -4,8 +4,8 @@
  */
 import { Backoff } from '../loop/backoff.js';
 import type { Clock, TimerHandle } from '../loop/clock.js';
-import type { TreeResult } from '../model/template.js';
 import type { Desired } from './desired-copy.js';
+import type { TemplatePrefetch } from './template-prefetch.js';
 
 /** The wait before a fetch ahead. A fetch that an instance waits for begins within this time, and goes first. */
 const BEGIN_AFTER_MS = 100;
@@ -18,10 +18,10 @@ const MAX_RETRY_MS = 300_000;
 
 interface FetchAheadOptions {
   readonly desired: { ids(): Iterable<string>; get(id: string): Desired | undefined };
-  readonly isCached: (digest: string) => boolean;
-  readonly isConnected: () => boolean;
-  /** Fetches a tree when nothing more urgent is under way. Never rejects. */
-  readonly fetch: (digest: string) => Promise<TreeResult>;
+  readonly installation: { isCached(digest: string): boolean };
+  readonly prefetch: Pick<TemplatePrefetch, 'fetchOne'>;
+  /** The calls to the master; undefined while the node is not connected. */
+  readonly calls: () => unknown;
   readonly clock: Clock;
   readonly random: () => number;
 }
@@ -45,7 +45,7 @@ export class FetchAhead {
   /** Called when the desired state of `id` has changed. Cheap. */
   changed(id: string): void {
     for (const digest of digestsOf(this.#options.desired.get(id)))
-      if (!this.#options.isCached(digest) && !this.#failed.has(digest)) this.#due.add(digest);
+      if (!this.#options.installation.isCached(digest) && !this.#failed.has(digest)) this.#due.add(digest);
     this.#beginSoon();
   }
 
@@ -67,8 +67,9 @@ export class FetchAhead {
    * Begins the due fetches after a short wait. While there is no connection, the digests stay due until `connected`.
    */
   #beginSoon(): void {
-    const { clock, isConnected } = this.#options;
-    if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || !isConnected()) return;
+    const { clock, calls } = this.#options;
+    if (this.#isStopped || this.#due.size === 0 || this.#fetching !== undefined || calls() === undefined)
+      return;
     this.#begin ??= clock.setTimer(BEGIN_AFTER_MS, () => {
       this.#begin = undefined;
       this.#fetching = this.#fetchDue().finally(() => {
@@ -80,12 +81,12 @@ export class FetchAhead {
   }
 
   async #fetchDue(): Promise<void> {
-    const { isCached, isConnected, fetch } = this.#options;
+    const { installation, prefetch, calls } = this.#options;
     for (const digest of this.#due) {
-      if (this.#isStopped || !isConnected()) return;
+      if (this.#isStopped || calls() === undefined) return;
       this.#due.delete(digest);
-      if (isCached(digest) || !this.#isWanted(digest)) continue;
-      const { outcome } = await fetch(digest);
+      if (installation.isCached(digest) || !this.#isWanted(digest)) continue;
+      const { outcome } = await prefetch.fetchOne(digest);
       if (outcome === 'failed') this.#retryLater(digest);
       else this.#forget(digest);
     }

@@ -34,9 +34,7 @@ export class HandleBook {
    * before the reconcilers start.
    */
   async load(clock: Clock): Promise<void> {
-    const { readable, unreadable } = await this.#disk.load(HANDLES, (value) =>
-      handleRecordSchema.parse(value),
-    );
+    const { readable, unreadable } = await this.#disk.load(HANDLES, handleRecordSchema);
     for (const kept of readable.values()) this.#handles.set(kept.id, handleOf(kept, clock));
     for (const [id, value] of unreadable) {
       const kept = leftOf(id, value);

@@ -48,39 +48,39 @@ export const handleRecordSchema = z.object({
   isPrepared: z.boolean(),
   /** The live process; null unless the phase is `up`. */
   process: runIdentitySchema.nullable(),
-  /** The time at which the start of `run` was requested, Unix milliseconds; null: unknown, as in older handles. */
-  begunAt: z.number().nullable().default(null),
+  /**
+   * The time at which the start of `run` was requested, Unix milliseconds; null: unknown, because that start never
+   * reached the disk.
+   */
+  begunAt: z.number().nullable(),
   /** The end of the last process. */
   exit: exitSchema.pick({ code: true, signal: true, at: true, cause: true }).nullable(),
-  /** The last exits, newest first, for `instance why`. Older handles omit this field. */
-  exits: z.array(pastRunSchema).readonly().default([]),
+  /** The last exits, newest first, for `instance why`. */
+  exits: z.array(pastRunSchema).readonly(),
   /** Restarts after unrequested exits, over the instance's life. */
   restarts: z.int(),
   /** Failures in a row (exits before 60 s, failed installs and starts); they decide the delay before the next try. */
   streak: z.int(),
   /** The restart request that the node has carried out. */
   restartToken: z.int(),
-  /**
-   * How the instance is stopped, also when its configuration is no longer known. Older handles omit this field and the
-   * fields below.
-   */
-  stop: stopSettingsSchema.default(DEFAULT_STOP),
+  /** How the instance is stopped, also when its configuration is no longer known. */
+  stop: stopSettingsSchema,
   /** The stop ladder under way; null: there is no stop. */
-  stopping: stopBegunSchema.nullable().default(null),
+  stopping: stopBegunSchema.nullable(),
   /** True when the last run ended without a stop request (`LastEnd` is `unasked` or `final`). */
-  hasEnded: z.boolean().default(false),
+  hasEnded: z.boolean(),
   /** True when `LastEnd` is `final`. */
-  hasFinished: z.boolean().default(false),
+  hasFinished: z.boolean(),
   /** The result of the readiness check; null while the check is under way, and for runs without a check. */
-  readiness: readinessSchema.nullable().default(null),
+  readiness: readinessSchema.nullable(),
   /** The warnings of the last install, for a person; null: there were none. */
-  warning: z.string().nullable().default(null),
+  warning: z.string().nullable(),
   /** The number of the first line in the log that `run` wrote. Kept only when the readiness check looks for a line. */
-  logFrom: z.int().default(1),
-  /** The port that `run` was started with; null: the run has no port. Absent: unknown, as in older handles. */
+  logFrom: z.int(),
+  /** The port that `run` was started with; null: the run has no port. Absent: unknown, as is `begunAt`. */
   port: z.int().nullable().optional(),
   /** The last complete install; null before the first install, and for instances without templates. */
-  installed: installedSchema.readonly().nullable().default(null),
+  installed: installedSchema.readonly().nullable(),
 });
 
 export type HandleRecord = z.output<typeof handleRecordSchema>;
@@ -199,10 +199,8 @@ export function newHandle(
   },
 ): Handle {
   return {
-    id: facts.id,
-    configurationName: facts.configurationName,
-    static: facts.static,
-    runtime: facts.runtime,
+    stop: DEFAULT_STOP,
+    ...facts,
     run: 0,
     phase: STALE,
     begunAt: null,
@@ -211,8 +209,6 @@ export function newHandle(
     end: 'asked',
     restarts: 0,
     streak: 0,
-    restartToken: facts.restartToken,
-    stop: facts.stop ?? DEFAULT_STOP,
     readiness: null,
     warning: null,
     logFrom: 1,

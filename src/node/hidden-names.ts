@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { ownUser } from '../files/own-user.js';
-import { hasFileCode, isMissing } from '../files/system-error.js';
+import { hasFileCode, ignoreMissing, isMissing } from '../files/system-error.js';
 import { DroverError } from '../model/errors.js';
 
 /** A fixed path instead of os.tmpdir(): a daemon with another TMPDIR must find the sockets of the former daemon. */
@@ -56,9 +56,7 @@ export async function lockKeyOf(data: string): Promise<string> {
 export async function shortDirectoryOf(data: string): Promise<string> {
   const pointer = join(data, 'short-sockets');
   try {
-    const kept = await readlink(pointer).catch((error: unknown) => {
-      if (!isMissing(error)) throw error;
-    });
+    const kept = await readlink(pointer).catch(ignoreMissing);
     if (kept !== undefined && (await isTaken(kept))) return kept;
     const chosen = await mkdtemp(join(SHORT_DIRECTORY, 'drover-'));
     const fresh = `${pointer}.${randomBytes(4).toString('hex')}`;
@@ -71,22 +69,13 @@ export async function shortDirectoryOf(data: string): Promise<string> {
 }
 
 /**
- * Makes the directory again when it was cleaned up. True when it belongs to this user; false: another user has taken
- * the name.
+ * Makes the directory again when it was cleaned up. True when it is a directory that only this user can enter; false:
+ * another user has taken the name.
  */
 async function isTaken(directory: string): Promise<boolean> {
   await mkdir(directory, 0o700).catch(ignoreExisting);
-  return isOurs(directory);
-}
-
-/**
- * True when the path is a directory that only this user can enter. A link is refused, because any user could have made
- * it.
- */
-async function isOurs(directory: string): Promise<boolean> {
-  const status = await lstat(directory).catch((error: unknown) => {
-    if (!isMissing(error)) throw error;
-  });
+  // A link is refused, because any user could have made it.
+  const status = await lstat(directory).catch(ignoreMissing);
   return status?.isDirectory() === true && status.uid === ownUser().uid && (status.mode & 0o077) === 0;
 }
 

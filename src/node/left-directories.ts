@@ -14,43 +14,47 @@ const noteSchema = keptDirectorySchema
   .extend({ configurationName: z.string(), leftAt: z.number() });
 type LeftNote = z.output<typeof noteSchema>;
 
-interface LeftDirectoriesOptions {
-  readonly disk: WriteBehind;
+/** The working directories of this node. */
+interface Directories {
   /** Ids of the instances that have a working directory. */
-  readonly directories: () => Promise<readonly string[]>;
+  directories(): Promise<readonly string[]>;
   /** The bytes of the files in each directory; directories that cannot be counted are left out. */
-  readonly sizes: (ids: readonly string[]) => Promise<ReadonlyMap<string, number>>;
-  /**
-   * True when this node still holds the instance; undefined: the master has not said yet what this node should hold.
-   */
-  readonly isHeld: (id: string) => boolean | undefined;
+  directorySizes(ids: readonly string[]): Promise<ReadonlyMap<string, number>>;
 }
 
 export class LeftDirectories {
-  readonly #options: LeftDirectoriesOptions;
+  readonly #disk: WriteBehind;
+  readonly #directories: Directories;
+  readonly #isHeldNow: (id: string) => boolean | undefined;
   #notes = new Map<string, LeftNote>();
   /** The listing under way: callers that ask at the same time share one walk over the disk. */
   #listing: Promise<readonly KeptDirectory[]> | undefined;
 
-  constructor(options: LeftDirectoriesOptions) {
-    this.#options = options;
+  /**
+   * `isHeld`: true when this node still holds the instance; undefined: the master has not said yet what this node
+   * should hold.
+   */
+  constructor(disk: WriteBehind, directories: Directories, isHeld: (id: string) => boolean | undefined) {
+    this.#disk = disk;
+    this.#directories = directories;
+    this.#isHeldNow = isHeld;
   }
 
   /** Reads the notes of an earlier daemon. Call once, before the supervisor starts. */
   async load(): Promise<void> {
-    const { readable } = await this.#options.disk.load(LEFT, (value) => noteSchema.parse(value));
+    const { readable } = await this.#disk.load(LEFT, noteSchema);
     this.#notes = new Map(readable);
   }
 
   /** Notes that a static instance is forgotten and its directory stays. */
   note(id: string, note: LeftNote): void {
     this.#notes.set(id, note);
-    this.#options.disk.put(LEFT + id, note);
+    this.#disk.put(LEFT + id, note);
   }
 
   /** Removes the note of a directory that is in use again or was deleted. */
   end(id: string): void {
-    if (this.#notes.delete(id)) this.#options.disk.put(LEFT + id, undefined);
+    if (this.#notes.delete(id)) this.#disk.put(LEFT + id, undefined);
   }
 
   /**
@@ -67,13 +71,13 @@ export class LeftDirectories {
 
   async #measured(): Promise<readonly KeptDirectory[]> {
     const left = await this.#left();
-    const sizes = await this.#options.sizes(left.map(({ id }) => id));
+    const sizes = await this.#directories.directorySizes(left.map(({ id }) => id));
     return left.map((directory) => ({ ...directory, sizeBytes: sizes.get(directory.id) ?? null }));
   }
 
   async #left(): Promise<readonly KeptDirectory[]> {
     const noted = [...this.#notes.keys()];
-    const present = await this.#options.directories();
+    const present = await this.#directories.directories();
     const isPresent = new Set(present);
     // Forget the notes of directories that an operator removed by hand.
     for (const id of noted) if (!isPresent.has(id)) this.end(id);
@@ -87,7 +91,7 @@ export class LeftDirectories {
   }
 
   #isHeld(id: string): boolean {
-    const isHeld = this.#options.isHeld(id);
+    const isHeld = this.#isHeldNow(id);
     if (isHeld !== undefined) return isHeld;
     throw new DroverError('DRV_NOT_READY', 'the node does not know yet which instances it should hold');
   }

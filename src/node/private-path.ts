@@ -21,14 +21,13 @@ export async function refuseIfOpen(path: string, mode: 0o600 | 0o700): Promise<v
         path,
         `belongs to user ${status.uid}, not to ${username}; run: chown -R ${username} '${path}'`,
       );
-    if (!status.isSymbolicLink()) refuseMode(path, status.mode & 0o777, mode);
+    const actual = status.mode & 0o777;
+    if (!status.isSymbolicLink() && (actual & ~mode) !== 0)
+      throw refusal(
+        path,
+        `has mode ${actual.toString(8)} and is open to other users; run: chmod ${mode.toString(8)} '${path}'`,
+      );
   }
-}
-
-function refuseMode(path: string, actual: number, mode: number): void {
-  if ((actual & ~mode) === 0) return;
-  const open = `has mode ${actual.toString(8)} and is open to other users`;
-  throw refusal(path, `${open}; run: chmod ${mode.toString(8)} '${path}'`);
 }
 
 function refusal(path: string, problem: string): DroverError {

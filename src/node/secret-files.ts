@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { fileReason } from '../configuration-files/file-reason.js';
 import { replaceFile } from '../files/replace-file.js';
 import { hasFileCode, isMissing } from '../files/system-error.js';
+import { whileOpen } from '../files/while-open.js';
 import { DroverError } from '../model/errors.js';
 import { refuseIfOpen } from './private-path.js';
 
@@ -61,12 +62,9 @@ class SecretTextFile {
       throw this.#unusable('read', error);
     });
     if (file === undefined) return undefined;
-    try {
-      const { buffer, bytesRead } = await file.read(Buffer.alloc(MAX_BYTES), 0, MAX_BYTES, 0);
-      return buffer.toString('utf8', 0, bytesRead);
-    } finally {
-      await file.close();
-    }
+    const bytes = Buffer.alloc(MAX_BYTES);
+    const { bytesRead } = await whileOpen(file, () => file.read(bytes, 0, MAX_BYTES, 0));
+    return bytes.toString('utf8', 0, bytesRead);
   }
 
   /** Resolves when the text is on disk. Throws DRV_NODE_ROOT_UNUSABLE; then the former content stays. */

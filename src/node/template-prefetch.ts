@@ -2,13 +2,18 @@
  * Fetches template trees ahead of need, one after the other. No such fetch begins while an instance waits for another
  * tree.
  */
+import type { CallPeer } from '../channel/protocol/calls.js';
 import { publicMessage } from '../model/public-message.js';
 import type { FetchCost, TreeResult } from '../model/template.js';
 import type { Logger } from '../telemetry/logger.js';
 
 interface TemplatePrefetchOptions {
-  readonly isCached: (digest: string) => boolean;
-  readonly fetch: (digest: string, signal: AbortSignal) => Promise<FetchCost | undefined>;
+  readonly installation: {
+    isCached(digest: string): boolean;
+    fetch(digest: string, calls: CallPeer | undefined, signal: AbortSignal): Promise<FetchCost | undefined>;
+  };
+  /** The calls to the master; undefined while the node is not connected. */
+  readonly calls: () => CallPeer | undefined;
   /** Called when a tree was fetched, because an instance may be waiting for it. */
   readonly onFetched: (digest: string) => void;
   readonly logger: Logger;
@@ -37,24 +42,7 @@ export class TemplatePrefetch {
 
   /** Like `fetch`, for one digest. Never rejects. */
   async fetchOne(digest: string): Promise<TreeResult> {
-    return this.#options.isCached(digest) ? had(digest) : await this.#want(digest);
-  }
-
-  /** Runs `work`, a fetch that an instance waits for. The fetch begins at once, also during another fetch. */
-  async urgent<T>(work: () => Promise<T>): Promise<T> {
-    const working = work();
-    const settled = working.catch(() => undefined).finally(() => this.#urgent.delete(settled));
-    this.#urgent.add(settled);
-    return await working;
-  }
-
-  /** Aborts the fetch under way and begins no other. Idempotent. */
-  async stop(): Promise<void> {
-    this.#stopped.abort();
-    await this.#last;
-  }
-
-  #want(digest: string): Promise<TreeResult> {
+    if (this.#options.installation.isCached(digest)) return had(digest);
     const known = this.#wanted.get(digest);
     if (known !== undefined) return known;
     const wanted = this.#last.then(() => this.#fetch(digest)).finally(() => this.#wanted.delete(digest));
@@ -63,15 +51,30 @@ export class TemplatePrefetch {
     return wanted;
   }
 
+  /** Fetches a tree that an instance waits for. The fetch begins at once, also during another fetch. */
+  async urgent(digest: string, signal: AbortSignal): Promise<void> {
+    const { installation, calls } = this.#options;
+    const working = installation.fetch(digest, calls(), signal);
+    const settled = working.catch(() => undefined).finally(() => this.#urgent.delete(settled));
+    this.#urgent.add(settled);
+    await working;
+  }
+
+  /** Aborts the fetch under way and begins no other. Idempotent. */
+  async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#last;
+  }
+
   async #fetch(digest: string): Promise<TreeResult> {
-    const { fetch, isCached, logger, onFetched } = this.#options;
+    const { installation, calls, logger, onFetched } = this.#options;
     const { signal } = this.#stopped;
     while (this.#urgent.size > 0) await Promise.all(this.#urgent);
     if (signal.aborted) return failed(digest, 'the node stops');
-    if (isCached(digest)) return had(digest);
+    if (installation.isCached(digest)) return had(digest);
     try {
       const { transferredBytes: bytes = 0, transferredFiles: files = 0 } =
-        (await fetch(digest, signal)) ?? {};
+        (await installation.fetch(digest, calls(), signal)) ?? {};
       logger.info(
         { digest, bytes, files },
         `a template tree was fetched ahead of need: ${files} files, ${bytes} bytes`,

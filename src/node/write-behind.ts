@@ -3,6 +3,7 @@
  * restart waits for no fsync. After a kill, runtimes and feed report lost values again.
  */
 
+import type { z } from 'zod';
 import type { Clock, TimerHandle } from '../loop/clock.js';
 import { messageOf } from '../model/errors.js';
 import { problemOf } from '../model/public-message.js';
@@ -49,17 +50,17 @@ export class WriteBehind {
   }
 
   /**
-   * Reads the stored values under `prefix`, by id. A value that `decode` refuses is logged and copied unchanged to
+   * Reads the stored values under `prefix`, by id. A value that does not fit `schema` is logged and copied unchanged to
    * `set-aside/<key>`.
    */
-  async load<T>(prefix: string, decode: (value: unknown) => T): Promise<Loaded<T>> {
+  async load<T>(prefix: string, schema: z.ZodType<T>): Promise<Loaded<T>> {
     const { store, logger } = this.#options;
     const readable = new Map<string, T>();
     const unreadable = new Map<string, unknown>();
     for (const { key, value } of (await store.list(prefix)).entries) {
       const id = key.slice(prefix.length);
       try {
-        readable.set(id, decode(value));
+        readable.set(id, schema.parse(value));
       } catch (error) {
         unreadable.set(id, value);
         this.put(SET_ASIDE + key, value);

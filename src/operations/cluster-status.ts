@@ -8,8 +8,8 @@ import { messageOf } from '../model/errors.js';
 import { nodeConditionSchema, runtimeOfferSchema } from '../model/node.js';
 import { drainProgressSchema } from '../model/node-drain.js';
 import { countBy } from '../model/plain/count-by.js';
+import { visibleInstances } from '../state/instance-writes.js';
 import { listConfigurations, listRemoved, removedConfigurationSchema } from './configuration-list.js';
-import { visibleInstances } from './instance-details.js';
 import type { Reads } from './reads.js';
 
 /** How many configurations one status explains. Each explanation asks nodes and placement. */

@@ -14,7 +14,7 @@ import { differencesOf, fieldDifferenceSchema } from '../model/field-differences
 import type { InstanceRecord } from '../model/instance.js';
 import { isHeldBack } from '../model/rollout.js';
 import { unknownConfiguration } from '../model/unknown.js';
-import { visibleInstances } from './instance-details.js';
+import { visibleInstances } from '../state/instance-writes.js';
 import type { Reads } from './reads.js';
 import { withoutSecrets } from './shown-differences.js';
 
@@ -79,11 +79,7 @@ export async function inspectConfiguration(
 }
 
 /** Compares one configuration. `showValues`: shows values that may be secrets too. Throws DRV_CONFIGURATION_UNKNOWN. */
-export async function diffOf(
-  needs: Reads,
-  name: string,
-  { showValues = false }: { readonly showValues?: boolean } = {},
-): Promise<ConfigurationDiff> {
+export async function diffOf(needs: Reads, name: string, showValues: boolean): Promise<ConfigurationDiff> {
   const diff = await wholeDiffOf(needs, name);
   if (showValues) return diff;
   return {

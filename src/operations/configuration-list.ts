@@ -5,8 +5,8 @@ import { fileStateSchema } from '../configuration-files/file-states.js';
 import { warningTexts } from '../explain/files.js';
 import type { ConfigurationRecord } from '../model/configuration.js';
 import { hasFinished, type InstanceRecord } from '../model/instance.js';
+import { visibleInstances } from '../state/instance-writes.js';
 import { instancesByAge, statesOfFiles } from './configuration-file-list.js';
-import { visibleInstances } from './instance-details.js';
 import type { Reads } from './reads.js';
 
 export const configurationSummarySchema = z.object({

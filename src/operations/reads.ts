@@ -1,6 +1,8 @@
 /** The questions of operations and routes to the master. Asking changes nothing. */
+
 import type { BeatBook } from '../channel/master/beat-book.js';
 import type { UsageBook } from '../channel/master/usage-book.js';
+import type { AuditOfMasters } from '../channel/masters/audit-of-masters.js';
 import type { InstanceStreams } from '../channel/services/instance-streams.js';
 import type { ApiCertificate } from '../channel/trust/api-certificate.js';
 import type { ConfigurationFiles } from '../configuration-files/configuration-files.js';
@@ -11,7 +13,7 @@ import type { Leadership } from '../leadership/leadership.js';
 import type { Clock } from '../loop/clock.js';
 import type { ApiKeyRecord } from '../model/access/api-key.js';
 import type { SessionRecord } from '../model/access/session.js';
-import type { AuditEntry, AuditTrail } from '../model/audit.js';
+import type { AuditTrail } from '../model/audit.js';
 import type { Configuration, ConfigurationRecord } from '../model/configuration.js';
 import type { ConfigurationHistory } from '../model/configuration-history.js';
 import type { InstanceRecord } from '../model/instance.js';
@@ -24,7 +26,6 @@ import type { InstanceCounts } from '../state/instance-counts.js';
 import type { UnreadableRecord } from '../state/master-state.js';
 import type { MirrorReader } from '../store/mirror.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
-import type { Forecaster } from './plan/forecast.js';
 
 export interface Reads {
   readonly configuration: NodeConfiguration;
@@ -49,19 +50,9 @@ export interface Reads {
   readonly templates: Pick<LocalTemplates, 'details' | 'groups' | 'listFiles' | 'onChange' | 'openFile'>;
   readonly extensions: Pick<ExtensionRegistry, 'commands' | 'list'>;
   readonly explainer: Explainer;
-  readonly forecaster: Forecaster;
   readonly audit: AuditTrail;
   /** The audit trails of all masters. Absent: this is the only master. */
-  readonly auditOfMasters?: {
-    /** The last entries of all masters, and the masters that did not answer. */
-    last(
-      limit: number,
-      signal: AbortSignal,
-    ): Promise<{
-      readonly entries: readonly AuditEntry[];
-      readonly missing: readonly { readonly nodeId: string; readonly why: string }[];
-    }>;
-  };
+  readonly auditOfMasters?: AuditOfMasters;
   readonly streams: Pick<
     InstanceStreams,
     'followLogs' | 'readLogRange' | 'readLogTimes' | 'readLogs' | 'searchLog'

@@ -15,6 +15,7 @@ import type { RolloutWriter } from '../state/rollout-writes.js';
 import type { LocalTemplates } from '../templates/library/local-templates.js';
 import type { MasterTemplates } from '../templates/master-templates.js';
 import type { SyncRun } from '../templates/sync/sync-run.js';
+import type { Forecaster } from './plan/forecast.js';
 
 /** The directory that a static instance left behind. */
 export interface AdoptOptions {
@@ -34,8 +35,8 @@ export interface AdoptOptions {
  */
 export type UpdateOutcome = 'restarted' | 'taken' | 'current' | 'not-due';
 
-export interface Writes {
-  /** Creates instances. Like `updates`, throws DRV_NOT_LEADER where this master does not lead. */
+/** The controllers of a term, as far as operations and routes ask them. */
+interface Deciders {
   readonly creations: {
     /** Creates one instance and waits (250 ms at most) for its first placement pass. */
     create(configurationName: string): Promise<InstanceRecord>;
@@ -51,6 +52,12 @@ export interface Writes {
      */
     updateWhenEmpty(id: string): Promise<string | undefined>;
   };
+  readonly forecaster: Forecaster;
+}
+
+export interface Writes {
+  /** The deciding parts of this master's term. Throws DRV_NOT_LEADER where this master does not lead. */
+  led(): Deciders;
   readonly instanceWrites: Pick<InstanceWriter, 'isAway' | 'remove' | 'reportState' | 'setLifecycle'>;
   readonly nodeWrites: Pick<NodeWriter, 'cordon' | 'drain' | 'forget' | 'uncordon'>;
   readonly rolloutWrites: Pick<

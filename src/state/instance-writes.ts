@@ -7,7 +7,7 @@ import type { InstanceRecord } from '../model/instance.js';
 import type { NodeRecord } from '../model/node.js';
 import { unknownInstance, unreadableInstance } from '../model/unknown.js';
 import { instanceKey } from '../store/keys.js';
-import type { MirrorReader, SetAside } from '../store/mirror.js';
+import type { Mirrored, MirrorReader, SetAside } from '../store/mirror.js';
 import { modify, type RecordSet } from '../store/modify.js';
 import type { Operation, Store } from '../store/store.js';
 import { LIFECYCLE, type LifecycleTarget, reported, type StateReport, withGoal } from './instance-changes.js';
@@ -98,49 +98,29 @@ export class InstanceWriter {
    * Resolves with false and writes nothing when the two are no longer a pair, or one is not wanted. Throws
    * DRV_STORE_CONFLICT when one of the two changes meanwhile, or a check of `beside` fails.
    */
-  async removeOfPair(id: string, staying: string, beside: readonly Operation[] = []): Promise<boolean> {
-    const { store, instances } = this.#options;
-    const going = instances.get(id);
-    const other = instances.get(staying);
-    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
-    if (!isPair(going.value, other.value)) return false;
-    const value = withGoal(going.value, 'remove');
-    const revision = await store.transact([
-      { do: 'update', key: instanceKey(id), value, expectedRevision: going.revision },
-      { do: 'check', key: instanceKey(staying), expectedRevision: other.revision },
-      ...beside,
-    ]);
-    await instances.until(revision);
-    return true;
+  removeOfPair(id: string, staying: string, beside: readonly Operation[] = []): Promise<boolean> {
+    return this.#giveWay(id, staying, beside, (going, { value, revision }) =>
+      isPair(going, value)
+        ? { do: 'check', key: instanceKey(staying), expectedRevision: revision }
+        : undefined,
+    );
   }
 
   /**
    * Removes an instance; `heir`, a replacement of another instance, replaces it from then on. Otherwise as
    * `removeOfPair`: resolves with false when one of the two is not wanted, or `heir` replaces nothing.
    */
-  async handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
-    const { store, instances } = this.#options;
-    const going = instances.get(id);
-    const other = instances.get(heir);
-    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
-    if (other.value.replaces === undefined) return false;
-    const revision = await store.transact([
-      {
-        do: 'update',
-        key: instanceKey(id),
-        value: withGoal(going.value, 'remove'),
-        expectedRevision: going.revision,
-      },
-      {
-        do: 'update',
-        key: instanceKey(heir),
-        value: { ...other.value, replaces: id },
-        expectedRevision: other.revision,
-      },
-      ...beside,
-    ]);
-    await instances.until(revision);
-    return true;
+  handOver(id: string, heir: string, beside: readonly Operation[] = []): Promise<boolean> {
+    return this.#giveWay(id, heir, beside, (_going, { value, revision }) =>
+      value.replaces === undefined
+        ? undefined
+        : {
+            do: 'update',
+            key: instanceKey(heir),
+            value: { ...value, replaces: id },
+            expectedRevision: revision,
+          },
+    );
   }
 
   /** Sets or clears the mark that a rollout waits for the players of an instance. */
@@ -149,6 +129,28 @@ export class InstanceWriter {
       if ((outdated === true) === isOutdated || record.desired.goal !== 'run') return undefined;
       return isOutdated ? { ...record, outdated: true as const } : record;
     });
+  }
+
+  /**
+   * Removes a wanted instance in favour of another wanted one, in one transaction with the operation that `make` returns
+   * for the other one; undefined: nothing is written.
+   */
+  async #giveWay(
+    id: string,
+    otherId: string,
+    beside: readonly Operation[],
+    make: (going: InstanceRecord, other: Mirrored<InstanceRecord>) => Operation | undefined,
+  ): Promise<boolean> {
+    const { store, instances } = this.#options;
+    const going = instances.get(id);
+    const other = instances.get(otherId);
+    if (going?.value.desired.goal !== 'run' || other?.value.desired.goal !== 'run') return false;
+    const operation = make(going.value, other);
+    if (operation === undefined) return false;
+    const value = withGoal(going.value, 'remove');
+    const removal = { do: 'update', key: instanceKey(id), value, expectedRevision: going.revision } as const;
+    await instances.until(await store.transact([removal, operation, ...beside]));
+    return true;
   }
 
   async #removeSetAside(id: string, { revision }: SetAside): Promise<void> {
@@ -173,6 +175,15 @@ export function visibleInstance(
   if (aside !== undefined) throw unreadableInstance(id, aside.problem);
   if (record === undefined || record.desired.goal === 'remove') throw unknownInstance(id);
   return record;
+}
+
+/** The instances that clients may see, in no order. Instances that are being removed are left out. */
+export function* visibleInstances({
+  instances,
+}: {
+  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
+}): Generator<InstanceRecord> {
+  for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
 }
 
 function isPair(a: InstanceRecord, b: InstanceRecord): boolean {

@@ -14,7 +14,7 @@ const headSchema = z.strictObject({
 
 const entrySchema = z.strictObject({ key: z.string().min(1), revision: z.int().min(1), value: z.json() });
 
-/** Writes the file, mode 0600: it holds hashes of keys, and what configurations say. Throws DRV_DISK_WRITE_FAILED. */
+/** Writes the file with mode 0600, because it holds hashes of keys and all configurations. Throws DRV_DISK_WRITE_FAILED. */
 export async function writeBackup(file: string, { entries, revision }: StoreState): Promise<void> {
   const head = { drover: 'store backup', format: 1, revision, entries: entries.length };
   const lines = [head, ...entries.map(({ key, revision: of, value }) => ({ key, revision: of, value }))];
@@ -25,7 +25,7 @@ export async function writeBackup(file: string, { entries, revision }: StoreStat
   }
 }
 
-/** Reads a file of `writeBackup`. Throws DRV_STORE_CORRUPT when it is none, or is not whole. */
+/** Reads a file that `writeBackup` made. Throws DRV_STORE_CORRUPT for another file, and for an incomplete one. */
 export async function readBackup(file: string): Promise<StoreState> {
   try {
     const [first = '', ...rest] = (await readFile(file, 'utf8')).trimEnd().split('\n');

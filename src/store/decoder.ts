@@ -1,15 +1,15 @@
 /**
- * Makes typed values of stored JSON for mirrors. A value that follows one of the same key is checked where the two
- * differ: of a large record most changes touch a few fields.
+ * Makes typed values of stored JSON for mirrors. When a value replaces another one under the same key, only the fields
+ * that differ are checked, because most changes of a large record touch a few fields.
  */
 import { z } from 'zod';
 
-/** Whether the schema would give the first value as it is. The second one is a value that it gave. */
+/** True when the schema would return `next` unchanged. `known` is a value that the schema returned before. */
 type Check = (next: unknown, known: unknown) => boolean;
 
 /**
- * Returns the function that decodes by `schema`, and throws what it throws. `known` is a value that the function gave
- * before. The answer may be the stored value itself. No field transforms its value.
+ * Returns the function that decodes by `schema` and throws the schema's errors. `known` is a value that the function
+ * returned before. The answer may be the stored value itself. No field of the schema may transform its value.
  */
 export function decoderOf<T>(schema: z.ZodType<T>): (value: unknown, known?: T) => T {
   const check = checkOf(schema);
@@ -21,7 +21,7 @@ export function decoderOf<T>(schema: z.ZodType<T>): (value: unknown, known?: T) 
 function checkOf(schema: unknown): Check {
   if (schema instanceof z.ZodNullable || schema instanceof z.ZodOptional) return checkOf(schema.unwrap());
   if (!(schema instanceof z.ZodObject)) return () => false;
-  // What an object requires of all its fields together is checked as a whole.
+  // An object whose fields are checked together is parsed as a whole.
   const isPlain = (schema.def.checks ?? []).length === 0;
   return isPlain ? objectCheck(schema) : () => false;
 }
@@ -31,7 +31,7 @@ function objectCheck({ shape }: z.ZodObject): Check {
   const names = new Set(Object.keys(shape));
   return (next, known) => {
     if (!isRecord(next) || !isRecord(known)) return false;
-    // The schema leaves out what it does not know.
+    // The schema would drop a field that it does not know.
     for (const name of Object.keys(next)) if (!names.has(name)) return false;
     return fields.every(({ name, field, check }) => {
       const value = next[name];

@@ -12,9 +12,9 @@ const MAX_WAITING = 100_000;
 
 interface Waiting {
   readonly accepted: Accepted;
-  /** The transaction is durable, and so are all that were called before it. */
+  /** Called when the transaction, and every transaction called before it, is durable. */
   readonly succeed: () => void;
-  /** The write failed, and the table is as it was before. */
+  /** Called when the write failed; the table is then as it was before. */
   readonly fail: (error: unknown) => void;
 }
 
@@ -60,13 +60,14 @@ export abstract class EmbeddedStore implements Store {
   /** Throws why no transaction is accepted now. */
   protected checkWritable(): void {}
 
-  /** How many of the transactions that wait form the next group: at least 1. */
+  /** The number of waiting transactions that form the next group: at least 1. */
   protected sizeOfGroup(waiting: readonly { readonly accepted: Accepted }[]): number {
     return waiting.length;
   }
 
   /**
-   * The store's content after a group, and the changes to it: by key, its last text (undefined: the key is removed).
+   * The size and revision of the store after a group, and the last text of each changed key (undefined: the key is
+   * removed).
    */
   protected sumOf(group: readonly Accepted[]): GroupSum {
     const texts = new Map<string, LastText>();
@@ -87,7 +88,7 @@ export abstract class EmbeddedStore implements Store {
   }
 
   /**
-   * Shows a group that was durable although its write had failed, as it seemed, or that another master has written. None
+   * Shows a group whose write seemed to fail but is durable, or a group that another master has written. No transaction
    * was accepted since.
    */
   protected settleLate(group: readonly Accepted[]): void {
@@ -171,21 +172,18 @@ export abstract class EmbeddedStore implements Store {
     await undefined;
     while (this.#waiting.length > 0) {
       const group = this.#waiting.splice(0, this.sizeOfGroup(this.#waiting));
-      const changing = group.map((waiting) => waiting.accepted).filter(hasChanges);
+      const accepted = group.map((waiting) => waiting.accepted);
+      const changing = accepted.filter(({ changes }) => changes.length > 0);
       try {
         if (changing.length > 0) await this.write(changing);
       } catch (error) {
         this.#fail(group, error);
         continue;
       }
-      this.#succeed(group);
+      this.#show(accepted);
+      for (const { succeed } of group) succeed();
     }
     this.#committing = undefined;
-  }
-
-  #succeed(group: readonly Waiting[]): void {
-    this.#show(group.map(({ accepted }) => accepted));
-    for (const { succeed } of group) succeed();
   }
 
   /** Shows durable transactions to readers and watchers. */
@@ -204,8 +202,4 @@ export abstract class EmbeddedStore implements Store {
     this.table.rollBack();
     for (const { fail } of [...group, ...later]) fail(error);
   }
-}
-
-function hasChanges(accepted: Accepted): boolean {
-  return accepted.changes.length > 0;
 }

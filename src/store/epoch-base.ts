@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import type { Entry, StoreState } from './store.js';
 
-/** Beside the prefixes of keys.ts: it is no record of any kind. */
+/** The key of the line. It is under none of the prefixes of keys.ts, because it is no record. */
 export const EPOCH_BASE = 'epoch-base';
 
 const restoreSchema = z.object({ base: z.int().min(0), revision: z.int().min(0) });
@@ -14,32 +14,27 @@ const lineSchema = z.object({ base: z.int().min(0), restores: z.array(restoreSch
 
 /** The history that the revisions of a store belong to. */
 export interface StoreLine {
-  /** Larger in each later line; 0: the first one. */
+  /** The base, larger in each later line; 0: the first line. */
   readonly base: number;
-  /** Where each line but the first began: it has the revisions up to there in common with the one before. */
+  /** The revision at which each line but the first began. The line before has the same revisions up to there. */
   readonly restores: readonly { readonly base: number; readonly revision: number }[];
 }
 
 const FIRST_LINE: StoreLine = { base: 0, restores: [] };
 
-/** The first line: none was stored. */
+/** The stored line; the first line when none was stored. */
 export function lineOf(value: unknown): StoreLine {
   return lineSchema.safeParse(value).data ?? FIRST_LINE;
 }
 
-/** 0: none was stored. */
-export function epochBaseOf(value: unknown): number {
-  return lineOf(value).base;
-}
-
-/** The last revision up to which `line` has all that was in the line of `base`; Infinity: it is the same line. */
+/** The last revision that `line` has in common with the line of `base`; Infinity: they are the same line. */
 export function lastInCommon({ restores }: StoreLine, base: number): number {
   return Math.min(...restores.filter((restore) => restore.base > base).map(({ revision }) => revision));
 }
 
 /**
- * The state as the beginning of a new line. Its base is larger than any term before had, also one that this state knows
- * nothing of: microseconds since 1970. No etcd has so many revisions in the same time.
+ * The state as the beginning of a new line. The new base is the time in microseconds since 1970. No etcd gets revisions
+ * that fast, so the base is larger than the number of any earlier term, even of a term that this state does not know.
  */
 export function raiseEpochs({ entries, revision }: StoreState, nowMs: number): StoreState {
   const known = lineOf(entries.find(({ key }) => key === EPOCH_BASE)?.value);

@@ -81,7 +81,7 @@ export class KeyTable {
       else this.#durable.set(change.key, change);
       if (this.#pending.get(change.key) === change) this.#pending.delete(change.key);
     }
-    // One without changes may be of before: what another master wrote can come between.
+    // A transaction without changes may have an older revision, when another master has written meanwhile.
     this.#durableRevision = Math.max(this.#durableRevision, accepted.revision);
   }
 

@@ -27,8 +27,8 @@ export class Lookup<T, K> implements LookupReader<K> {
   }
 
   /**
-   * Called by the mirror; undefined: there was no value, or is none any more. When `keysOf` throws for `after`, the id is
-   * in no group, and the error is passed on.
+   * Called by the mirror. `before` undefined: the value is new. `after` undefined: the value is gone. When `keysOf`
+   * throws for `after`, the id is in no group, and the error is passed on.
    */
   change(id: string, before: T | undefined, after: T | undefined): void {
     const left = before === undefined ? [] : this.#keysBefore(id, before);
@@ -37,22 +37,20 @@ export class Lookup<T, K> implements LookupReader<K> {
       if (after !== undefined) entered = this.#keysOf(after, id);
     } finally {
       // Most changes of a value leave its groups as they are.
-      if (!isSame(left, entered)) this.#move(id, left, entered);
+      if (!isSame(left, entered)) {
+        for (const key of left) if (!entered.includes(key)) this.#leave(key, id);
+        for (const key of entered) this.#enter(key, id);
+      }
     }
   }
 
-  /** The groups of the value before: `keysOf` is pure, so it says once more what it said then. */
+  /** The groups of the earlier value: `keysOf` is pure, so it answers as it did then. */
   #keysBefore(id: string, value: T): readonly K[] {
     try {
       return this.#keysOf(value, id);
     } catch {
       return [];
     }
-  }
-
-  #move(id: string, left: readonly K[], entered: readonly K[]): void {
-    for (const key of left) if (!entered.includes(key)) this.#leave(key, id);
-    for (const key of entered) this.#enter(key, id);
   }
 
   #enter(key: K, id: string): void {

@@ -39,7 +39,7 @@ export interface MirrorReader<T> {
   readonly size: number;
   get(id: string): Mirrored<T> | undefined;
   entries(): IterableIterator<[string, Mirrored<T>]>;
-  /** The values that do not decode, by id. None of them is an entry. */
+  /** The values that do not decode, by id. They are no entries. */
   readonly setAside: ReadonlyMap<string, SetAside>;
   /**
    * Called after the copy and all lookups took the change, in revision order, until `until` aborts. Returns the

@@ -4,7 +4,7 @@ import { DroverError } from '../model/errors.js';
 import type { MirrorReader } from './mirror.js';
 import { type Store, update } from './store.js';
 
-/** Far more than ever needed: each try loses only to a transaction that succeeded, of several records. */
+/** Far more tries than ever needed: a try is lost only to a transaction of several records that succeeded. */
 const MAX_TRIES = 1000;
 
 /** All writers of the records share one set. */

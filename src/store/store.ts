@@ -33,8 +33,8 @@ export interface ChangeBatch extends ReadonlyArray<Change> {
 }
 
 /**
- * The most operations of one transaction. Larger work is cut into steps (`inSteps`), and any of them may be the
- * last one done.
+ * The most operations of one transaction. Larger work is cut into steps (`inSteps`), and may end after any of these
+ * steps.
  */
 export const MAX_OPERATIONS = 100;
 

@@ -18,8 +18,16 @@ export function checkTransaction(operations: readonly Operation[]): void {
       'DRV_INTERNAL',
       `a transaction has 1 to ${MAX_OPERATIONS} operations, not ${count}: wait with barrier(), or write in steps`,
     );
-  for (const { key } of operations) checkKey(key);
-  if (count > 1) checkKeysDiffer(operations);
+  // A disk format could refuse other keys half-way through a transaction.
+  for (const { key } of operations)
+    if (!KEY.test(key))
+      throw new DroverError(
+        'DRV_INTERNAL',
+        `a store key is 1 to 512 printable ASCII characters without spaces, not ${JSON.stringify(key.slice(0, 80))}`,
+      );
+  const keys = new Set(operations.map(({ key }) => key));
+  if (keys.size !== count)
+    throw new DroverError('DRV_INTERNAL', `a transaction names a key twice: ${[...keys].join(', ')}`);
 }
 
 /** Cuts work on many records into steps of at most MAX_OPERATIONS, in order. */
@@ -28,20 +36,4 @@ export function inSteps<T>(work: readonly T[]): T[][] {
   for (let from = 0; from < work.length; from += MAX_OPERATIONS)
     steps.push(work.slice(from, from + MAX_OPERATIONS));
   return steps;
-}
-
-/** Refuses keys that a disk format could refuse half-way through a transaction. */
-function checkKey(key: string): void {
-  if (KEY.test(key)) return;
-  throw new DroverError(
-    'DRV_INTERNAL',
-    `a store key is 1 to 512 printable ASCII characters without spaces, not ${JSON.stringify(key.slice(0, 80))}`,
-  );
-}
-
-function checkKeysDiffer(operations: readonly Operation[]): void {
-  const keys = new Set<string>();
-  for (const { key } of operations) keys.add(key);
-  if (keys.size === operations.length) return;
-  throw new DroverError('DRV_INTERNAL', `a transaction names a key twice: ${[...keys].join(', ')}`);
 }

@@ -9,8 +9,8 @@ import type { Change, ChangeBatch } from './store.js';
 /** How many changes are held at most, by default. */
 const HISTORY_CAPACITY = 16_384;
 /**
- * How many are held that each watch has read, for one that begins later. More of them would only grow old: the values
- * of all would outlive two collections of young garbage, and be moved to the old.
+ * How many changes are held that every watch has read, for a watch that begins later. A larger number would keep their
+ * values alive until the garbage collector moves them to the old generation.
  */
 const KEPT = 256;
 

@@ -43,7 +43,17 @@ export class AuditLog implements AuditTrail {
   constructor(options: AuditLogOptions) {
     this.#options = options;
     try {
-      this.#file = openFile(options);
+      this.#file = new RotatingFile({
+        path: options.path,
+        maxBytes: MAX_FILE_BYTES,
+        files: FILES,
+        mode: 0o600,
+        lostLine: (lines) => {
+          const subject = `${lines} entries were lost: the file could not be written`;
+          const at = options.now();
+          return lineOf({ at, key: null, action: 'audit', subject, address: null, result: 'failed' });
+        },
+      });
       this.#entries = readEnd(options.path);
     } catch (cause) {
       const text = `${options.path} cannot be used: ${messageOf(cause)}; it must be a file of this user`;
@@ -75,16 +85,6 @@ export class AuditLog implements AuditTrail {
   }
 }
 
-function openFile({ path, now }: AuditLogOptions): RotatingFile {
-  return new RotatingFile({
-    path,
-    maxBytes: MAX_FILE_BYTES,
-    files: FILES,
-    mode: 0o600,
-    lostLine: (lines) => lineOf(lostEntry(lines, now())),
-  });
-}
-
 function lineOf(entry: AuditEntry): string {
   return `${JSON.stringify(entry)}\n`;
 }
@@ -97,11 +97,6 @@ function shorten(entry: AuditEntry): AuditEntry {
 function clean(text: string): string {
   // Remove control characters, because operators read the trail with tools that print them unchanged.
   return cutText(hideTokens(toPlainText(text.replace(/\s+/g, ' '))), MAX_FIELD_CHARS);
-}
-
-function lostEntry(lines: number, at: number): AuditEntry {
-  const subject = `${lines} entries were lost: the file could not be written`;
-  return { at, key: null, action: 'audit', subject, address: null, result: 'failed' };
 }
 
 /**
@@ -132,8 +127,13 @@ function parseLine(line: string): AuditEntry[] {
 
 /** The end of a file; empty when the file does not exist. */
 function readTail(path: string): string {
-  const descriptor = openIfThere(path);
-  if (descriptor === undefined) return '';
+  let descriptor: number;
+  try {
+    descriptor = openSync(path, 'r');
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
   try {
     const { size } = fstatSync(descriptor);
     const bytes = Buffer.alloc(Math.min(size, TAIL_BYTES));
@@ -141,14 +141,5 @@ function readTail(path: string): string {
     return bytes.toString('utf8', 0, read);
   } finally {
     closeSync(descriptor);
-  }
-}
-
-function openIfThere(path: string): number | undefined {
-  try {
-    return openSync(path, 'r');
-  } catch (error) {
-    if (isMissing(error)) return undefined;
-    throw error;
   }
 }

@@ -92,13 +92,8 @@ function lostLine(lines: number): string {
 const ERROR_LINE = '{"level":50,';
 const STACK = '"stack":"';
 
-interface OpenTerminal {
-  show(line: string): void;
-  close(): void;
-}
-
 /** Opens the terminal. Loads pino-pretty only then, because a daemon under a service manager saves its memory. */
-async function openTerminal(target: boolean | LogTerminal): Promise<OpenTerminal | undefined> {
+async function openTerminal(target: boolean | LogTerminal) {
   if (target === false) return undefined;
   const terminal = target === true ? process.stdout : target;
   const { prettyFactory } = await import('pino-pretty');

@@ -7,20 +7,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import type { Outcome } from '../loop/reconciler.js';
 import type { QueueGauge, TraceEvent } from '../loop/trace.js';
 import { FastHistogram } from './fast-histogram.js';
-import {
-  addEtcdGauges,
-  addFileGauges,
-  addGauge,
-  addLabelledGauge,
-  addLeadershipGauges,
-  addNodeGauges,
-  addRolloutGauges,
-  type EtcdFigures,
-  type FileFigures,
-  type LeadershipFigures,
-  type NodeFigures,
-  type RolloutFigures,
-} from './gauges.js';
+import { addGauge, addLabelledGauge, addRolloutGauges, type RolloutFigures } from './gauges.js';
 import { type ShownUsage, type UsageMetric, usageExposition } from './usage-exposition.js';
 
 const EVENT_LOOP_SAMPLE_MS = 100;
@@ -77,19 +64,50 @@ export class Metrics {
   readonly registry = new Registry();
   /** Metrics whose labels name a configuration, a node or an instance: for callers with an API key. */
   readonly namingRegistry = new Registry();
+  /** Restarts of instances after an exit, as reported by their nodes. */
+  readonly restarts = new Counter({
+    name: 'drover_instance_restarts_total',
+    help: 'Restarts of instances after an exit, as reported by their nodes.',
+    labelNames: ['configuration'],
+    registers: [this.namingRegistry],
+  });
+  readonly notReady = new Counter({
+    name: 'drover_instance_not_ready_total',
+    help: 'Runs of instances that were not ready within readiness.timeoutSeconds.',
+    labelNames: ['configuration'],
+    registers: [this.namingRegistry],
+  });
+  readonly placementFailures = new Counter({
+    name: 'drover_placement_failures_total',
+    help: 'Placement passes that found no node, once per reason a node was refused for.',
+    labelNames: ['reason'],
+    registers: [this.registry],
+  });
+  readonly startSeconds = new Histogram({
+    name: 'drover_instance_start_duration_seconds',
+    help: 'Time from the record of an instance to its first ONLINE.',
+    buckets: START_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #storeWriteSeconds = new FastHistogram({
+    name: 'drover_store_write_duration_seconds',
+    help: 'Time until a store transaction is durable.',
+    buckets: SHORT_SECONDS,
+    registers: [this.registry],
+  });
+  readonly #roundSeconds = new FastHistogram({
+    name: 'drover_reconcile_duration_seconds',
+    help: 'Duration of reconcile rounds.',
+    label: 'controller',
+    buckets: SHORT_SECONDS,
+    registers: [this.registry],
+  });
   readonly #queues = new Map<string, () => QueueGauge>();
   /** How many rounds ended by controller and outcome. A scrape turns them into a counter. */
   readonly #rounds = new Map<string, Map<Outcome, number>>();
-  readonly #roundSeconds: FastHistogram;
-  readonly #restarts: Counter<'configuration'>;
-  readonly #notReady: Counter<'configuration'>;
-  readonly #placementFailures: Counter<'reason'>;
-  readonly #startSeconds: Histogram;
-  readonly #storeWriteSeconds: FastHistogram;
   #usages: () => Iterable<ShownUsage> = () => [];
 
   constructor() {
-    const registers = [this.registry];
     // Finer sampling of the event loop's delay would be most of an idle daemon's work.
     collectDefaultMetrics({ register: this.registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
     const rounds = this.#rounds;
@@ -97,51 +115,24 @@ export class Metrics {
       name: 'drover_reconcile_total',
       help: 'Reconcile rounds by controller and outcome.',
       labelNames: ['controller', 'outcome'],
-      registers,
+      registers: [this.registry],
       collect() {
         this.reset();
         for (const [controller, outcomes] of rounds)
           for (const [outcome, count] of outcomes) this.inc({ controller, outcome }, count);
       },
     });
-    this.#roundSeconds = new FastHistogram({
-      registers,
-      name: 'drover_reconcile_duration_seconds',
-      help: 'Duration of reconcile rounds.',
-      label: 'controller',
-      buckets: SHORT_SECONDS,
-    });
-    this.#restarts = new Counter({
-      name: 'drover_instance_restarts_total',
-      help: 'Restarts of instances after an exit, as reported by their nodes.',
-      labelNames: ['configuration'],
-      registers: [this.namingRegistry],
-    });
-    this.#notReady = new Counter({
-      name: 'drover_instance_not_ready_total',
-      help: 'Runs of instances that were not ready within readiness.timeoutSeconds.',
-      labelNames: ['configuration'],
-      registers: [this.namingRegistry],
-    });
-    this.#placementFailures = new Counter({
-      name: 'drover_placement_failures_total',
-      help: 'Placement passes that found no node, once per reason a node was refused for.',
-      labelNames: ['reason'],
-      registers,
-    });
-    this.#startSeconds = new Histogram({
-      name: 'drover_instance_start_duration_seconds',
-      help: 'Time from the record of an instance to its first ONLINE.',
-      buckets: START_SECONDS,
-      registers,
-    });
-    this.#storeWriteSeconds = new FastHistogram({
-      registers,
-      name: 'drover_store_write_duration_seconds',
-      help: 'Time until a store transaction is durable.',
-      buckets: SHORT_SECONDS,
-    });
-    this.#addQueueGauges();
+    const queues = this.#queues;
+    const add = (name: string, help: string, figureOf: (gauge: QueueGauge) => number): void =>
+      addLabelledGauge(this.registry, { name, help, labelNames: ['controller'] }, () =>
+        [...queues].map(([controller, read]) => [{ controller }, figureOf(read())]),
+      );
+    add('drover_queue_depth', 'Keys that are due and wait.', ({ depth }) => depth);
+    add(
+      'drover_queue_longest_wait_seconds',
+      'How long the oldest due key has waited.',
+      ({ longestWaitMs }) => longestWaitMs / 1000,
+    );
   }
 
   /** Receives the controllers' trace events. */
@@ -160,22 +151,6 @@ export class Metrics {
   /** Adds a controller's queue to the scrapes. */
   addQueue(controller: string, read: () => QueueGauge): void {
     this.#queues.set(controller, read);
-  }
-
-  countRestarts(configuration: string, count: number): void {
-    this.#restarts.inc({ configuration }, count);
-  }
-
-  countNotReady(configuration: string): void {
-    this.#notReady.inc({ configuration });
-  }
-
-  countPlacementFailure(reason: string): void {
-    this.#placementFailures.inc({ reason });
-  }
-
-  observeStart(seconds: number): void {
-    this.#startSeconds.observe(seconds);
   }
 
   observeStoreWrite(seconds: number): void {
@@ -223,26 +198,6 @@ export class Metrics {
     );
   }
 
-  /** Adds the nodes that a master knows. Called once. */
-  addNodes(read: () => Iterable<NodeFigures>): void {
-    addNodeGauges(this.namingRegistry, read);
-  }
-
-  /** Adds the configuration files of a master. Called once. */
-  addConfigurationFiles(read: () => FileFigures): void {
-    addFileGauges(this.registry, this.namingRegistry, read);
-  }
-
-  /** Adds gauges for the leadership and its changes. Called once. */
-  addLeadership(leadership: LeadershipFigures): void {
-    addLeadershipGauges(this.registry, leadership);
-  }
-
-  /** Adds the etcd that holds the state. Called once. */
-  addEtcd(read: () => EtcdFigures | undefined): void {
-    addEtcdGauges(this.registry, read);
-  }
-
   /** Adds the number of the API's open WebSockets. Called once. */
   addApiSockets(read: () => number): void {
     addGauge(this.registry, 'drover_api_sockets', 'WebSockets that are open or about to be.', read);
@@ -260,19 +215,5 @@ export class Metrics {
   /** The exposition text without the names of configurations, nodes and instances. */
   async openExposition(): Promise<readonly Buffer[]> {
     return [Buffer.from(LEFT_OUT + (await this.registry.metrics()))];
-  }
-
-  #addQueueGauges(): void {
-    const queues = this.#queues;
-    const add = (name: string, help: string, figureOf: (gauge: QueueGauge) => number): void =>
-      addLabelledGauge(this.registry, { name, help, labelNames: ['controller'] }, () =>
-        [...queues].map(([controller, read]) => [{ controller }, figureOf(read())]),
-      );
-    add('drover_queue_depth', 'Keys that are due and wait.', ({ depth }) => depth);
-    add(
-      'drover_queue_longest_wait_seconds',
-      'How long the oldest due key has waited.',
-      ({ longestWaitMs }) => longestWaitMs / 1000,
-    );
   }
 }

@@ -1,43 +1,36 @@
 /**
  * Logs the same cause again only after a growing pause (repeats.ts), for failures that would fill the log by repeating.
  */
+import type { Clock } from '../loop/clock.js';
 import type { Logger } from './logger.js';
 import { Repeats } from './repeats.js';
 
 export class RepeatedLog {
   readonly #logger: Pick<Logger, 'warn' | 'error'>;
-  readonly #monotonic: () => number;
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  readonly #level: 'warn' | 'error';
   readonly #repeats = new Repeats();
 
-  constructor(logger: Pick<Logger, 'warn' | 'error'>, monotonic: () => number) {
+  constructor(
+    logger: Pick<Logger, 'warn' | 'error'>,
+    clock: Pick<Clock, 'monotonic'>,
+    level: 'warn' | 'error' = 'warn',
+  ) {
     this.#logger = logger;
-    this.#monotonic = monotonic;
+    this.#clock = clock;
+    this.#level = level;
   }
 
   /** Logs `message` at the first occurrence of `cause`, then after a minute, two, four, up to an hour. */
-  warn(cause: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#log('warn', cause, message, fields);
-  }
-
-  /** Like `warn`, at level `error`. */
-  error(cause: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#log('error', cause, message, fields);
-  }
-
-  #log(
-    level: 'warn' | 'error',
-    cause: string,
-    message: string,
-    fields: Readonly<Record<string, unknown>>,
-  ): void {
-    const times = this.#repeats.take(cause, this.#monotonic());
+  say(cause: string, message: string, fields: Readonly<Record<string, unknown>> = {}): void {
+    const times = this.#repeats.take(cause, this.#clock.monotonic());
     if (times === undefined) return;
-    if (times === 0) this.#logger[level]({ ...fields }, message);
-    else this.#logger[level]({ ...fields, times }, `${message} (${times} times more)`);
+    if (times === 0) this.#logger[this.#level]({ ...fields }, message);
+    else this.#logger[this.#level]({ ...fields, times }, `${message} (${times} times more)`);
   }
 
-  /** Forgets a cause after a success, so that its next failure is logged at once. Default: all causes. */
-  clear(cause?: string): void {
-    this.#repeats.clear(cause);
+  /** Forgets all causes after a success, so that the next failure is logged at once. */
+  clear(): void {
+    this.#repeats.clear();
   }
 }

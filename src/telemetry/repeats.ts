@@ -33,10 +33,9 @@ export class Repeats {
     return known.count;
   }
 
-  /** Forgets a cause, or all causes: their next event counts as new. */
-  clear(cause?: string): void {
-    if (cause === undefined) this.#causes.clear();
-    else this.#causes.delete(cause);
+  /** Forgets all causes: their next event counts as new. */
+  clear(): void {
+    this.#causes.clear();
   }
 
   #remember(cause: string, value: Cause): void {

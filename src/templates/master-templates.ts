@@ -23,9 +23,9 @@ interface MasterTemplatesOptions {
   readonly providers: StorageProviders;
   readonly maxUploadMB: number;
   /** See `LocalTemplatesOptions`. */
-  readonly afterWrite?: (group: string, name: string) => Promise<string | undefined>;
+  readonly afterWrite: (group: string, name: string) => Promise<string | undefined>;
   /** See `TemplateSourcesOptions`. */
-  readonly shared?: () => SharedTemplates | undefined;
+  readonly shared: () => SharedTemplates | undefined;
   /** Called only at a sync, because the master is built after its templates. */
   readonly nodes: ClusterSyncOptions['nodes'];
   readonly clock: Clock;
@@ -41,34 +41,26 @@ export class MasterTemplates implements Part {
   readonly #stored: StorageLibrary;
   readonly #storageSync: StorageSync;
   readonly #clusterSync: ClusterSync;
-  readonly #afterWrite: MasterTemplatesOptions['afterWrite'];
   readonly #running = new RunningParts();
 
   constructor(options: MasterTemplatesOptions) {
     const { paths, providers, maxUploadMB, afterWrite, shared, nodes, clock, random, logger } = options;
-    const library = new TemplateLibrary({ directory: paths.templates, logger, clock });
+    const library = new TemplateLibrary(paths.templates, clock, logger);
     this.library = library;
-    this.#afterWrite = afterWrite;
     this.local = new LocalTemplates({
       directory: paths.templates,
       uploads: paths.uploads,
       library,
       maxUploadMB,
       logger,
-      ...(afterWrite !== undefined && { afterWrite }),
+      afterWrite,
     });
     this.#downloads = new StorageDownloads({ providers, directory: paths.downloads, clock });
     const downloads = this.#downloads;
     this.#stored = new StorageLibrary({ directory: paths.storages, downloads, clock, random, logger });
     const stored = this.#stored;
-    this.sources = new TemplateSources({
-      local: library,
-      stored,
-      providers,
-      ...(shared !== undefined && { shared }),
-    });
-    const digest = (group: string, name: string): Promise<string | null> => library.digest(group, name);
-    this.#storageSync = new StorageSync({ downloads, stored, local: this.local.directory, digest, logger });
+    this.sources = new TemplateSources({ local: library, stored, providers, shared });
+    this.#storageSync = new StorageSync({ downloads, stored, local: this.local.directory, library, logger });
     this.#clusterSync = new ClusterSync({ templates: this.sources, stored, nodes, clock, logger });
   }
 
@@ -91,10 +83,8 @@ export class MasterTemplates implements Part {
   }
 
   /** Replaces a local template by that of a storage. Throws as `StorageSync.fromStorage` does. */
-  async fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate & Noted> {
-    const synced = await this.#storageSync.fromStorage(group, name, storage);
-    const note = await this.#afterWrite?.(group, name);
-    return note === undefined ? synced : { ...synced, note };
+  fromStorage(group: string, name: string, storage: string): Promise<SyncedTemplate & Noted> {
+    return this.local.written(group, name, this.#storageSync.fromStorage(group, name, storage));
   }
 
   /** See `ClusterSync.toCluster`. */

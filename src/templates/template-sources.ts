@@ -7,17 +7,10 @@ import { packWhole } from './transfer/bundle.js';
 import { SharedStream } from './transfer/shared-stream.js';
 import { TreeManifests, unknownTree } from './transfer/tree-manifests.js';
 import type { TreePlace } from './tree/tree.js';
+import type { TemplateView } from './view/template-view.js';
 
 /** The templates that several masters share. */
-export interface SharedTemplates {
-  /** The local templates in force, as `<group>/<name>`. */
-  names(): Iterable<string>;
-  /** The digest in force of a template. `here`: the digest of that template in this master's own directory, or null. */
-  inForce(name: string, here: string | null): string | null;
-  /** The tar stream of a tree that another master has. Throws DRV_TEMPLATE_UNKNOWN before the first byte. */
-  elsewhere(digest: string): AsyncIterable<Buffer>;
-  onChange(listener: TemplateListener): () => void;
-}
+export type SharedTemplates = Pick<TemplateView, 'names' | 'inForce' | 'elsewhere' | 'onChange'>;
 
 interface TemplateSourcesOptions {
   readonly local: TemplateLibrary;
@@ -37,10 +30,7 @@ export class TemplateSources {
 
   constructor(options: TemplateSourcesOptions) {
     this.#options = options;
-    this.parts = new TreeManifests({
-      locate: (digest) => this.#locate(digest),
-      signal: this.#stopped.signal,
-    });
+    this.parts = new TreeManifests((digest) => this.#locate(digest), this.#stopped.signal);
   }
 
   /** The local groups and the names of their templates, both in order; a new map at every change. */
@@ -86,12 +76,10 @@ export class TemplateSources {
   openBundle(digest: string): AsyncIterable<Buffer> {
     const known = this.#bundles.get(digest);
     if (known?.isJoinable === true) return known.read();
-    const shared: SharedStream = new SharedStream({
-      open: () => this.#open(digest),
-      onUnused: () => {
-        if (this.#bundles.get(digest) === shared) this.#bundles.delete(digest);
-      },
-    });
+    const onUnused = (): void => {
+      if (this.#bundles.get(digest) === shared) this.#bundles.delete(digest);
+    };
+    const shared = new SharedStream(() => this.#open(digest), onUnused);
     this.#bundles.set(digest, shared);
     return shared.read();
   }
@@ -126,9 +114,7 @@ export class TemplateSources {
   onChange(listener: TemplateListener): () => void {
     const { local, stored, shared } = this.#options;
     const others = shared?.();
-    const unsubscribe = [local, stored, ...(others === undefined ? [] : [others])].map((source) =>
-      source.onChange(listener),
-    );
+    const unsubscribe = [local, stored, others].flatMap((source) => source?.onChange(listener) ?? []);
     return () => {
       for (const end of unsubscribe) end();
     };

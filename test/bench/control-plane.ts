@@ -70,7 +70,7 @@ async function measure(count: number): Promise<{ perSecond: number; settledWrite
     await plane.whenIdle();
     const revision = await plane.store.barrier();
     const starts = node.runtime.starts.length;
-    plane.master.resyncNow();
+    plane.master.term?.controllers.resyncNow();
     await plane.whenIdle();
     return {
       perSecond: count / seconds,
@@ -86,7 +86,7 @@ async function measure(count: number): Promise<{ perSecond: number; settledWrite
 async function createMany(plane: ControlPlane, count: number): Promise<void> {
   let left = count;
   const client = async (): Promise<void> => {
-    while (left-- > 0) await plane.master.creations.create(CONFIGURATION.name);
+    while (left-- > 0) await plane.master.led().controllers.creations.create(CONFIGURATION.name);
   };
   await Promise.all(Array.from({ length: CLIENTS }, client));
 }

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { SystemClock } from '../../src/loop/system-clock.js';
 import { prepareRoot } from '../../src/node/root.js';
-import { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
+import { sessionRuntime } from '../../src/runtime/session/session-runtime.js';
 import { residentMB, TICKS_PER_SECOND, ticksOf } from './process-figures.js';
 import type { Row } from './table.js';
 import { BenchDaemon, type InstanceInfo, median, ms, REPOSITORY, until } from './world.js';
@@ -133,7 +133,7 @@ async function adoptionRow(daemon: BenchDaemon, tool: Tool): Promise<Row> {
   await daemon.kill();
   process.kill(sessionOwner, 'SIGKILL');
   const { rootId, sockets, lockKey, data, instanceLogs } = await prepareRoot(daemon.root);
-  const runtime = new SessionRuntime({
+  const runtime = sessionRuntime({
     tool,
     rootId,
     socketDirectory: sockets,

@@ -144,7 +144,7 @@ async function plainPipe(source: string, target: string): Promise<void> {
 async function startMaster(directory: string, templates: string) {
   const shared = { clock: new SystemClock(), random: Math.random, logger: pino({ level: 'silent' }) };
   const providers = { keys: () => [], get: () => undefined };
-  const library = new TemplateLibrary({ directory: templates, ...shared });
+  const library = new TemplateLibrary(templates, shared.clock, shared.logger);
   const downloads = new StorageDownloads({ providers, directory: join(directory, 'downloads'), ...shared });
   const stored = new StorageLibrary({ directory: join(directory, 'storages'), downloads, ...shared });
   const sources = new TemplateSources({ local: library, stored, providers });
@@ -177,7 +177,7 @@ async function startNode(
   const [mine, its] = createInProcessPair();
   const master = new CallPeer(its, templateServices(sources));
   its.onFrame((frame) => master.handle(frame));
-  const calls = new CallPeer(mine, new Map());
+  const calls = new CallPeer(mine, {});
   mine.onFrame((frame) => calls.handle(frame));
   return { cache, calls };
 }

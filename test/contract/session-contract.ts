@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcess } from '../../src/files/processes.js';
 import { segmentsOf } from '../../src/logs/segments.js';
+import type { KeptRuntime } from '../../src/runtime/owner/kept-runtime.js';
 import type { RunId } from '../../src/runtime/runtime.js';
-import type { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
 import type { SessionWorld } from '../support/runtime/session-world.js';
 import { until } from '../support/until.js';
@@ -18,7 +18,7 @@ const SPOOL_BYTES = 1024 * 1024;
 export function testSessions(open: () => SessionWorld): void {
   describe('sessions', () => {
     let world: SessionWorld;
-    let runtime: SessionRuntime;
+    let runtime: KeptRuntime;
     let exits: ExitWatch;
 
     const useRuntime = (): void => {

@@ -7,8 +7,8 @@ import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type IPty, spawn } from 'node-pty';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { KeptRuntime } from '../../src/runtime/owner/kept-runtime.js';
 import { RunDirectory } from '../../src/runtime/session/run-directory.js';
-import type { SessionRuntime } from '../../src/runtime/session/session-runtime.js';
 import { ExitWatch } from '../support/exit-watch.js';
 import { type SessionWorld, TOOL_PATH } from '../support/runtime/session-world.js';
 import { until } from '../support/until.js';
@@ -31,7 +31,7 @@ export function testTyping(
 ): void {
   describe('typing', () => {
     let world: SessionWorld;
-    let runtime: SessionRuntime;
+    let runtime: KeptRuntime;
     let exits: ExitWatch;
 
     beforeEach(() => {

@@ -109,7 +109,8 @@ class PlannedWorld {
     if (one.do === 'change') return this.#change(one.changes);
     const record = this.plane.records().filter(({ desired }) => desired.goal === 'run')[one.index];
     if (record === undefined) return;
-    const { writer, updates } = this.plane.master;
+    const { writer } = this.plane.master;
+    const { updates } = this.plane.master.led().controllers;
     if (one.do === 'play')
       await writer.reportState(record.id, {
         state: 'ONLINE',
@@ -135,7 +136,7 @@ class PlannedWorld {
     const isAsked = this.plane.records().some(({ desired }) => desired.updateWhenEmpty === true);
     // Which one of a pair stays when a rollout ends in the middle is not foretold.
     const rolling = this.#rolling();
-    const { services, shortages } = this.plane.master.forecaster.forecast(contents);
+    const { services, shortages } = this.plane.master.led().controllers.forecaster.forecast(contents);
     for (const [name, to] of byName) {
       if (to === null) await this.plane.removeConfiguration(name);
       else await this.plane.putConfiguration(inputOf(name, to));

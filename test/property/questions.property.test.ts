@@ -158,15 +158,16 @@ class World {
   async #ask(): Promise<void> {
     if (!this.#isAsked) return;
     const { master } = this.plane;
-    const { state, forecaster } = master;
+    const { state } = master;
+    const { forecaster } = master.led().controllers;
     const explainer = master.explainer({ errors: () => [], warnings: () => [] });
     for (const [nodeId] of state.nodes.entries()) {
-      master.drainOf(nodeId);
+      master.term?.controllers.drains.progressOf(nodeId);
       master.usedOf(nodeId);
       await explainer.node(nodeId).catch(asRefused);
     }
     for (const each of NAMES) {
-      master.serviceOf(each);
+      master.term?.controllers.decisions.serviceOf(each);
       await explainer.configuration(each).catch(asRefused);
       for (const to of [configurationOf(each, OTHER), null])
         forecaster.forecast([{ name: each, to: to && { configuration: to, hash: hashConfiguration(to) } }]);

@@ -82,7 +82,6 @@ class Scene {
     this.#filter = filterOptions;
     const source = {
       filters: ['configuration', 'node', 'state'] as const,
-      isWhole: false,
       textOf: (id: string) => JSON.stringify({ id, value: this.#there.get(id)?.value, pad: PAD }),
       follow: (entries: { put(id: string, traits: Traits): void; remove(id: string): void }) => {
         this.#entries = entries;
@@ -144,10 +143,12 @@ class Scene {
 
   #connect(resume: { epoch: string; revision: number } | undefined): Watcher {
     const sink = {
-      signal: new AbortController().signal,
-      bufferedBytes: 0,
+      outlet: {
+        signal: new AbortController().signal,
+        bufferedBytes: 0,
+        whenDrained: async () => undefined,
+      },
       send: () => undefined,
-      whenDrained: async () => undefined,
       fail: () => undefined,
     };
     const watcher = new Watcher(sink, EVERYTHING, EPOCH);

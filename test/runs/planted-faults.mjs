@@ -15,15 +15,15 @@ export const PLANTED = [
   {
     name: 'a port that another instance has is given away',
     path: 'controllers/master/placement/held-ports.ts',
-    was: '  for (const scope of scopes) taken |= scope.wordAt(word);\n',
-    becomes: '',
+    was: '    for (let free = freeBits(scopes, range, word); free !== 0; free &= free - 1) {\n',
+    becomes: '    for (let free = freeBits([], range, word); free !== 0; free &= free - 1) {\n',
   },
   {
     name: 'reports are acknowledged before they are recorded',
-    path: 'src/channel/master/hub.ts',
-    was: '    const { intake, logger, clock } = this.#options;\n',
+    path: 'src/channel/master/status-messages.ts',
+    was: '    const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;\n',
     becomes:
-      "    const { intake, logger, clock } = this.#options;\n    session.transport.send({ type: 'status-acknowledged', sequence });\n    intake.take(session.nodeId, reports).catch(() => undefined);\n    return;\n",
+      "    transport.send({ type: 'status-acknowledged', sequence });\n    intake.take(nodeId, reports).catch(() => undefined);\n    if (bytes >= 0) return;\n    const unrecorded = (this.#unrecordedBytes.get(nodeId) ?? 0) + bytes;\n",
   },
   {
     name: 'a node takes deltas out of their order',

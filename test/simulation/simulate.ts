@@ -176,7 +176,7 @@ async function rest(fleet: Fleet, ms: number): Promise<string | undefined> {
   const after = busyness(fleet);
   const { changes: changesBefore } = fleet.invariants.book;
   if (before !== after) return `a settled fleet is not at rest: ${before}, then ${after}`;
-  fleet.master?.master?.resyncNow();
+  fleet.master?.master?.term?.controllers.resyncNow();
   await fleet.scheduler.advance(LOOK_EVERY_MS);
   const { changes } = fleet.invariants.book;
   return changes === changesBefore

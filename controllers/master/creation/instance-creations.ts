@@ -3,7 +3,7 @@
  * transaction checks that the configuration has not changed.
  */
 
-import type { Clock } from '../../../src/loop/clock.js';
+import type { Clock, TimerHandle } from '../../../src/loop/clock.js';
 import type { ConfigurationRecord } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord, Maker } from '../../../src/model/instance.js';
@@ -18,9 +18,10 @@ import { configurationKey, instanceKey, rolloutKey } from '../../../src/store/ke
 import { untilShown } from '../../../src/store/modify.js';
 import { MAX_OPERATIONS, type Operation } from '../../../src/store/store.js';
 import type { NewPlace, Placement } from '../placement/reconciler.js';
-import { FirstPlacements } from './first-placements.js';
 
 const CREATE_TRIES = 20;
+/** How long a client's creation waits for the first placement pass. */
+const PATIENCE_MS = 250;
 
 interface InstanceCreationsOptions extends StateRecords {
   readonly clock: Clock;
@@ -64,13 +65,17 @@ interface ReplaceOptions {
 
 export class InstanceCreations {
   readonly #options: InstanceCreationsOptions;
-  readonly #firstPlacements: FirstPlacements;
   /** By configuration, how many instances are being created. */
   readonly #creating = new Map<string, number>();
+  /** Called when a placement pass has looked at the instance, or when the instance is gone; by id. */
+  readonly #awaited = new Map<string, () => void>();
 
   constructor(options: InstanceCreationsOptions) {
     this.#options = options;
-    this.#firstPlacements = new FirstPlacements(options);
+    options.instances.onChange((id, after) => {
+      if (this.#awaited.size > 0 && (after === undefined || isAnswered(after.value)))
+        this.#awaited.get(id)?.();
+    });
   }
 
   /** Creates one instance and waits (250 ms at most) for its first placement pass. */
@@ -79,8 +84,9 @@ export class InstanceCreations {
       this.#refuseAboveMaximum(configuration);
       return { records: this.#newRecords(this.#contentOf(configuration), 'client', 1), beside: [] };
     });
-    const id = made?.[0];
-    const created = id === undefined ? undefined : await this.#firstPlacements.after(id);
+    const id = made?.[0] ?? '';
+    await this.#firstPlacement(id);
+    const created = this.#options.instances.get(id)?.value;
     if (created === undefined)
       throw new DroverError(
         'DRV_INSTANCE_UNKNOWN',
@@ -217,6 +223,20 @@ export class InstanceCreations {
     }
   }
 
+  /** Resolves after the first placement pass over an instance, after 250 ms, or when the instance is gone. */
+  async #firstPlacement(id: string): Promise<void> {
+    const { instances, clock } = this.#options;
+    const record = instances.get(id)?.value;
+    if (record === undefined || isAnswered(record)) return;
+    let timer: TimerHandle | undefined;
+    await new Promise<void>((resolve) => {
+      this.#awaited.set(id, resolve);
+      timer = clock.setTimer(PATIENCE_MS, resolve);
+    });
+    timer?.cancel();
+    this.#awaited.delete(id);
+  }
+
   #contentOf({ configuration, hash }: ConfigurationRecord): ContentInForce {
     return this.#options.contents.of(configuration.name) ?? { configuration, hash, generation: 0 };
   }
@@ -285,6 +305,11 @@ export class InstanceCreations {
     }
     return [...ids].map((id) => newInstance(content, { id, madeBy, now }));
   }
+}
+
+/** True when a placement pass has looked at the instance: it has a node, or a message says why it has none. */
+function isAnswered(record: InstanceRecord): boolean {
+  return record.placement !== null || record.status.message !== null;
 }
 
 function refuseUnplaced({ id, configurationName, placement, home, status }: InstanceRecord): void {

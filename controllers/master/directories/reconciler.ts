@@ -85,7 +85,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
     const { name, clock, random, logger, metrics, onRound } = options;
     this.name = name;
     this.#options = options;
-    const failures = new RepeatedLog(logger, () => clock.monotonic());
+    const failures = new RepeatedLog(logger, clock, 'error');
     this.#controller = new Controller({
       reconciler: this,
       clock,
@@ -95,7 +95,7 @@ export class DirectoryEngine implements Reconciler<Facts, ViewStep>, DirectoryFo
         if (event.kind === 'round') onRound();
       },
       onError: (_key, error, retryInMs) =>
-        failures.error(messageOf(error), `${name} do not agree with the state; trying again`, {
+        failures.say(messageOf(error), `${name} do not agree with the state; trying again`, {
           err: error,
           retryInMs,
         }),

@@ -64,7 +64,7 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
 
   constructor(options: PlacementOptions) {
     this.#options = options;
-    this.#explanations = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#explanations = new RepeatedLog(options.logger, options.clock);
     this.places = new Places(options);
     options.nodes.onChange((nodeId) => options.changes.note('node', nodeId), options.ending);
   }
@@ -187,8 +187,8 @@ export class Placement implements Reconciler<PlacementFacts, PlacementStep> {
     { id, configurationName: configuration }: InstanceRecord,
     { reason, message, conditions }: PlacementStep & { do: 'explain' },
   ): void {
-    for (const condition of conditions) this.#options.metrics.countPlacementFailure(condition);
-    this.#explanations.warn(
+    for (const condition of conditions) this.#options.metrics.placementFailures.inc({ reason: condition });
+    this.#explanations.say(
       `${configuration}: ${message}`,
       `cannot place ${id} (${configuration}): ${message}`,
       { instance: id, configuration, reason },

@@ -99,10 +99,6 @@ export class Readiness {
     const isReady = await untilReady(target, this.#parts, note, signal);
     if (!isReady || this.checkedRun(id) !== run) return;
     this.#checks.delete(id);
-    this.#noteReady(id, run);
-  }
-
-  #noteReady(id: string, run: number): void {
     const { handles, logger } = this.#parts;
     const handle = handles.get(id);
     if (handle?.run !== run || handle.phase.is !== 'up') return;

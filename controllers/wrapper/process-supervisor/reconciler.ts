@@ -5,17 +5,17 @@ import { Conflict, type Reconciler } from '../../../src/loop/reconciler.js';
 import type { InstanceDescription } from '../../../src/model/run/instance-description.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import { stopSettingsOf } from '../../../src/model/stopping.js';
+import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, newHandle, renewed, settled, withDirectory } from '../../../src/node/handle.js';
 import type { RunId } from '../../../src/runtime/runtime.js';
 import type { NodeParts } from '../parts.js';
 import type { TemplateInstaller } from '../template-installer/reconciler.js';
 import { describeRun } from './description.js';
 import type { SupervisorFacts } from './goal.js';
-import { explainExit } from './out-of-memory.js';
 import { plan } from './plan.js';
 import { Readiness } from './readiness.js';
 import { Remains } from './remains.js';
-import { describeEnd } from './report.js';
+import { describeEnd, explainExit } from './report.js';
 import { afterExit } from './restart-delay.js';
 import { Starter } from './starter.js';
 import type { SupervisorStep } from './steps.js';
@@ -66,7 +66,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   }
 
   perform(step: SupervisorStep, _signal: AbortSignal, id: string): Promise<void> | void {
-    const { handles, outbox } = this.#parts;
+    const { desired, handles, outbox } = this.#parts;
+    const wanted = desired.get(id);
     switch (step.do) {
       case 'open':
         return this.#open(id);
@@ -106,7 +107,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
         // The next run may have another content.
         handles.move(id, (handle) => ({
           ...renewed(handle, step.restartToken),
-          ...this.#contentFields(id),
+          ...(wanted && contentOf(wanted)),
         }));
         // The handle must be on disk: a daemon killed after the start would otherwise restart the instance again.
         return handles.keep();
@@ -150,10 +151,8 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
   #recordExit(handle: Handle, reported: Exit): void {
     const { handles, clock, random, logger, runtimes, limits, desired, sampler } = this.#parts;
     const run = { instanceId: handle.id, run: handle.run };
-    const exit = explainExit(handle, reported, {
-      hasKilled: (run) => limits.wasOutOfMemory(run),
-      ramMB: desired.get(handle.id)?.configuration.ramMB,
-    });
+    const ramMB = desired.get(handle.id)?.configuration.ramMB;
+    const exit = explainExit(handle, reported, { hasKilled: () => limits.wasOutOfMemory(run), ramMB });
     const measured = { ...exit, mostMemoryBytes: sampler.mostMemory(run) };
     const after = afterExit(handle, measured, clock.monotonic(), random());
     handles.put(after);
@@ -180,42 +179,23 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     const { desired, handles, left } = this.#parts;
     const wanted = desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
-    const { assignment, configuration } = wanted;
     left.end(id);
-    handles.put(
-      newHandle({
-        id,
-        configurationName: assignment.configurationName,
-        static: configuration.static,
-        runtime: configuration.runtime,
-        restartToken: assignment.restartToken,
-        stop: stopSettingsOf(configuration),
-      }),
-    );
+    const { configurationName, restartToken } = wanted.assignment;
+    handles.put(newHandle({ id, configurationName, restartToken, ...contentOf(wanted) }));
     // The disk may have an older handle of this instance. A daemon killed now would come back with that handle, and
     // restart the instance.
-    if (assignment.restartToken > 0) return handles.keep();
+    if (restartToken > 0) return handles.keep();
     // The start, not the install, waits until the desired state is on disk.
     void desired.keep(id);
-  }
-
-  /** The fields that a handle keeps of the content of an instance. */
-  #contentFields(id: string): Partial<Pick<Handle, 'runtime' | 'static' | 'stop'>> {
-    const configuration = this.#parts.desired.get(id)?.configuration;
-    if (configuration === undefined) return {};
-    const { runtime, static: isStatic } = configuration;
-    return { runtime, static: isStatic, stop: stopSettingsOf(configuration) };
   }
 
   #identify(id: string): void {
     const wanted = this.#parts.desired.get(id);
     if (wanted === undefined) throw new Conflict(`instance ${id} is no longer desired here`);
-    const { assignment, configuration } = wanted;
-    this.#parts.handles.change(id, {
-      configurationName: assignment.configurationName,
-      static: configuration.static,
-      stop: stopSettingsOf(configuration),
-    });
+    // Its runtime stays: that runtime holds the process.
+    const { runtime: _, ...content } = contentOf(wanted);
+    const { configurationName } = wanted.assignment;
+    this.#parts.handles.change(id, { configurationName, ...content });
   }
 
   /**
@@ -250,4 +230,10 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     await this.#parts.installation.remove(id);
     this.#parts.handles.move(id, (handle) => withDirectory(handle, 'cleared'));
   }
+}
+
+/** The fields that a handle keeps of the content of an instance. */
+function contentOf({ configuration }: Desired): Pick<Handle, 'runtime' | 'static' | 'stop'> {
+  const { runtime, static: isStatic } = configuration;
+  return { runtime, static: isStatic, stop: stopSettingsOf(configuration) };
 }

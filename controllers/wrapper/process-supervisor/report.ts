@@ -150,6 +150,24 @@ function sayDown(facts: SupervisorFacts, handle: Handle): Said | undefined {
   return { state, reason: 'installing', message: 'installing templates' };
 }
 
+interface MemoryFacts {
+  /** True when the RAM limit has ended a process of the run. Called for runtimes that do not say so themselves. */
+  readonly hasKilled: () => boolean;
+  /** The limit of RAM; undefined: the configuration is not known. */
+  readonly ramMB: number | undefined;
+}
+
+/**
+ * Names the cause of an exit that the RAM limit caused, where signal and code do not tell it. The kernel ends one
+ * process, often a child, and the main process decides how the run then ends. A requested end or a success had another
+ * cause.
+ */
+export function explainExit(handle: Handle, exit: Exit, { hasKilled, ramMB }: MemoryFacts): Exit {
+  if (stoppingOf(handle) !== null || exit.code === 0 || exit.cause !== undefined) return exit;
+  if (!(exit.isOutOfMemory ?? hasKilled())) return exit;
+  return { ...exit, cause: `killed: out of memory${ramMB === undefined ? '' : ` at ${ramMB} MB`}` };
+}
+
 /** The end of a process, in words that follow its name. */
 function endedWith(exit: Exit): string {
   if (exit.cause !== undefined) return exit.cause;

@@ -3,7 +3,7 @@ import { Conflict } from '../../../src/loop/reconciler.js';
 import { DroverError, messageOf } from '../../../src/model/errors.js';
 import { publicMessage } from '../../../src/model/public-message.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
-import { identityText, pidOf, publicPid, type RunIdentity } from '../../../src/model/run/run-identity.js';
+import { identityText, pidOf, publicPid } from '../../../src/model/run/run-identity.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import {
   cancelled,
@@ -124,15 +124,19 @@ export class Starter {
    * takes long.
    */
   async #run(startable: Startable, underWay: StartUnderWay, onLong: () => void): Promise<void> {
+    const { handles, logger } = this.#parts;
     const { id } = startable.handle;
     try {
       await this.#launch(startable, underWay, onLong);
     } catch (error) {
-      if (underWay.cancel.signal.aborted) this.#noteCancelled(id);
-      else this.#startFailed(id, error);
+      if (underWay.cancel.signal.aborted) {
+        logger.info({ instance: id }, `the start of ${id} was cancelled`);
+        // A cancellation is no failure, so the next start gets no delay.
+        handles.move(id, (handle) => notStarted(handle, nextStartOf(handle)));
+      } else this.#startFailed(id, error);
     } finally {
       this.#starting.delete(id);
-      const started = this.#parts.handles.get(id);
+      const started = handles.get(id);
       if (underWay.exit !== undefined && started?.phase.is === 'up') this.#recordExit(started, underWay.exit);
     }
   }
@@ -142,7 +146,7 @@ export class Starter {
     underWay: StartUnderWay,
     onLong: () => void,
   ): Promise<void> {
-    const { desired, handles, installation, limits, clock } = this.#parts;
+    const { desired, handles, installation, limits, clock, logger } = this.#parts;
     const { id } = handle;
     const { run, cancel } = underWay;
     const { assignment, configuration } = wanted;
@@ -178,7 +182,12 @@ export class Starter {
         clock.monotonic(),
       ),
     );
-    this.#sayStarted(handle, run, process, assignment.port);
+    const { configurationName } = handle;
+    const { port } = assignment;
+    logger.info(
+      { instance: id, configuration: configurationName, run, processPid: publicPid(pidOf(process)), port },
+      `started ${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
+    );
   }
 
   /**
@@ -193,27 +202,9 @@ export class Starter {
     await handles.keep();
   }
 
-  #sayStarted(
-    { id, configurationName }: Handle,
-    run: number,
-    process: RunIdentity,
-    port: number | null,
-  ): void {
-    this.#parts.logger.info(
-      { instance: id, configuration: configurationName, run, processPid: publicPid(pidOf(process)), port },
-      `started ${id} (${configurationName}), ${identityText(process)}${port === null ? '' : `, port ${port}`}`,
-    );
-  }
-
-  /** Notes a cancelled start. Its cancellation is no failure, so the next start gets no delay. */
-  #noteCancelled(id: string): void {
-    this.#parts.logger.info({ instance: id }, `the start of ${id} was cancelled`);
-    this.#parts.handles.move(id, (handle) => notStarted(handle, nextStartOf(handle)));
-  }
-
   async #isPortFree(id: string, port: number): Promise<boolean> {
-    const { installation, handles, clock, logger } = this.#parts;
-    const check = await installation.checkPort(port);
+    const { checkPort, handles, clock, logger } = this.#parts;
+    const check = await checkPort(port);
     if (check.free) return true;
     const message = `${check.protocol} port ${port} is held by another process on this node`;
     logger.warn({ instance: id, port, protocol: check.protocol }, `cannot start ${id}: ${message}`);

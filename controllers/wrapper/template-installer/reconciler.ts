@@ -7,6 +7,7 @@ import { publicMessage } from '../../../src/model/public-message.js';
 import { cutToBytes } from '../../../src/model/words.js';
 import type { Desired } from '../../../src/node/desired-copy.js';
 import { type Handle, hindered, type Problem, withDirectory } from '../../../src/node/handle.js';
+import type { TemplatePrefetch } from '../../../src/node/template-prefetch.js';
 import type { NodeParts } from '../parts.js';
 import { afterFailure } from '../process-supervisor/restart-delay.js';
 import { type InstallerFacts, type InstallerStep, plan } from './plan.js';
@@ -28,7 +29,7 @@ export class TemplateInstaller implements Reconciler<InstallerFacts, InstallerSt
   constructor(parts: NodeParts, wake: (id: string, afterMs: number) => void) {
     this.#parts = parts;
     this.#wake = wake;
-    this.#fetches = new Fetches(parts);
+    this.#fetches = new Fetches(parts.prefetch);
   }
 
   observe(id: string): InstallerFacts | undefined {
@@ -167,15 +168,15 @@ const FETCHES_AT_ONCE = 4;
  * on while fetches hang.
  */
 class Fetches {
-  readonly #parts: NodeParts;
+  readonly #prefetch: TemplatePrefetch;
   readonly #places = new PQueue({ concurrency: FETCHES_AT_ONCE });
   readonly #stopped = new AbortController();
   readonly #underWay = new Map<string, Promise<unknown>>();
   /** Ids of the instances that wait for a fetch. */
   readonly #waiting = new Set<string>();
 
-  constructor(parts: NodeParts) {
-    this.#parts = parts;
+  constructor(prefetch: TemplatePrefetch) {
+    this.#prefetch = prefetch;
   }
 
   isWaiting(id: string): boolean {
@@ -205,9 +206,8 @@ class Fetches {
   #fetch(digest: string): Promise<unknown> {
     const known = this.#underWay.get(digest);
     if (known !== undefined) return known;
-    const { prefetch, installation, calls } = this.#parts;
     const fetching = this.#places
-      .add(() => prefetch.urgent(() => installation.fetch(digest, calls(), this.#stopped.signal)))
+      .add(() => this.#prefetch.urgent(digest, this.#stopped.signal))
       .finally(() => this.#underWay.delete(digest));
     this.#underWay.set(digest, fetching);
     return fetching;

@@ -5,12 +5,10 @@ import { DroverError } from '../../model/errors.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { actionOf } from '../gate/audit-entry.js';
 import { accessOf } from '../gate/auth.js';
-import { visible } from '../routes/instances/instance-routes.js';
 import { instanceParams } from '../routes/instances/instance-schemas.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
 import type { SocketCall, SocketSpec } from '../sockets/socket.js';
-import { serveTerminal } from './attached-client.js';
-import { lengthQuery } from './window-size.js';
+import { lengthQuery, serveTerminal } from './attached-client.js';
 
 const attachQuery = z.object({
   columns: lengthQuery.default(80).describe("the width of the client's window"),
@@ -46,7 +44,7 @@ export function attachSocket(needs: ApiDependencies, view: InstanceView): Socket
     open: async (call) => {
       const gone = new AbortController();
       call.request.raw.socket.once('close', () => gone.abort());
-      const record = visible(view, call.params.id);
+      const record = view.visible(call.params.id);
       try {
         const attachment = await needs.terminals.attach(record, call.query, gone.signal);
         note(needs, call, '101');

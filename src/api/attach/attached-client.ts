@@ -2,20 +2,27 @@
  * Serves one client of an attached terminal. While the client is behind, this end requests no more output. So the
  * waiting output stays bounded here, on the node, and in the run's owner, which in the end detaches the client.
  */
+import { z } from 'zod';
 import type { AttachEndReason, Attachment } from '../../model/run/attachment.js';
-import type { ApiSocket } from '../sockets/socket.js';
-import { resizeFrame } from './window-size.js';
+import { type ApiSocket, CLOSE } from '../sockets/socket.js';
+
+const MAX_LENGTH = 1000;
+const LENGTH_RULE = `must be a whole number from 1 to ${MAX_LENGTH}`;
+
+const length = z.int(LENGTH_RULE).min(1, LENGTH_RULE).max(MAX_LENGTH, LENGTH_RULE);
+export const lengthQuery = z.coerce.number({ error: LENGTH_RULE }).pipe(length);
+
+/** The text frame that a client sends when its window has a new size. */
+const resizeFrame = z.object({ type: z.literal('resize'), columns: length, rows: length });
 
 /** While more than this waits for the client, no further output is sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
-const POLICY = 1008;
-const FAULT = 1011;
 
 const CLOSE_CODES: Readonly<Record<AttachEndReason, number>> = {
-  exited: 1000,
-  left: 1000,
-  'too-slow': 1013,
-  lost: FAULT,
+  exited: CLOSE.normal,
+  left: CLOSE.normal,
+  'too-slow': CLOSE.tooSlow,
+  lost: CLOSE.fault,
 };
 
 /** Resolves when either side has ended. Never rejects. */
@@ -28,7 +35,7 @@ export async function serveTerminal(socket: ApiSocket, attachment: Attachment): 
   try {
     await pump(socket, attachment);
   } catch {
-    socket.close(FAULT, 'unexpected fault of the server');
+    socket.close(CLOSE.fault, 'unexpected fault of the server');
   }
   close();
 }
@@ -48,7 +55,11 @@ async function pump(socket: ApiSocket, attachment: Attachment): Promise<void> {
 function onText(socket: ApiSocket, attachment: Attachment, text: string): void {
   const frame = resizeFrame.safeParse(parseJson(text));
   if (frame.success) attachment.resize({ columns: frame.data.columns, rows: frame.data.rows });
-  else socket.close(POLICY, 'a text frame must be {"type":"resize","columns":C,"rows":R}, from 1 to 1000');
+  else
+    socket.close(
+      CLOSE.refused,
+      'a text frame must be {"type":"resize","columns":C,"rows":R}, from 1 to 1000',
+    );
 }
 
 function parseJson(text: string): unknown {

@@ -60,11 +60,7 @@ export class Tunnels {
  * The headers of a request for the leader, in their order: names and values in turn. `isUpgrade`: includes the headers
  * about the connection.
  */
-export function headersFor(
-  request: IncomingMessage,
-  { isUpgrade }: { readonly isUpgrade: boolean },
-): string[] {
-  const { rawHeaders, socket } = request;
+export function headersFor({ rawHeaders, socket }: IncomingMessage, isUpgrade: boolean): string[] {
   const headers: string[] = [];
   for (let index = 0; index + 1 < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';

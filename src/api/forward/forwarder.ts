@@ -5,19 +5,22 @@
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { TLSSocket } from 'node:tls';
 import type { Leader, Leadership } from '../../leadership/leadership.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { endWith } from '../http/error-reply.js';
-import { hasBody } from '../http/request-guard.js';
+import { hasBody } from '../http/time-limits.js';
 import type { Tunnels } from './client-address.js';
 import { type Hold, Holds, type HoldsOptions, isSame } from './holds.js';
 import { OpenCount } from './open-count.js';
-import { isOwnPath } from './own-paths.js';
 import { dropRest, type Exchange, type Outcome, relay } from './relay.js';
 import { type Handshake, relaySocket } from './socket-relay.js';
-import { TunnelPool } from './tunnel-pool.js';
+import { type TunnelDial, TunnelPool } from './tunnel-pool.js';
 
+/**
+ * The requests that each of several masters answers itself. In the API: its ping and its metrics. Beside the API: pages
+ * and their files.
+ */
+const OWN = /^\/(?:$|[?#]|(?!api(?:[/?#]|$))[^/]|api\/(?:ping|metrics)\/?(?:[?#]|$))/;
 const RETRY_AFTER_S = '1';
 const NOBODY = 'no master leads at this moment: try again';
 
@@ -40,8 +43,7 @@ const LEFT_MS = 1000;
 
 export interface ForwarderNeeds {
   readonly leadership: Pick<Leadership, 'leader' | 'isLeader' | 'onChange'>;
-  /** Opens a tunnel into the API of the leader. Throws when there is no leader at the other end. */
-  readonly dial: (leader: Leader, signal: AbortSignal) => Promise<TLSSocket>;
+  readonly dial: TunnelDial;
 }
 
 interface ForwarderOptions extends ForwarderNeeds, HoldsOptions {
@@ -67,11 +69,6 @@ const REFUSALS = {
 } as const;
 type Refusal = keyof typeof REFUSALS;
 
-interface KnownPool {
-  readonly leader: Leader;
-  readonly pool: TunnelPool;
-}
-
 export class Forwarder {
   readonly #options: ForwarderOptions;
   readonly #holds: Holds;
@@ -80,7 +77,7 @@ export class Forwarder {
   readonly #unsubscribe: () => void;
   readonly #retired = new Set<TunnelPool>();
   #hasLed: boolean;
-  #present: KnownPool | undefined;
+  #present: TunnelPool | undefined;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -96,21 +93,22 @@ export class Forwarder {
   standBefore(server: Server): void {
     const listeners = server.listeners('request');
     server.removeAllListeners('request');
-    const take = (exchange: Exchange): void => {
-      const { request, response, proceed } = exchange;
+    const take = (
+      request: IncomingMessage,
+      response: ServerResponse,
+      proceed = (): void => undefined,
+    ): void => {
       const here = (): void => {
         proceed();
         if (!isQuestion(request)) this.#begun.add(response);
         for (const listener of listeners) Reflect.apply(listener, server, [request, response]);
       };
       if (this.#isOwn(request)) here();
-      else void this.#forward(exchange, here);
+      else void this.#forward({ request, response, proceed }, here);
     };
-    server.on('request', (request: IncomingMessage, response: ServerResponse) =>
-      take({ request, response, proceed: () => undefined }),
-    );
-    server.on('checkContinue', (request: IncomingMessage, response: ServerResponse) =>
-      take({ request, response, proceed: () => response.writeContinue() }),
+    server.on('request', (request, response) => take(request, response));
+    server.on('checkContinue', (request, response) =>
+      take(request, response, () => response.writeContinue()),
     );
   }
 
@@ -138,7 +136,7 @@ export class Forwarder {
   /** Ends all tunnels. Idempotent. */
   stop(): void {
     this.#unsubscribe();
-    for (const pool of [...this.#retired, ...(this.#present ? [this.#present.pool] : [])]) pool.close();
+    for (const pool of [...this.#retired, this.#present]) pool?.close();
     this.#retired.clear();
   }
 
@@ -236,11 +234,8 @@ export class Forwarder {
 
   #poolTo(leader: Leader): TunnelPool {
     this.#retireFormer();
-    if (this.#present !== undefined) return this.#present.pool;
-    const { clock, dial } = this.#options;
-    const pool = new TunnelPool({ dial: (signal) => dial(leader, signal), clock });
-    this.#present = { leader, pool };
-    return pool;
+    this.#present ??= new TunnelPool(leader, this.#options.dial, this.#options.clock);
+    return this.#present;
   }
 
   #noteOwn(): void {
@@ -256,8 +251,8 @@ export class Forwarder {
     // While no master leads, the last leader may still answer its requests, and may lead again.
     if (target === undefined || (target !== 'here' && target.epoch === present.leader.epoch)) return;
     this.#present = undefined;
-    this.#retired.add(present.pool);
-    present.pool.retire(() => this.#retired.delete(present.pool));
+    this.#retired.add(present);
+    present.retire(() => this.#retired.delete(present));
   }
 }
 
@@ -278,4 +273,9 @@ function refuse({ request, response }: Exchange, status: Refusal, error: string)
 function lostText(nodeId: string, { method, url = '' }: IncomingMessage): string {
   const [path] = url.split('?', 1);
   return `master ${nodeId} led and went away before it answered: whether ${method} ${path} took effect is not known; look at the state before repeating it`;
+}
+
+/** True when each of several masters answers the request itself. `url`: the URL as in the head of the request. */
+export function isOwnPath(url: string): boolean {
+  return OWN.test(url);
 }

@@ -23,7 +23,7 @@ export interface HoldsOptions {
 
 export class Holds {
   readonly #options: HoldsOptions;
-  #count = 0;
+  readonly #held = new Set<Hold>();
 
   constructor(options: HoldsOptions) {
     this.#options = options;
@@ -49,12 +49,8 @@ export class Holds {
    * remaining time this wait gets.
    */
   enter(before?: Hold): Hold | undefined {
-    if (this.#count >= MOST_HELD) return undefined;
-    this.#count++;
-    const leave = (): void => {
-      this.#count--;
-    };
-    return new Hold(this.#options, leave, before?.leftMs);
+    if (this.#held.size >= MOST_HELD) return undefined;
+    return new Hold(this.#options, this.#held, before?.leftMs);
   }
 }
 
@@ -65,17 +61,13 @@ export function isSame(one: Target | undefined, other: Target | undefined): bool
 /** The wait of one request. */
 export class Hold {
   readonly #options: Pick<HoldsOptions, 'leadership' | 'clock'>;
-  readonly #onLeave: () => void;
-  #hasLeft = false;
+  /** The waits that have a place. */
+  readonly #held: Set<Hold>;
   readonly #endsAt: number;
 
-  constructor(
-    options: Pick<HoldsOptions, 'leadership' | 'clock'>,
-    onLeave: () => void,
-    forMs: number = HOLD_MS,
-  ) {
+  constructor(options: Pick<HoldsOptions, 'leadership' | 'clock'>, held: Set<Hold>, forMs: number = HOLD_MS) {
     this.#options = options;
-    this.#onLeave = onLeave;
+    this.#held = held.add(this);
     this.#endsAt = options.clock.monotonic() + forMs;
   }
 
@@ -85,9 +77,7 @@ export class Hold {
 
   /** Ends the wait and frees its place. Idempotent. */
   leave(): void {
-    if (this.#hasLeft) return;
-    this.#hasLeft = true;
-    this.#onLeave();
+    this.#held.delete(this);
   }
 
   /** Resolves when the leader changes, or after a short time. Answers false when the time of the wait is over. */

@@ -6,7 +6,7 @@
 import { type IncomingMessage, request as makeRequest, type ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
-import { hasBody } from '../http/request-guard.js';
+import { hasBody } from '../http/time-limits.js';
 import { headersFor, isOfConnection } from './client-address.js';
 import type { TunnelPool } from './tunnel-pool.js';
 
@@ -93,7 +93,7 @@ export function relay(
 
 /** The headers for the leader. For methods that usually have a body, Node would announce one. */
 function headersOf(request: IncomingMessage): string[] {
-  const headers = headersFor(request, { isUpgrade: false });
+  const headers = headersFor(request, false);
   if (hasBody(request)) return [...headers, 'expect', '100-continue'];
   const { method = '', headers: said } = request;
   if (

@@ -67,7 +67,7 @@ export function relaySocket(tunnel: Duplex, { request, client, rest }: Handshake
 function headOf(request: IncomingMessage): Buffer {
   const { method, url, httpVersion } = request;
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
-  const headers = headersFor(request, { isUpgrade: true });
+  const headers = headersFor(request, true);
   for (let index = 0; index + 1 < headers.length; index += 2)
     lines.push(`${headers[index]}: ${headers[index + 1]}`);
   return Buffer.from(lines.join('\r\n') + HEAD_END, 'latin1');

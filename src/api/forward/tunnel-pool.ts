@@ -6,6 +6,7 @@ import { setMaxListeners } from 'node:events';
 import { Agent } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { TLSSocket } from 'node:tls';
+import type { Leader } from '../../leadership/leadership.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
 
@@ -27,24 +28,32 @@ const RETIRE_MS = 300;
 /** How often TCP probes a tunnel, so that a silent leader is noticed soon, even under a request that sends nothing. */
 const KEEP_ALIVE_MS = 2000;
 
-interface TunnelPoolOptions {
-  /** Opens a tunnel. Throws when there is no leader at the other end. */
-  readonly dial: (signal: AbortSignal) => Promise<TLSSocket>;
-  readonly clock: Clock;
-}
+/** Opens a tunnel into the API of the leader. Throws when there is no leader at the other end. */
+export type TunnelDial = (leader: Leader, signal: AbortSignal) => Promise<TLSSocket>;
 
 export class TunnelPool {
+  readonly leader: Leader;
   /** The agent for `http.request`, which keeps the idle tunnels. */
-  readonly agent: Agent;
-  readonly #options: TunnelPoolOptions;
+  readonly agent = new Agent({ keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' });
+  readonly #dial: TunnelDial;
+  readonly #clock: Clock;
   readonly #tunnels = new Set<TLSSocket>();
   readonly #ending = new AbortController();
   #dialing = 0;
   #timer: TimerHandle | undefined;
 
-  constructor(options: TunnelPoolOptions) {
-    this.#options = options;
-    this.agent = new TunnelAgent(() => this.open());
+  constructor(leader: Leader, dial: TunnelDial, clock: Clock) {
+    this.leader = leader;
+    this.#dial = dial;
+    this.#clock = clock;
+    this.agent.createConnection = (_options, done = () => undefined) => {
+      this.open().then(
+        (connection) => done(null, connection),
+        // Node's own agent gives no connection together with an error either.
+        (error: Error) => Reflect.apply(done, undefined, [error]),
+      );
+      return undefined;
+    };
     // Each tunnel that is being dialled has a listener.
     setMaxListeners(0, this.#ending.signal);
   }
@@ -57,7 +66,7 @@ export class TunnelPool {
       throw new DroverError('DRV_NOT_READY', `${MOST_TUNNELS} requests are on their way to the leader`);
     this.#dialing++;
     try {
-      const tunnel = await this.#options.dial(this.#ending.signal);
+      const tunnel = await this.#dial(this.leader, this.#ending.signal);
       this.#tunnels.add(tunnel);
       tunnel.once('close', () => this.#tunnels.delete(tunnel));
       // A user of the tunnel listens for errors as well, but an idle tunnel has no other listener.
@@ -71,7 +80,7 @@ export class TunnelPool {
 
   /** Called once, when another master leads: exchanges under way have a moment to end, then `done` is called. */
   retire(done: () => void): void {
-    this.#timer = this.#options.clock.setTimer(RETIRE_MS, () => {
+    this.#timer = this.#clock.setTimer(RETIRE_MS, () => {
       this.close();
       done();
     });
@@ -83,25 +92,5 @@ export class TunnelPool {
     this.#ending.abort(new DroverError('DRV_CHANNEL_CLOSED', 'another master leads'));
     this.agent.destroy();
     for (const tunnel of this.#tunnels) tunnel.destroy();
-  }
-}
-
-class TunnelAgent extends Agent {
-  readonly #open: () => Promise<Duplex>;
-
-  constructor(open: () => Promise<Duplex>) {
-    super({ keepAlive: true, timeout: IDLE_MS, scheduling: 'lifo' });
-    this.#open = open;
-  }
-
-  override createConnection(
-    _options: unknown,
-    done?: (error: Error | null, connection: Duplex) => void,
-  ): undefined {
-    this.#open().then(
-      (connection) => done?.(null, connection),
-      // Node's own agent gives no connection together with an error either.
-      (error: Error) => Reflect.apply(done ?? (() => undefined), undefined, [error]),
-    );
   }
 }

@@ -62,8 +62,8 @@ export class Gate {
   /** Callers of requests that this process sends itself, each by its Authorization header. */
   readonly #passes = new Map<string, Access>();
 
-  constructor(dependencies: ApiDependencies, clock: Clock) {
-    const { keys, sessions, keyWrites, sessionWrites, logger } = dependencies;
+  constructor(dependencies: ApiDependencies) {
+    const { keys, sessions, keyWrites, sessionWrites, logger, clock } = dependencies;
     this.#dependencies = dependencies;
     this.#clock = clock;
     this.#refusals = new RefusalTrail(dependencies.audit);
@@ -169,22 +169,19 @@ export class Gate {
   }
 
   #admitOpen(request: FastifyRequest, reply: FastifyReply): boolean {
-    if (request.headers.authorization === undefined) return true;
     const token = tokenOf(request.raw, false);
     if (token === undefined) return true;
     const access = this.#keys.find(token);
-    if (access === undefined) return this.#admitOpenToInstance(request, token);
+    if (access === undefined) {
+      const instanceId = this.#dependencies.verifyInstanceToken(token);
+      if (instanceId !== undefined) request.actor = { kind: 'instance', instanceId };
+      return true;
+    }
     if (access.scope === 'PUBLIC' && !this.#take(this.#publicCalls, access.label, reply)) return false;
     const now = this.#clock.now();
     if (access.isOver(now) || !access.isFrom(request.ip)) return true;
     access.use(now, request.ip);
     request.actor = access;
-    return true;
-  }
-
-  #admitOpenToInstance(request: FastifyRequest, token: string): boolean {
-    const instanceId = this.#dependencies.verifyInstanceToken(token);
-    if (instanceId !== undefined) request.actor = { kind: 'instance', instanceId };
     return true;
   }
 

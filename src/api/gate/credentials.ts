@@ -1,10 +1,16 @@
 /** Finds the token that a request carries. The gate decides what the token is good for. */
 import type { IncomingMessage } from 'node:http';
 import { INSTANCE_TOKEN_LENGTH, KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH } from '../../access/tokens.js';
-import { offeredProtocols, protocolToken } from './socket-protocols.js';
 
 const SCHEME = 'Bearer ';
 const AUTHORIZATION = 'authorization';
+/**
+ * WebSocket subprotocols may hold a key, as in Kubernetes, because browsers cannot set a header. The client offers
+ * `base64url.bearer.authorization.drover.<base64url of the key>` and a second subprotocol. The server selects the
+ * second, so that it never sends a key back.
+ */
+const BEARER = 'base64url.bearer.authorization.';
+const OURS = `${BEARER}drover.`;
 const LENGTHS: ReadonlySet<number> = new Set([KEY_TOKEN_LENGTH, SESSION_TOKEN_LENGTH, INSTANCE_TOKEN_LENGTH]);
 
 /**
@@ -44,4 +50,37 @@ function hasSecondHeader(rawHeaders: readonly string[]): boolean {
     if (name?.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION) count++;
   }
   return count > 1;
+}
+
+/** The subprotocols that the client offers, in its order. */
+export function offeredProtocols(header: string | undefined): string[] {
+  const text = header?.trim() ?? '';
+  return text === '' ? [] : text.split(',').map((part) => part.trim());
+}
+
+/** The subprotocols that hold no key. The server may select one of them and send it back. */
+export function selectableProtocols(offered: Iterable<string>): string[] {
+  return [...offered].filter((protocol) => !isBearer(protocol));
+}
+
+/**
+ * The key among the subprotocols; undefined: there is none. An empty text when it cannot be read, or when two keys
+ * differ.
+ */
+function protocolToken(offered: readonly string[]): string | undefined {
+  const tokens = new Set(offered.filter(isBearer).map(decode));
+  const [token] = tokens;
+  return tokens.size > 1 ? '' : token;
+}
+
+function isBearer(protocol: string): boolean {
+  return protocol.startsWith(BEARER);
+}
+
+/** Decodes a key. Only the canonical spelling is accepted, which has no padding. */
+function decode(protocol: string): string {
+  const encoded = protocol.slice(OURS.length);
+  const bytes = Buffer.from(encoded, 'base64url');
+  const isExact = protocol.startsWith(OURS) && bytes.toString('base64url') === encoded;
+  return isExact ? bytes.toString('latin1') : '';
 }

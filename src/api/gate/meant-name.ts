@@ -1,6 +1,6 @@
 /**
- * Answers a name that nothing has with the name that was probably meant, of those that the caller sees. The id of a record
- * that cannot be read is answered with what is wrong with the record.
+ * Answers an unknown name with the name that was probably meant, among the names that the caller sees. Answers the id
+ * of a record that cannot be read with the fault of the record.
  */
 import type { Access } from '../../access/access.js';
 import { meantName } from '../../configuration-files/nearest-name.js';
@@ -8,7 +8,7 @@ import { type NamedKind, UnknownNameError, unreadableInstance } from '../../mode
 import type { ApiDependencies } from '../dependencies.js';
 import type { Actor } from './auth.js';
 
-/** Names beyond these are not looked at: the answer must stay cheap. */
+/** How many names are compared: the answer must stay cheap. */
 const MOST_NAMES = 2000;
 
 type MeantNameNeeds = Pick<ApiDependencies, 'instances' | 'configurations' | 'nodes' | 'keys'>;

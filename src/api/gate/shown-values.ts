@@ -4,13 +4,13 @@
  */
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
+import { flag } from '../http/route.js';
 import { accessOf } from './auth.js';
 
 export const valuesQuery = z.object({
-  values: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .default('false')
-    .describe('show values that may be secrets, which are `***` otherwise; only for keys of scope ALL'),
+  values: flag.describe(
+    'show values that may be secrets, which are `***` otherwise; only for keys of scope ALL',
+  ),
 });
 
 export function showsValues(request: FastifyRequest, { values }: z.output<typeof valuesQuery>): boolean {

@@ -3,6 +3,7 @@ import { lookup } from 'node:dns/promises';
 import { BlockList, isIP, isIPv6 } from 'node:net';
 import { DroverError } from '../../model/errors.js';
 import type { NodeConfiguration } from '../../model/node.js';
+import { describeListenError } from '../../model/settings/listen-error.js';
 import { systemReason } from '../../model/words.js';
 
 /** Resolves a host name to its IP addresses; throws when it has none. */
@@ -34,6 +35,12 @@ export async function bindAddressOf(
   const ips = await ipsOf('address', address, resolve);
   if (isIP(address) !== 0) return listenIp(address);
   return ips.every((ip) => LOCALHOST_IPS.includes(ip)) ? '127.0.0.1' : '0.0.0.0';
+}
+
+/** The error of a port of the API that cannot be listened on: DRV_NODE_PORT_IN_USE or DRV_NODE_CONFIG_INVALID. */
+export function apiListenError(error: unknown, host: string, port: number): unknown {
+  const fields = { portField: 'apiPort', addressField: 'bindAddress' };
+  return describeListenError(error, { what: 'the API', host, port, ...fields });
 }
 
 /** True when only this machine can connect to `host`, an answer of `bindAddressOf`. */

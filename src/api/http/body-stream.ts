@@ -31,8 +31,10 @@ export class BodyStream extends Readable {
   #bytes = 0;
   #idle: NodeJS.Timeout | undefined;
 
+  /** Throws DRV_REQUEST_TOO_LARGE when Content-Length is over the limit. */
   constructor(request: IncomingMessage, limits: UploadLimits) {
     super();
+    if (Number(request.headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
     this.#request = request;
     this.#limits = limits;
     request.on('data', this.#onData).on('end', this.#onEnd).on('error', this.#onGone);
@@ -40,11 +42,6 @@ export class BodyStream extends Readable {
     // An error reaches the reader, if there is one. This listener keeps an error from being uncaught when there is
     // none.
     this.on('error', () => {});
-  }
-
-  /** Throws DRV_REQUEST_TOO_LARGE when Content-Length is over the limit. */
-  static checkLength({ headers }: IncomingMessage, limits: UploadLimits): void {
-    if (Number(headers['content-length'] ?? 0) > limits.maxBytes) throw tooLarge(limits);
   }
 
   override _read(): void {

@@ -6,7 +6,7 @@ export interface CommandRunner {
   /** All commands, in the order of the help, including those of extensions. */
   list(): readonly ListedCommand[];
   /** The candidates for the last word of a line that is being typed, and that word. */
-  complete(line: string): readonly [candidates: readonly string[], word: string];
+  complete(line: string): Promise<readonly [candidates: readonly string[], word: string]>;
   /** Runs a line, or the words of a line; never throws. */
   run(line: string | readonly string[], session: CommandSession): Promise<{ readonly isOk: boolean }>;
 }

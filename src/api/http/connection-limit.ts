@@ -45,7 +45,7 @@ export class ConnectionLimit {
   constructor({ limit = ownLimit(), clock, logger }: ConnectionLimitOptions) {
     this.#limit = limit;
     this.#share = Math.max(1, Math.floor(limit * SHARE));
-    this.#log = new RepeatedLog(logger, () => clock.monotonic());
+    this.#log = new RepeatedLog(logger, clock);
   }
 
   /** Counts the connections that the server accepts from now on. */
@@ -87,13 +87,13 @@ export class ConnectionLimit {
 
   #refuseShare(group: string, [oldest]: Iterable<Socket>): void {
     const message = `address ${group} holds ${this.#share} connections to the API without an API key, its share: the oldest are closed`;
-    this.#log.warn(`share of ${group}`, message, { address: group, limit: this.#share });
+    this.#log.say(`share of ${group}`, message, { address: group, limit: this.#share });
     this.#end(oldest);
   }
 
   #refuseAll(): void {
     const message = `the API has ${this.#limit} connections, its limit: those without an API key are closed, the oldest first`;
-    this.#log.warn('limit', message, { limit: this.#limit, known: this.#known.size });
+    this.#log.say('limit', message, { limit: this.#limit, known: this.#known.size });
     const [oldest] = this.#strangers.keys();
     this.#end(oldest);
   }

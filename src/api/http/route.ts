@@ -11,14 +11,24 @@ import type {
   preHandlerHookHandler,
   RouteHandlerMethod,
 } from 'fastify';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { KeyScope } from '../../model/access/key-scopes.js';
-import type { ErrorCode } from '../../model/errors.js';
+import { DroverError, type ErrorCode } from '../../model/errors.js';
 import type { RouteNeeds } from '../dependencies.js';
 import { BodyStream } from './body-stream.js';
-import type { HandlerGuard } from './handler-guard.js';
-import { parseRequest } from './request-validation.js';
+
+/** How many faults of one input an error names. */
+const MAX_ISSUES = 3;
+
+/** A query parameter that is `true` or `false`, which is the default. */
+export const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
+
+/** A query parameter that is a whole number. */
+export function wholeNumber(min: number, max: number): z.ZodCoercedNumber {
+  const rule = `must be a whole number from ${min} to ${max}`;
+  return z.coerce.number({ error: rule }).int(rule).min(min, rule).max(max, rule);
+}
 
 /**
  * The least rights that a caller needs.
@@ -45,7 +55,8 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    readonly handlerGuard: HandlerGuard;
+    /** Gives a handler a limit for its waiting: `limitHandlers`. */
+    readonly limited: (handler: RouteHandlerMethod) => RouteHandlerMethod;
   }
   interface FastifyRequest {
     /** True: a command of the console sent it, without a connection. */
@@ -129,10 +140,7 @@ export function defineRoute<P, Q, B>(spec: RouteSpec<P, Q, B>): Route {
         registerWithStream(child, spec, needs);
         done();
       });
-    } else
-      addRoute(server, spec, (request, reply) =>
-        spec.handle(callOf(spec, request, request.raw), needs, reply),
-      );
+    } else addRoute(server, spec, (request, reply) => spec.handle(callOf(spec, request), needs, reply));
   };
   return { ...spec, register };
 }
@@ -151,7 +159,6 @@ function registerWithStream<P, Q, B>(
     done(null, payload);
   });
   addRoute(server, spec, (request, reply) => {
-    BodyStream.checkLength(request.raw, server.uploadLimits);
     const stream = new BodyStream(request.raw, server.uploadLimits);
     reply.raw.once('close', () => stream.destroy());
     return spec.handle(callOf(spec, request, stream), needs, reply);
@@ -173,7 +180,7 @@ function addRoute<P, Q, B>(
       ...(spec.bodyStream === true && { bodyStream: true }),
     },
     ...(spec.isUntimed === true && { preHandler: allowSilence }),
-    handler: isTimed ? server.handlerGuard.bound(handler) : handler,
+    handler: isTimed ? server.limited(handler) : handler,
   });
 }
 
@@ -183,16 +190,33 @@ const allowSilence: preHandlerHookHandler = (request, reply, done) => {
   done();
 };
 
-function callOf<P, Q, B>(
-  { params, query, body }: RouteSpec<P, Q, B>,
+/**
+ * Checks the input of a request against the schemas of its endpoint. Throws DRV_REQUEST_INVALID, which names the field,
+ * the fault and the fix.
+ */
+export function callOf<P, Q, B>(
+  { params, query, body }: Pick<RouteSpec<P, Q, B>, 'params' | 'query' | 'body'>,
   request: FastifyRequest,
-  stream: Readable,
+  stream: Readable = request.raw,
 ): RouteCall<P, Q, B> {
   return {
-    params: parseRequest(params, request.params, 'path'),
-    query: parseRequest(query, request.query, 'query'),
-    body: parseRequest(body, request.body === undefined ? {} : request.body, 'body'),
+    params: parsed(params, request.params, 'path'),
+    query: parsed(query, request.query, 'query'),
+    body: parsed(body, request.body === undefined ? {} : request.body, 'body'),
     stream,
     request,
   };
+}
+
+/** The value that the schema makes of `value`; when there is no schema, `value` itself, whose type is not known. */
+function parsed<T>(schema: z.ZodType<T> | undefined, value: unknown, part: 'path' | 'query' | 'body'): T {
+  // A route that has no schema leaves its T to inference, which makes it `unknown`.
+  if (schema === undefined) return value as T;
+  const result = schema.safeParse(value);
+  if (result.success) return result.data;
+  const issues = result.error.issues.slice(0, MAX_ISSUES).map(({ path, message }) => {
+    const place = path.length === 0 ? part : `${part} field ${path.map(String).join('.')}`;
+    return `${place}: ${message}`;
+  });
+  throw new DroverError('DRV_REQUEST_INVALID', issues.join('; '));
 }

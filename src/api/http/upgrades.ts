@@ -10,7 +10,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { patternOf } from './other-methods.js';
-import { hasBody } from './request-guard.js';
+import { hasBody } from './time-limits.js';
 
 /** The first version of Node that hands over the body of such a request as a stream. */
 const FIRST_WITH_BODY_STREAMS = 26;

@@ -75,14 +75,9 @@ export class LogChunk {
    * kept. Before `learnTimes`, frames have no times.
    */
   frames(from: number, to: number, form: LineForm): Buffer {
-    const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
-    if (!isWhole) return this.#encode(from, to, form);
     const key = (form.isAnsi ? 1 : 0) + (form.isNumbered ? 2 : 0) + (form.isTimed ? 4 : 0);
-    const known = this.#frames.get(key);
-    if (known !== undefined) return known;
-    const frames = this.#encode(from, to, form);
-    this.#frames.set(key, frames);
-    return frames;
+    const known = this.#isWhole(from, to, form) ? this.#frames : undefined;
+    return keptIn(known, key, () => this.#encode(from, to, form));
   }
 
   /**
@@ -90,13 +85,13 @@ export class LogChunk {
    * numbers.
    */
   packet(from: number, to: number, form: LogMessageForm): MessagePacket {
-    const isWhole = from === this.first && to === this.next && (!form.isTimed || this.#times !== undefined);
     const key = (form.isAnsi ? 1 : 0) + (form.isTimed ? 2 : 0);
-    const known = isWhole ? this.#packets.get(key) : undefined;
-    if (known !== undefined) return known;
-    const packet = new MessagePacket([this.#message(from, to, form)]);
-    if (isWhole) this.#packets.set(key, packet);
-    return packet;
+    const known = this.#isWhole(from, to, form) ? this.#packets : undefined;
+    return keptIn(known, key, () => new MessagePacket([this.#message(from, to, form)]));
+  }
+
+  #isWhole(from: number, to: number, { isTimed }: Pick<LineForm, 'isTimed'>): boolean {
+    return from === this.first && to === this.next && (!isTimed || this.#times !== undefined);
   }
 
   #message(from: number, to: number, { topic, isAnsi, isTimed }: LogMessageForm): string {
@@ -119,6 +114,13 @@ export class LogChunk {
       }),
     );
   }
+}
+
+/** The entry of the key, which `make` makes at the first call; `entries` undefined: it is made and not kept. */
+function keptIn<T>(entries: Map<number, T> | undefined, key: number, make: () => T): T {
+  const made = entries?.get(key) ?? make();
+  entries?.set(key, made);
+  return made;
 }
 
 function gapLine(from: number, to: number): string {

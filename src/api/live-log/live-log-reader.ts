@@ -5,10 +5,11 @@
 import type PQueue from 'p-queue';
 import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { Clock } from '../../loop/clock.js';
+import type { Outlet } from '../sockets/outlet.js';
 import type { LiveLog, Notice } from './live-log.js';
 import { Bell } from './live-log-bell.js';
 import { LogChunk } from './live-log-chunk.js';
-import type { LogOfNode } from './live-log-of-node.js';
+import type { LogOfNode } from './live-log-recent.js';
 
 /** While more than this waits for the client, no further lines are sent. */
 const MAX_BUFFERED_BYTES = 512 * 1024;
@@ -37,10 +38,7 @@ export interface LogRequest {
 export interface LogSink {
   /** Aborts when either side ends the sink. */
   readonly signal: AbortSignal;
-  /** The bytes that wait for the kernel to take them. */
-  readonly bufferedBytes: number;
-  /** Resolves when few bytes wait, or the sink has ended. */
-  whenDrained(): Promise<void>;
+  readonly outlet: Pick<Outlet, 'bufferedBytes' | 'whenDrained'>;
   /** Called before the lines of a node. `next`: the number of the first of these lines. */
   begin(nodeId: string, next: number): void;
   /** Sends the lines of a chunk from `from` on, before `to`. */
@@ -86,16 +84,14 @@ export class LogReader {
       if (this.#log === undefined) this.#begin();
       const log = this.#log;
       if (this.#next > last) sink.end(`line ${last} was the last one that was asked for`);
-      else if (sink.bufferedBytes > MAX_BUFFERED_BYTES) await sink.whenDrained();
+      else if (sink.outlet.bufferedBytes > MAX_BUFFERED_BYTES) await sink.outlet.whenDrained();
       else if (log !== undefined && this.#next < log.recent.first) await this.#catchUp(log);
       else if (log?.recent.chunkAt(this.#next) !== undefined) await this.#sendRecent(log);
+      else if (log?.successor !== undefined) this.#moveOn(log, log.successor);
+      else if (live.isRemoved) sink.end(`instance ${live.id} was removed`);
       else {
-        if (log?.successor !== undefined) this.#moveOn(log, log.successor);
-        else if (live.isRemoved) sink.end(`instance ${live.id} was removed`);
-        else {
-          this.#tell();
-          await live.changed.wait(signal);
-        }
+        this.#tell();
+        await live.changed.wait(signal);
       }
     }
   }
@@ -121,18 +117,17 @@ export class LogReader {
    */
   #moveOn(from: LogOfNode, to: LogOfNode): void {
     const { last, sink } = this.#options;
-    if (last === undefined) this.#move(from, to);
-    else sink.end(`the log begins anew on node ${to.nodeId}, before line ${last}`);
-  }
-
-  #move(from: LogOfNode, to: LogOfNode): void {
+    if (last !== undefined) {
+      sink.end(`the log begins anew on node ${to.nodeId}, before line ${last}`);
+      return;
+    }
     this.#stops.set(from.nodeId, this.#next);
     const stop = this.#stops.get(to.nodeId) ?? 1;
     const isSame = to.nodeId !== from.nodeId && stop > 1 && stop <= to.total + 1;
     this.#next = isSame ? stop : 1;
     this.#log = to;
-    this.#options.sink.say(to.reason);
-    this.#options.sink.begin(to.nodeId, this.#next);
+    sink.say(to.reason);
+    sink.begin(to.nodeId, this.#next);
   }
 
   #tell(): void {
@@ -145,7 +140,7 @@ export class LogReader {
   /** Sends the lines in memory, as many as the limit allows. */
   async #sendRecent(log: LogOfNode): Promise<void> {
     const { sink } = this.#options;
-    while (sink.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted) {
+    while (sink.outlet.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted) {
       const chunk = log.recent.chunkAt(this.#next);
       if (chunk === undefined) return;
       if (this.#options.isTimed) await this.#learnTimes(chunk, log);
@@ -223,10 +218,10 @@ export class LogReader {
 
   async #isDrained(): Promise<boolean> {
     const { sink, clock } = this.#options;
-    if (sink.bufferedBytes <= MAX_BUFFERED_BYTES) return !sink.signal.aborted;
+    if (sink.outlet.bufferedBytes <= MAX_BUFFERED_BYTES) return !sink.signal.aborted;
     const drained = new Bell();
-    void sink.whenDrained().then(() => drained.ring());
+    void sink.outlet.whenDrained().then(() => drained.ring());
     await drained.wait(sink.signal, { clock, ms: PLACE_MS });
-    return sink.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted;
+    return sink.outlet.bufferedBytes <= MAX_BUFFERED_BYTES && !sink.signal.aborted;
   }
 }

@@ -3,16 +3,26 @@
  * becomes one chunk. At the limits, the oldest chunks are dropped. Older lines are read from the node's disk.
  */
 import type { LogBatch } from '../../logs/log-batch.js';
+import type { InstanceRecord } from '../../model/instance.js';
 import { LogChunk } from './live-log-chunk.js';
 
 const MAX_BYTES = 1024 * 1024;
 const MAX_CHUNKS = 1000;
 
-interface RecentLinesOptions {
-  /** The number that the first line gets. */
-  readonly first: number;
-  /** Called when there are new chunks. */
-  readonly onMore: () => void;
+/** The log of one instance on one node. When an instance moves, its next node begins another log, with numbers from 1. */
+export interface LogOfNode {
+  readonly nodeId: string;
+  /** The latest record that places the instance on this node; it stays when the instance moves. */
+  record: InstanceRecord;
+  readonly recent: RecentLines;
+  /** How many lines the log had when it was opened last. */
+  total: number;
+  /** The text that tells readers of the preceding log why this log began. */
+  readonly reason: string;
+  /** True when the log gets no more lines. */
+  isOver: boolean;
+  /** The log that comes after this log. */
+  successor: LogOfNode | undefined;
 }
 
 export class RecentLines {
@@ -21,7 +31,8 @@ export class RecentLines {
   #bytes = 0;
   #next: number;
 
-  constructor({ first, onMore }: RecentLinesOptions) {
+  /** `first`: the number that the first line gets. `onMore` is called when there are new chunks. */
+  constructor(first: number, onMore: () => void) {
     this.#onMore = onMore;
     this.#next = first;
   }

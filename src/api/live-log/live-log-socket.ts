@@ -1,28 +1,21 @@
 /** `/instances/{id}/live-log`: the lines of one instance as they are written, one line per frame. */
 import { z } from 'zod';
-import type { InstanceStreams } from '../../channel/services/instance-streams.js';
 import type { InstanceRecord } from '../../model/instance.js';
-import { visible } from '../routes/instances/instance-routes.js';
-import { checkLogPoints, flag, instanceParams, logPoint } from '../routes/instances/instance-schemas.js';
+import type { ApiDependencies } from '../dependencies.js';
+import { flag, wholeNumber } from '../http/route.js';
+import { checkLogPoints, instanceParams, logPoint } from '../routes/instances/instance-schemas.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
-import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
+import { type ApiSocket, CLOSE, type SocketSpec } from '../sockets/socket.js';
 import type { LineForm } from './live-log-chunk.js';
 import type { LogRequest, LogSink } from './live-log-reader.js';
 import type { LiveLogs } from './live-logs.js';
 
-const NORMAL = 1000;
-const FAULT = 1011;
 const DEFAULT_TAIL = 100;
 const MAX_TAIL = 1000;
-const TAIL_RULE = `must be a whole number from 0 to ${MAX_TAIL}`;
 
 const liveLogQuery = z
   .object({
-    tail: z.coerce
-      .number({ error: TAIL_RULE })
-      .int(TAIL_RULE)
-      .min(0, TAIL_RULE)
-      .max(MAX_TAIL, TAIL_RULE)
+    tail: wholeNumber(0, MAX_TAIL)
       .optional()
       .describe(`how many of the last lines come first; default ${DEFAULT_TAIL}`),
     since: logPoint
@@ -46,17 +39,11 @@ const liveLogQuery = z
   .superRefine(checkLogPoints);
 type LiveLogQuery = z.output<typeof liveLogQuery>;
 
-interface LiveLogSocketOptions {
-  readonly liveLogs: LiveLogs;
-  readonly view: InstanceView;
-  readonly streams: Pick<InstanceStreams, 'readLogRange'>;
-}
-
-export function liveLogSocket({
-  liveLogs,
-  view,
-  streams,
-}: LiveLogSocketOptions): SocketSpec<z.output<typeof instanceParams>, LiveLogQuery> {
+export function liveLogSocket(
+  { streams }: ApiDependencies,
+  liveLogs: LiveLogs,
+  view: InstanceView,
+): SocketSpec<z.output<typeof instanceParams>, LiveLogQuery> {
   return {
     path: '/instances/:id/live-log',
     scope: 'READ',
@@ -75,12 +62,11 @@ export function liveLogSocket({
     params: instanceParams,
     query: liveLogQuery,
     open: async ({ params, query }) => {
-      const record = visible(view, params.id);
-      const { ansi, numbered, timestamps } = query;
+      const record = view.visible(params.id);
       const form = {
-        isAnsi: ansi === 'true',
-        isNumbered: numbered === 'true',
-        isTimed: timestamps === 'true',
+        isAnsi: query.ansi === 'true',
+        isNumbered: query.numbered === 'true',
+        isTimed: query.timestamps === 'true',
       };
       const request = { ...(await boundsOf(streams, record, query)), isTimed: form.isTimed };
       return (socket) => {
@@ -94,15 +80,12 @@ export function liveLogSocket({
 function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
   return {
     signal: socket.signal,
-    get bufferedBytes() {
-      return socket.bufferedBytes;
-    },
-    whenDrained: () => socket.whenDrained(),
+    outlet: socket,
     begin: () => undefined,
     send: (chunk, from, to) => socket.sendFrames(chunk.frames(from, to, form)),
     say: (text) => socket.sendText(text),
-    end: (reason) => socket.close(NORMAL, reason),
-    fail: () => socket.close(FAULT, 'unexpected fault of the server'),
+    end: (reason) => socket.close(CLOSE.normal, reason),
+    fail: () => socket.close(CLOSE.fault, 'unexpected fault of the server'),
   };
 }
 
@@ -111,7 +94,7 @@ function sinkOf(socket: ApiSocket, form: LineForm): LogSink {
  * a clear refusal.
  */
 async function boundsOf(
-  streams: LiveLogSocketOptions['streams'],
+  streams: ApiDependencies['streams'],
   record: InstanceRecord,
   { tail = DEFAULT_TAIL, since, until, timestamps }: LiveLogQuery,
 ): Promise<Pick<LogRequest, 'start' | 'last'>> {

@@ -5,13 +5,12 @@
  */
 import { logNodeOf } from '../../channel/services/instance-streams.js';
 import { backoffMs } from '../../loop/backoff.js';
-import type { Clock, TimerHandle } from '../../loop/clock.js';
+import type { TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { Bell } from './live-log-bell.js';
-import type { LogOfNode } from './live-log-of-node.js';
-import { RecentLines } from './live-log-recent.js';
+import { type LogOfNode, RecentLines } from './live-log-recent.js';
 
 /** How many earlier lines are read when the log begins anew. */
 const MOST_AHEAD = 1000;
@@ -20,14 +19,6 @@ const RETRY = { baseMs: 250, maxMs: 5000 };
 const SETTLE_MS = 1000;
 /** How long the output of an instance is followed during its removal: the time of a usual stop, and a little more. */
 const REMOVAL_MS = 15_000;
-
-interface LiveLogOptions {
-  readonly dependencies: ApiDependencies;
-  readonly clock: Clock;
-  readonly record: InstanceRecord;
-  /** How many earlier lines the first client wants. */
-  readonly ahead: number;
-}
 
 /** A line about a condition, such as a node that is away. Each client gets it once while the condition lasts. */
 export interface Notice {
@@ -38,7 +29,9 @@ export class LiveLog {
   /** Rings when there are new lines, and when a getter below changes. */
   readonly changed = new Bell();
   readonly id: string;
-  readonly #options: LiveLogOptions;
+  readonly #dependencies: ApiDependencies;
+  readonly #first: InstanceRecord;
+  readonly #ahead: number;
   readonly #closing = new AbortController();
   readonly #poked = new Bell();
   #stream: AbortController | undefined;
@@ -50,9 +43,12 @@ export class LiveLog {
   #isRemovalLate = false;
   #failures = 0;
 
-  constructor(options: LiveLogOptions) {
-    this.#options = options;
-    this.id = options.record.id;
+  /** `ahead`: how many earlier lines the first client wants. */
+  constructor(dependencies: ApiDependencies, record: InstanceRecord, ahead: number) {
+    this.#dependencies = dependencies;
+    this.#first = record;
+    this.#ahead = ahead;
+    this.id = record.id;
   }
 
   /** The present log; undefined until the instance's node was first reached. */
@@ -88,9 +84,9 @@ export class LiveLog {
     const log = this.#current;
     if (log !== undefined && this.#stream !== undefined) {
       if (this.#hasLeft(log)) void this.#settle(log, this.#stream);
-      const isLost = this.#options.dependencies.nodes.get(log.nodeId)?.value.condition === 'lost';
+      const isLost = this.#dependencies.nodes.get(log.nodeId)?.value.condition === 'lost';
       if (isLost) this.#announce(away(log.nodeId));
-      else this.#clearNotice();
+      else this.#notice = undefined;
     }
     this.#poked.ring();
   }
@@ -110,20 +106,19 @@ export class LiveLog {
     const now = this.#kept();
     if (now?.desired.goal !== 'remove') return now;
     const nodeId = logNodeOf(now);
-    const node = nodeId === undefined ? undefined : this.#options.dependencies.nodes.get(nodeId);
+    const node = nodeId === undefined ? undefined : this.#dependencies.nodes.get(nodeId);
     return this.#isRemovalLate || node?.value.condition !== 'connected' ? undefined : now;
   }
 
   #kept(): InstanceRecord | undefined {
-    const { dependencies, record } = this.#options;
-    const now = dependencies.instances.get(record.id)?.value;
-    return now?.createdAt === record.createdAt ? now : undefined;
+    const now = this.#dependencies.instances.get(this.id)?.value;
+    return now?.createdAt === this.#first.createdAt ? now : undefined;
   }
 
   /** Starts the time limit for the last output of an instance that is being removed. */
   #boundRemoval(): void {
     if (this.#removal !== undefined || this.#kept()?.desired.goal !== 'remove') return;
-    this.#removal = this.#options.clock.setTimer(REMOVAL_MS, () => {
+    this.#removal = this.#dependencies.clock.setTimer(REMOVAL_MS, () => {
       this.#isRemovalLate = true;
       this.poke();
     });
@@ -148,18 +143,18 @@ export class LiveLog {
     const now = this.#record();
     if (signal.aborted || now === undefined || logNodeOf(now) !== nodeId) return;
     const ms = backoffMs(this.#failures++, RETRY);
-    await this.#poked.wait(signal, { clock: this.#options.clock, ms });
+    await this.#poked.wait(signal, { clock: this.#dependencies.clock, ms });
   }
 
   async #follow(record: InstanceRecord, nodeId: string): Promise<void> {
-    const { streams } = this.#options.dependencies;
+    const { streams } = this.#dependencies;
     const { totalLines } = await streams.readLogs(record, 1);
     if (this.#closing.signal.aborted) return;
     const log = this.#open(record, nodeId, totalLines);
     const stream = new AbortController();
     this.#stream = stream;
     this.#failures = 0;
-    this.#clearNotice();
+    this.#notice = undefined;
     this.changed.ring();
     // The instance may have moved while the node was being asked.
     this.poke();
@@ -182,9 +177,9 @@ export class LiveLog {
       before.total = total;
       return before;
     }
-    const ahead = before === undefined ? this.#options.ahead : MOST_AHEAD;
+    const ahead = before === undefined ? this.#ahead : MOST_AHEAD;
     const first = Math.max(1, total + 1 - ahead);
-    const recent = new RecentLines({ first, onMore: () => this.changed.ring() });
+    const recent = new RecentLines(first, () => this.changed.ring());
     const where =
       before?.nodeId === nodeId ? 'begins anew' : `is on node ${nodeId} now, where it begins anew`;
     const reason = `[drover] the log of instance ${this.id} ${where}`;
@@ -201,8 +196,8 @@ export class LiveLog {
   async #settle(log: LogOfNode, stream: AbortController): Promise<void> {
     if (this.#isSettling) return;
     this.#isSettling = true;
-    const { dependencies, clock } = this.#options;
-    const end = await dependencies.streams.readLogs(log.record, 1).catch(() => undefined);
+    const { streams, clock } = this.#dependencies;
+    const end = await streams.readLogs(log.record, 1).catch(() => undefined);
     const late = new AbortController();
     const timer = clock.setTimer(SETTLE_MS, () => late.abort());
     while (end !== undefined && log.recent.next <= end.totalLines && !late.signal.aborted) {
@@ -223,14 +218,10 @@ export class LiveLog {
     this.changed.ring();
   }
 
-  #clearNotice(): void {
-    this.#notice = undefined;
-  }
-
   #describe(error: unknown, nodeId: string): string {
     if (DroverError.is(error, 'DRV_NODE_DISCONNECTED') || DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
       return away(nodeId);
-    const { logger } = this.#options.dependencies;
+    const { logger } = this.#dependencies;
     const fields = { err: error, instance: this.id, node: nodeId };
     logger.warn(fields, `the log of instance ${this.id} cannot be followed: ${messageOf(error)}`);
     return `[drover] the log cannot be read on node ${nodeId} now: it goes on when it can`;

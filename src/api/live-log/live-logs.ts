@@ -2,7 +2,6 @@
 
 import PQueue from 'p-queue';
 import { logNodeOf } from '../../channel/services/instance-streams.js';
-import type { Clock } from '../../loop/clock.js';
 import { messageOf } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import type { ApiDependencies } from '../dependencies.js';
@@ -14,11 +13,6 @@ const MAX_FROM_DISK = 64;
 /** How many earlier lines to read for a first client that resumes: such a client is probably not far behind. */
 const RESUME_AHEAD = 100;
 
-interface LiveLogsOptions {
-  readonly dependencies: ApiDependencies;
-  readonly clock: Clock;
-}
-
 interface Followed {
   readonly live: LiveLog;
   readonly createdAt: number;
@@ -26,14 +20,14 @@ interface Followed {
 }
 
 export class LiveLogs {
-  readonly #options: LiveLogsOptions;
+  readonly #dependencies: ApiDependencies;
   readonly #followed = new Map<string, Set<Followed>>();
   readonly #places = new PQueue({ concurrency: MAX_FROM_DISK });
   readonly #unsubscribe: readonly (() => void)[];
 
-  constructor(options: LiveLogsOptions) {
-    this.#options = options;
-    const { instances, nodes } = options.dependencies;
+  constructor(dependencies: ApiDependencies) {
+    this.#dependencies = dependencies;
+    const { instances, nodes } = dependencies;
     this.#unsubscribe = [
       instances.onChange((id, after, before) => {
         const isSame =
@@ -52,20 +46,12 @@ export class LiveLogs {
 
   /** Serves `sink` until it ends. Returns at once. */
   attach(sink: LogSink, record: InstanceRecord, request: LogRequest): void {
-    const { dependencies, clock } = this.#options;
+    const { streams, clock, logger } = this.#dependencies;
     const { start } = request;
     const followed = this.#follow(record, 'tail' in start ? start.tail : RESUME_AHEAD);
     followed.clients++;
-    const { streams, logger } = dependencies;
-    const reader = new LogReader({
-      sink,
-      live: followed.live,
-      ...request,
-      streams,
-      clock,
-      places: this.#places,
-    });
-    reader
+    const { live } = followed;
+    new LogReader({ sink, live, ...request, streams, clock, places: this.#places })
       .run()
       .catch((error: unknown) => {
         const fields = { err: error, instance: record.id };
@@ -86,11 +72,7 @@ export class LiveLogs {
     const set = this.#followed.get(id) ?? new Set();
     const known = [...set].find((entry) => entry.createdAt === createdAt && !entry.live.isRemoved);
     if (known !== undefined) return known;
-    const followed: Followed = {
-      live: new LiveLog({ ...this.#options, record, ahead }),
-      createdAt,
-      clients: 0,
-    };
+    const followed = { live: new LiveLog(this.#dependencies, record, ahead), createdAt, clients: 0 };
     this.#followed.set(id, set.add(followed));
     void followed.live.run();
     return followed;

@@ -20,20 +20,20 @@ import {
   templateInstallationSchema,
   templateReferenceSchema,
 } from '../../model/template.js';
-import { listedKeySchema } from '../../operations/api-keys.js';
 import { clusterStatusSchema, listedNodeSchema } from '../../operations/cluster-status.js';
 import { configurationDiffSchema } from '../../operations/configuration-diff.js';
 import { configurationSummarySchema } from '../../operations/configuration-list.js';
-import { configurationReloadSchema } from '../../operations/configuration-reload.js';
-import { instanceDetailsSchema } from '../../operations/instance-details.js';
-import { joinTokenSchema } from '../../operations/join-tokens.js';
 import { changePlanSchema } from '../../operations/plan/change-plan.js';
 import { pastContentSchema } from '../../operations/rollouts/configuration-history.js';
-import { rollbackSchema } from '../../operations/rollouts/configuration-rollback.js';
 import { shownRolloutSchema } from '../../operations/rollouts/rollouts.js';
-import { listedSessionSchema, whoamiSchema } from '../../operations/sessions.js';
 import type { Scope } from '../http/route.js';
 import { detailSchema, summarySchema } from '../routes/cluster-routes.js';
+import { configurationReloadSchema } from '../routes/configuration-file-routes.js';
+import { rollbackSchema } from '../routes/configuration-history-routes.js';
+import { instanceDetailsSchema } from '../routes/instances/instance-details.js';
+import { joinTokenSchema } from '../routes/join-token-routes.js';
+import { listedKeySchema } from '../routes/key-routes.js';
+import { listedSessionSchema, whoamiSchema } from '../routes/session-routes.js';
 import { ERROR_RESPONSES, errorAnswer, rateLimitAnswer } from './errors.js';
 
 type OpenApiDocument = ReturnType<typeof createDocument>;

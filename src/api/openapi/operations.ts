@@ -8,7 +8,7 @@ import type {
   ZodOpenApiResponsesObject,
 } from 'zod-openapi';
 import { statusOfCode } from '../../model/errors.js';
-import { isOwnPath } from '../forward/own-paths.js';
+import { isOwnPath } from '../forward/forwarder.js';
 import type { Answer, RouteDescription } from '../http/route.js';
 import type { SocketDescription } from '../sockets/socket.js';
 import { securityOf } from './components.js';

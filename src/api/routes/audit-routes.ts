@@ -2,22 +2,12 @@
 
 import { z } from 'zod';
 import { auditEntrySchema } from '../../model/audit.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, type Route, wholeNumber } from '../http/route.js';
 import { addWarnings } from '../http/warning-headers.js';
 
 const MAX_LIMIT = 1000;
 /** Longer than the limit for another master's answer. */
 const DEADLINE_MS = 15_000;
-const LIMIT_RULE = `must be a whole number from 1 to ${MAX_LIMIT}`;
-
-const auditQuery = z.object({
-  limit: z.coerce
-    .number({ error: LIMIT_RULE })
-    .int(LIMIT_RULE)
-    .min(1, LIMIT_RULE)
-    .max(MAX_LIMIT, LIMIT_RULE)
-    .default(100),
-});
 
 export const auditRoutes: readonly Route[] = [
   defineRoute({
@@ -26,11 +16,11 @@ export const auditRoutes: readonly Route[] = [
     scope: 'READ',
     summary:
       'The last entries of the audit trails of all masters, newest last. A `Warning` header names each master that did not answer.',
-    query: auditQuery,
+    query: z.object({ limit: wholeNumber(1, MAX_LIMIT).default(100) }),
     answers: { 200: { description: 'entries', schema: z.array(auditEntrySchema) } },
     handle: async ({ query }, { audit, auditOfMasters }, reply) => {
       if (auditOfMasters === undefined) return audit.last(query.limit);
-      const { entries, missing } = await auditOfMasters.last(query.limit, AbortSignal.timeout(DEADLINE_MS));
+      const { entries, missing } = await auditOfMasters(query.limit, AbortSignal.timeout(DEADLINE_MS));
       addWarnings(
         reply,
         missing.map(({ nodeId, why }) => `the entries of master ${nodeId} are missing: ${why}`),

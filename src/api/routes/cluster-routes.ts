@@ -29,16 +29,13 @@ import {
 } from '../../operations/configuration-list.js';
 import type { Reads } from '../../operations/reads.js';
 import { accessOf, seesConfiguration } from '../gate/auth.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, flag, type Route } from '../http/route.js';
 
 const BYTES_PER_MB = 1024 * 1024;
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
 const listQuery = z.object({
-  details: z
-    .enum(['true', 'false'], { error: 'must be true or false' })
-    .default('false')
-    .describe('add condition, load, runtimes and version'),
+  details: flag.describe('add condition, load, runtimes and version'),
 });
 const commandBody = z.object({ command: z.string().describe('a console command') });
 

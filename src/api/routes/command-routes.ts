@@ -58,8 +58,8 @@ export const commandRoutes: readonly Route[] = [
     summary: 'Completes a line that is being typed for the console.',
     query: z.object({ line: z.string().describe('the line up to the cursor') }),
     answers: { 200: { description: 'candidates', schema: completion } },
-    handle: ({ query }, { commands }) => {
-      const [candidates, word] = commands.complete(query.line);
+    handle: async ({ query }, { commands }) => {
+      const [candidates, word] = await commands.complete(query.line);
       return { word, candidates };
     },
   }),

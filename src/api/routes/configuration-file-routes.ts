@@ -5,11 +5,29 @@
 
 import { z } from 'zod';
 import { configurationJsonSchema } from '../../configuration-files/json-schema.js';
-import { configurationFileErrorSchema, configurationFileWarningSchema } from '../../model/configuration.js';
+import {
+  type ConfigurationRecord,
+  configurationFileErrorSchema,
+  configurationFileWarningSchema,
+} from '../../model/configuration.js';
 import { listConfigurationFiles, listedFileSchema } from '../../operations/configuration-file-list.js';
-import { configurationReloadSchema, reloadConfigurations } from '../../operations/configuration-reload.js';
 import { seesConfiguration } from '../gate/auth.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { defineRoute, flag, type Route } from '../http/route.js';
+
+const names = z.array(z.string()).describe('names of configurations, in order');
+
+export const configurationReloadSchema = z.object({
+  added: names,
+  changed: names,
+  removed: names,
+  waiting: names.describe(
+    'configurations that have lost their file but stay in force, because the removal of so many must be confirmed',
+  ),
+  brokenFiles: z.array(configurationFileErrorSchema),
+  warnings: z.array(configurationFileWarningSchema),
+  configurations: z.int().describe('how many configurations are in force now'),
+});
+export type ConfigurationReload = z.output<typeof configurationReloadSchema>;
 
 export const configurationFileRoutes: readonly Route[] = [
   defineRoute({
@@ -62,12 +80,27 @@ export const configurationFileRoutes: readonly Route[] = [
     summary: 'Reads all configuration files again, and tells what changed.',
     errors: ['DRV_STORE_WRITE_FAILED'],
     query: z.object({
-      confirm: z
-        .enum(['true', 'false'], { error: 'must be true or false' })
-        .default('false')
-        .describe('remove configurations that have lost their file, even if they are most of all'),
+      confirm: flag.describe('remove configurations that have lost their file, even if they are most of all'),
     }),
     answers: { 200: { description: 'the changes, which are in force', schema: configurationReloadSchema } },
-    handle: ({ query }, needs) => reloadConfigurations(needs, query.confirm === 'true'),
+    handle: async ({ query }, { configurations, configurationFiles }): Promise<ConfigurationReload> => {
+      const before = hashesOf(configurations.entries());
+      await configurationFiles.reload(query.confirm === 'true');
+      const after = hashesOf(configurations.entries());
+      const names = [...after.keys()].sort();
+      return {
+        added: names.filter((name) => !before.has(name)),
+        changed: names.filter((name) => before.has(name) && before.get(name) !== after.get(name)),
+        removed: [...before.keys()].filter((name) => !after.has(name)).sort(),
+        waiting: [...configurationFiles.waiting()].sort(),
+        brokenFiles: [...configurationFiles.errors()],
+        warnings: [...configurationFiles.warnings()],
+        configurations: after.size,
+      };
+    },
   }),
 ];
+
+function hashesOf(entries: Iterable<[string, { readonly value: ConfigurationRecord }]>): Map<string, string> {
+  return new Map([...entries].map(([name, { value }]) => [name, value.hash]));
+}

@@ -3,24 +3,45 @@
  */
 
 import { z } from 'zod';
+import { DroverError } from '../../model/errors.js';
 import {
   configurationHistory,
   contentDiffOf,
   contentDiffSchema,
+  contentNumbered,
+  type PastContent,
   pastContentSchema,
+  revisionContent,
 } from '../../operations/rollouts/configuration-history.js';
-import {
-  rollBack,
-  rollbackRequestSchema,
-  rollbackSchema,
-  writeBack,
-} from '../../operations/rollouts/configuration-rollback.js';
+import { shown, shownRolloutSchema } from '../../operations/rollouts/rollouts.js';
+import type { RouteNeeds } from '../dependencies.js';
 import { callerOf } from '../gate/auth.js';
 import { showsValues, valuesQuery } from '../gate/shown-values.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 const nameParams = z.object({ name: z.string().describe('name of the configuration') });
 const number = z.coerce.number().int().min(1);
+
+const rollbackRequestSchema = z.strictObject({
+  to: z
+    .int()
+    .min(1)
+    .optional()
+    .describe('number of a content in the history; default: the last earlier content that did not fail'),
+  reason: z.string().trim().min(1).max(500).describe('the reason, for the history and for later readers'),
+});
+
+export const rollbackSchema = z.object({
+  name: z.string(),
+  to: z.int().describe('number of the content that comes back'),
+  revision: z.string(),
+  rollout: shownRolloutSchema
+    .nullable()
+    .describe(
+      'the rollout that holds the content of the file back; null: the older content was written into the file',
+    ),
+});
+export type RolledBack = z.output<typeof rollbackSchema>;
 
 /** The parts that both routes for a rollback share. */
 const ROLLBACK = {
@@ -75,8 +96,12 @@ export const configurationHistoryRoutes: readonly Route[] = [
       'DRV_STORE_WRITE_FAILED',
     ],
     ...ROLLBACK,
-    handle: ({ params, body, request }, needs) =>
-      rollBack(needs, params.name, { ...body, by: callerOf(request) }),
+    handle: async ({ params: { name }, body: { to, reason }, request }, needs): Promise<RolledBack> => {
+      const { number, revision } = targetOf(needs, name, to);
+      const by = callerOf(request);
+      const rollout = await needs.rolloutWrites.rollback(name, { to: revision, reason, by });
+      return { name, to: number, revision, rollout: shown(needs, rollout) };
+    },
   }),
   defineRoute({
     method: 'POST',
@@ -93,7 +118,34 @@ export const configurationHistoryRoutes: readonly Route[] = [
       'DRV_STORE_WRITE_FAILED',
     ],
     ...ROLLBACK,
-    handle: ({ params, body, request }, needs) =>
-      writeBack(needs, params.name, { ...body, by: callerOf(request) }),
+    handle: async ({ params: { name }, body: { to, reason }, request }, needs): Promise<RolledBack> => {
+      const { number, revision } = targetOf(needs, name, to);
+      const inForce = needs.configurations.get(name)?.value.hash ?? '';
+      await needs.configurationFiles.put(name, revisionContent(needs, { number, revision }), {
+        precondition: { is: 'existing', revisions: [inForce] },
+        by: { key: callerOf(request), rollback: reason },
+      });
+      return { name, to: number, revision, rollout: null };
+    },
   }),
 ];
+
+/** The content of this number; `to` undefined: the last earlier content that did not fail. */
+function targetOf(needs: RouteNeeds, name: string, to: number | undefined): PastContent {
+  const contents = configurationHistory(needs, name);
+  if (to !== undefined) return contentNumbered(contents, { name, number: to });
+  const now = contents.find(({ isInForce }) => isInForce) ?? contents[0];
+  const before = contents.find(
+    ({ number, revision, outcome }) =>
+      now !== undefined &&
+      number < now.number &&
+      revision !== now.revision &&
+      outcome !== 'failed' &&
+      outcome !== 'rolled-back',
+  );
+  if (before !== undefined) return before;
+  throw new DroverError(
+    'DRV_REVISION_UNKNOWN',
+    `configuration ${name} has no earlier content that was good: choose one of its history by its number`,
+  );
+}

@@ -125,10 +125,7 @@ export const configurationRoutes: readonly Route[] = [
     params: nameParams,
     query: valuesQuery,
     answers: { 200: { description: 'the differences', schema: configurationDiffSchema } },
-    handle: ({ params, query, request }, needs) =>
-      diffOf(needs, params.name, {
-        showValues: showsValues(request, query),
-      }),
+    handle: ({ params, query, request }, needs) => diffOf(needs, params.name, showsValues(request, query)),
   }),
   defineRoute({
     method: 'GET',

@@ -7,9 +7,8 @@ import { z } from 'zod';
 import { instanceRunsSchema } from '../../explain/explanation.js';
 import { SAMPLE_EVERY_MS } from '../../operations/usage-history.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { visible } from './instances/instance-routes.js';
 import { instanceParams } from './instances/instance-schemas.js';
-import { logSearchRoute } from './log-search-route.js';
+import { logSearchRoute } from './instances/log-routes.js';
 
 const series = z.array(z.number().nullable());
 
@@ -48,7 +47,7 @@ export const historyRoutes: readonly Route[] = [
     params: instanceParams,
     answers: { 200: { description: 'samples', schema: usageSeriesSchema } },
     handle: ({ params }, { usage, view }) => {
-      const { id } = visible(view, params.id);
+      const { id } = view.visible(params.id);
       return { instanceId: id, everyMs: SAMPLE_EVERY_MS, ...usage.of(id) };
     },
   }),

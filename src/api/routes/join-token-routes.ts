@@ -1,18 +1,66 @@
 /** `/cluster/tokens`: the tokens with which nodes join. Only the answer that makes a token shows it. */
 
 import { z } from 'zod';
-import {
-  createdJoinTokenSchema,
-  createJoinToken,
-  joinTokenSchema,
-  listJoinTokens,
-  newJoinTokenSchema,
-  revokedJoinTokenSchema,
-  revokeJoinToken,
-} from '../../operations/join-tokens.js';
+import { DroverError } from '../../model/errors.js';
+import { hostPort } from '../../model/host-port.js';
+import { nameSchema } from '../../model/names.js';
+import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
 import { defineRoute, type Route } from '../http/route.js';
 
-const tokenParams = z.object({ id: z.string().describe('id of the token, which is not secret') });
+const DAY_SECONDS = 86_400;
+const MAX_SECONDS = 999_999 * DAY_SECONDS;
+
+const newJoinTokenSchema = z.object({
+  label: nameSchema.nullable().default(null).describe('the purpose of the token'),
+  expiresInSeconds: z
+    .int()
+    .min(1)
+    .max(MAX_SECONDS)
+    .nullable()
+    .default(JOIN_TOKEN_SECONDS)
+    .describe('the life of the token in seconds; null: it never expires'),
+  maxUses: z
+    .int()
+    .min(1)
+    .max(MAX_JOIN_TOKEN_USES)
+    .nullable()
+    .default(null)
+    .describe('how many nodes may join with the token; null: any number'),
+  asMaster: z
+    .boolean()
+    .default(false)
+    .describe('true: the token makes only masters, which get all secrets of the cluster'),
+});
+
+const id = z.string().describe('id of the token, which is not secret');
+const expiresAt = z.number().nullable().describe('Unix milliseconds; null: never');
+const asMaster = z.boolean().describe('true: the token makes masters');
+const maxUses = z.int().nullable().describe('how many nodes may join with the token; null: any number');
+
+export const joinTokenSchema = z.object({
+  id,
+  label: z.string().nullable(),
+  createdAt: z.number().describe('Unix milliseconds'),
+  expiresAt,
+  isExpired: z.boolean(),
+  maxUses,
+  uses: z.int().describe('how many nodes have joined with the token'),
+  asMaster,
+});
+export type JoinToken = z.output<typeof joinTokenSchema>;
+
+const createdJoinTokenSchema = z.object({
+  id,
+  token: z.string().describe('the token, shown only here'),
+  expiresAt,
+  maxUses,
+  master: z.string().describe('address and cluster port of the master, for `drover join <token> --master`'),
+  clusterName: z.string(),
+  asMaster,
+});
+export type CreatedJoinToken = z.output<typeof createdJoinTokenSchema>;
+
+const revokedJoinTokenSchema = z.object({ message: z.string(), id });
 
 export const joinTokenRoutes: readonly Route[] = [
   defineRoute({
@@ -21,7 +69,13 @@ export const joinTokenRoutes: readonly Route[] = [
     scope: 'READ',
     summary: 'All join tokens, the oldest first, without their secrets.',
     answers: { 200: { description: 'join tokens', schema: z.array(joinTokenSchema) } },
-    handle: (_call, needs) => listJoinTokens(needs),
+    handle: async (_call, { joinTokens, clock }): Promise<JoinToken[]> =>
+      (await joinTokens.list()).map(
+        ({ id, label, createdAt, expiresAt, maxUses, uses, asMaster = false }) => {
+          const isExpired = expiresAt !== null && expiresAt <= clock.now();
+          return { id, label, createdAt, expiresAt, isExpired, maxUses, uses, asMaster };
+        },
+      ),
   }),
   defineRoute({
     method: 'POST',
@@ -31,11 +85,20 @@ export const joinTokenRoutes: readonly Route[] = [
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: newJoinTokenSchema,
     answers: { 201: { description: 'the new token', schema: createdJoinTokenSchema } },
-    handle: async ({ body, request }, needs, reply) => {
-      const created = await createJoinToken(needs, body);
-      request.subject = created.id;
+    handle: async ({ body, request }, { joinTokens, configuration }, reply): Promise<CreatedJoinToken> => {
+      const { label, expiresInSeconds, maxUses, asMaster } = body;
+      const { address, port, clusterName, store } = configuration;
+      if (asMaster && store.kind !== 'etcd')
+        throw new DroverError(
+          'DRV_REQUEST_INVALID',
+          'asMaster needs a state on etcd, and this master keeps it in a file of its own (drover store migrate --to etcd)',
+        );
+      const expiresInMs = expiresInSeconds === null ? null : expiresInSeconds * 1000;
+      const { token, record } = await joinTokens.create({ label, expiresInMs, maxUses, asMaster });
+      const { id, expiresAt } = record;
+      request.subject = id;
       reply.code(201).header('cache-control', 'no-store');
-      return created;
+      return { id, token, expiresAt, maxUses, master: hostPort(address, port), clusterName, asMaster };
     },
   }),
   defineRoute({
@@ -44,8 +107,12 @@ export const joinTokenRoutes: readonly Route[] = [
     scope: 'ALL',
     summary: 'Ends a join token; nodes that joined with it stay.',
     errors: ['DRV_JOIN_TOKEN_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
-    params: tokenParams,
+    params: z.object({ id }),
     answers: { 200: { description: 'ended', schema: revokedJoinTokenSchema } },
-    handle: ({ params }, needs) => revokeJoinToken(needs, params.id),
+    handle: async ({ params: { id } }, { joinTokens }) => {
+      await joinTokens.revoke(id);
+      const message = `join token ${id} is revoked; "cluster forget" takes away what a node got with it`;
+      return { message, id };
+    },
   }),
 ];

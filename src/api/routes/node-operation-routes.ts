@@ -4,20 +4,48 @@
  */
 
 import { z } from 'zod';
-import {
-  cordonNode,
-  drainBodySchema,
-  drainNode,
-  forgetNode,
-  forgottenNodeSchema,
-  nodeDrainSchema,
-  nodeMessageSchema,
-  uncordonNode,
-} from '../../operations/node-operations.js';
-import { defineRoute, type Route } from '../http/route.js';
+import { drainProgressSchema } from '../../model/node-drain.js';
+import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
+import { defineRoute, flag, type Route } from '../http/route.js';
+
+const nodeId = z.string();
+
+const nodeMessageSchema = z.object({ message: z.string(), nodeId });
+export type NodeMessage = z.output<typeof nodeMessageSchema>;
+
+const drainBodySchema = z.object({
+  deadlineSeconds: z
+    .int()
+    .min(0)
+    .max(MAX_DRAIN_DEADLINE_SECONDS)
+    .default(DRAIN_DEADLINE_SECONDS)
+    .describe('how many seconds to wait for players; 0: no wait'),
+});
+
+const nodeDrainSchema = z.object({
+  nodeId,
+  drain: drainProgressSchema.nullable().describe('the drain; null: it was ended meanwhile'),
+});
+export type NodeDrain = z.output<typeof nodeDrainSchema>;
+
+const forgottenNodeSchema = z.object({
+  nodeId,
+  instances: z.array(z.string()).describe('ids of the instances whose records were removed with the node'),
+  statics: z
+    .array(z.string())
+    .describe('ids of the static instances among them, whose files stay on the disk of the node'),
+  joinToken: z
+    .object({
+      id: z.string(),
+      isRevoked: z.boolean().describe('false: the node can join with the token again'),
+    })
+    .optional()
+    .describe('the token that the node joined with; absent: it could not be used any more'),
+});
+
+export type ForgottenNode = z.output<typeof forgottenNodeSchema>;
 
 const nodeParams = z.object({ id: z.string().describe('node id') });
-const flag = z.enum(['true', 'false'], { error: 'must be true or false' }).default('false');
 const forgetQuery = z.object({
   force: flag.describe('forget the node even if it is connected, or has files of static instances'),
   keepToken: flag.describe('keep the join token of the node valid for other nodes'),
@@ -32,7 +60,10 @@ export const nodeOperationRoutes: readonly Route[] = [
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     answers: { 200: { description: 'cordoned', schema: nodeMessageSchema } },
-    handle: ({ params }, needs) => cordonNode(needs, params.id),
+    handle: async ({ params: { id } }, { nodeWrites }): Promise<NodeMessage> => {
+      await nodeWrites.cordon(id);
+      return { message: `node ${id} is cordoned: it gets no new instances`, nodeId: id };
+    },
   }),
   defineRoute({
     method: 'DELETE',
@@ -42,7 +73,10 @@ export const nodeOperationRoutes: readonly Route[] = [
     errors: ['DRV_NODE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: nodeParams,
     answers: { 200: { description: 'in service again', schema: nodeMessageSchema } },
-    handle: ({ params }, needs) => uncordonNode(needs, params.id),
+    handle: async ({ params: { id } }, { nodeWrites }): Promise<NodeMessage> => {
+      await nodeWrites.uncordon(id);
+      return { message: `node ${id} gets instances again`, nodeId: id };
+    },
   }),
   defineRoute({
     method: 'PUT',
@@ -59,7 +93,10 @@ export const nodeOperationRoutes: readonly Route[] = [
         schema: nodeDrainSchema,
       },
     },
-    handle: ({ params, body }, needs) => drainNode(needs, params.id, body.deadlineSeconds),
+    handle: async ({ params: { id }, body }, { nodeWrites, drainOf }): Promise<NodeDrain> => {
+      await nodeWrites.drain(id, body.deadlineSeconds * 1000);
+      return { nodeId: id, drain: drainOf(id) ?? null };
+    },
   }),
   defineRoute({
     method: 'DELETE',
@@ -70,11 +107,17 @@ export const nodeOperationRoutes: readonly Route[] = [
     params: nodeParams,
     query: forgetQuery,
     answers: { 200: { description: 'forgotten', schema: forgottenNodeSchema } },
-    handle: ({ params: { id }, query, request }, needs) => {
+    handle: async ({ params: { id }, query, request }, { nodeWrites }): Promise<ForgottenNode> => {
       const force = query.force === 'true';
       const keepToken = query.keepToken === 'true';
       request.subject = [id, ...(force ? ['force'] : []), ...(keepToken ? ['keepToken'] : [])].join(' ');
-      return forgetNode(needs, id, { force, keepToken });
+      const { instances, statics, token } = await nodeWrites.forget(id, { force, keepToken });
+      return {
+        nodeId: id,
+        instances: [...instances],
+        statics: [...statics],
+        ...(token !== undefined && { joinToken: { id: token, isRevoked: !keepToken } }),
+      };
     },
   }),
 ];

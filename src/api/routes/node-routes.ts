@@ -1,18 +1,20 @@
 /** `/ping`, `/metrics` and `/node`: the serving node's own data, and its stop. */
 
+import { availableParallelism, freemem, loadavg, totalmem } from 'node:os';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { z } from 'zod';
 import type { Clock } from '../../loop/clock.js';
 import { type NodeConfiguration, nodeConfigurationSchema } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
-import { STOPPING } from '../../operations/node-operations.js';
-import { nodeStatsSchema, readNodeStats } from '../../operations/node-stats.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { sendEncoded, sendError } from '../http/json-reply.js';
 import { defineRoute, type Route } from '../http/route.js';
 
 /** How long the result of one scrape is given to further scrapes. */
 const KEPT_MS = 1000;
+const MB = 1024 * 1024;
+const STOPPING =
+  'Drover stops now. Instances go on running, and the next start takes them up (Ctrl-C would stop them too).';
 
 const pingSchema = z.object({
   status: z.literal('ok'),
@@ -21,6 +23,20 @@ const pingSchema = z.object({
   master: z.boolean(),
   leader: z.string().nullable().describe('the node whose master leads; null: no master leads now'),
 });
+
+const nodeStatsSchema = z.object({
+  version: z.string().describe('the version of Drover'),
+  nodeVersion: z.string().describe('the version of Node.js'),
+  pid: z.int(),
+  uptimeSeconds: z.int().describe('how long the daemon runs'),
+  cpus: z.int(),
+  loadAverage: z.array(z.number()).describe('the load over 1, 5 and 15 minutes'),
+  memoryTotalMB: z.int(),
+  memoryFreeMB: z.int(),
+  processRssMB: z.int(),
+  processHeapUsedMB: z.int(),
+});
+export type NodeStats = z.output<typeof nodeStatsSchema>;
 
 const nodeSchema = z.object({
   nodeId: z.string(),
@@ -152,5 +168,18 @@ async function readSystemStats(version: string): Promise<z.output<typeof nodeSch
   const before = performance.now();
   await nextTurn();
   const eventLoopDelayMs = Math.round((performance.now() - before) * 1000) / 1000;
-  return { ...readNodeStats(version), eventLoopDelayMs };
+  const { rss, heapUsed } = process.memoryUsage();
+  return {
+    version,
+    nodeVersion: process.version,
+    pid: process.pid,
+    uptimeSeconds: Math.floor(process.uptime()),
+    cpus: availableParallelism(),
+    loadAverage: loadavg(),
+    memoryTotalMB: Math.round(totalmem() / MB),
+    memoryFreeMB: Math.round(freemem() / MB),
+    processRssMB: Math.round(rss / MB),
+    processHeapUsedMB: Math.round(heapUsed / MB),
+    eventLoopDelayMs,
+  };
 }

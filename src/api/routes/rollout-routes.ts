@@ -2,12 +2,11 @@
 
 import { z } from 'zod';
 import {
-  actOnRollout,
   listRollouts,
   ROLLOUT_ACTIONS,
   type RolloutAction,
   requireRollout,
-  restartConfiguration,
+  shown,
   shownRolloutSchema,
 } from '../../operations/rollouts/rollouts.js';
 import { callerOf, seesConfiguration } from '../gate/auth.js';
@@ -60,8 +59,8 @@ export const rolloutRoutes: readonly Route[] = [
       ],
       params: nameParams,
       answers: { 200: theRollout },
-      handle: ({ params, request }, needs) =>
-        actOnRollout(needs, params.name, { action, by: callerOf(request) }),
+      handle: async ({ params, request }, needs) =>
+        shown(needs, await needs.rolloutWrites[action](params.name, callerOf(request))),
     }),
   ),
   defineRoute({
@@ -73,6 +72,7 @@ export const rolloutRoutes: readonly Route[] = [
     errors: ['DRV_CONFIGURATION_UNKNOWN', 'DRV_ROLLOUT_STATE', 'DRV_STORE_WRITE_FAILED'],
     params: nameParams,
     answers: { 200: theRollout },
-    handle: ({ params, request }, needs) => restartConfiguration(needs, params.name, callerOf(request)),
+    handle: async ({ params, request }, needs) =>
+      shown(needs, await needs.rolloutWrites.restart(params.name, callerOf(request))),
   }),
 ];

@@ -2,20 +2,86 @@
 
 import { z } from 'zod';
 import type { Access } from '../../access/access.js';
-import { DroverError } from '../../model/errors.js';
+import { type ApiKeyRecord, keyScopeSchema } from '../../model/access/api-key.js';
 import {
-  createdSessionSchema,
-  createSession,
-  endSession,
-  listedSessionSchema,
-  listSessions,
-  newSessionSchema,
-  sessionMessageSchema,
-  whoami,
-  whoamiSchema,
-} from '../../operations/sessions.js';
+  endOfSession,
+  grantOfSession,
+  type SessionRecord,
+  sessionIdSchema,
+} from '../../model/access/session.js';
+import { DroverError } from '../../model/errors.js';
+import type { RouteNeeds } from '../dependencies.js';
 import { type Actor, accessOf } from '../gate/auth.js';
 import { defineRoute, type Route } from '../http/route.js';
+import { expiryOf, expirySchema } from './key-routes.js';
+
+/** The word for the caller's own session, in place of an id. */
+const OWN = 'current';
+
+/** The fields of a new session. It has the restrictions of its key, so these are not among the fields. */
+const newSessionSchema = z.object({
+  scope: keyScopeSchema
+    .exclude(['PUBLIC'])
+    .nullable()
+    .default(null)
+    .describe('the scope, at most that of the key; null: the same'),
+  expires: expirySchema
+    .nullable()
+    .default(null)
+    .describe('the latest end, such as `8h`; null: after 7 days, or with its key'),
+});
+
+const sessionFields = {
+  id: z.string().describe('id of the session, which is not secret'),
+  key: z.string().describe('label of its key'),
+  scope: keyScopeSchema,
+  configurations: z
+    .array(z.string())
+    .nullable()
+    .describe('patterns of the configurations in sight; null: all'),
+  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
+  expiresAt: z.number().describe('the latest end, in Unix milliseconds'),
+  endsAt: z.number().describe('the end if the session is not used before, in Unix milliseconds'),
+};
+
+export const createdSessionSchema = z.object({
+  ...sessionFields,
+  token: z.string().describe('the token, shown only here; it is accepted wherever a key is'),
+});
+
+export type CreatedSession = z.output<typeof createdSessionSchema>;
+
+export const listedSessionSchema = z.object({
+  ...sessionFields,
+  createdAt: z.number().describe('Unix milliseconds'),
+  lastUsedAt: z.number().describe('Unix milliseconds, exact to a minute'),
+  lastUsedFrom: z.string().describe('address of the last use'),
+  isCurrent: z.boolean().describe('true: it is the session of this call'),
+});
+export type ListedSession = z.output<typeof listedSessionSchema>;
+
+const sessionMessageSchema = z.object({ message: z.string(), id: z.string() });
+
+export const whoamiSchema = z.object({
+  key: z.string().describe('label of the key'),
+  session: z.string().nullable().describe('id of the session; null: the key itself'),
+  scope: keyScopeSchema,
+  configurations: z
+    .array(z.string())
+    .nullable()
+    .describe('patterns of the configurations in sight; null: all'),
+  from: z.array(z.string()).nullable().describe('addresses that may use it; null: any'),
+  expiresAt: z.number().nullable().describe('the end in Unix milliseconds; null: never'),
+  endsAt: z
+    .number()
+    .nullable()
+    .describe('the end if it is not used before, in Unix milliseconds; null: never'),
+  address: z.string().describe('the address of the caller'),
+  nodeId: z.string().describe('the node that answers'),
+  clusterName: z.string(),
+  version: z.string().describe('the version of Drover on that node'),
+});
+export type Caller = z.output<typeof whoamiSchema>;
 
 const sessionParams = z.object({
   id: z.string().describe('id of the session, which is not secret; `current`: the session of this call'),
@@ -29,7 +95,19 @@ export const sessionRoutes: readonly Route[] = [
     reach: 'filtered',
     summary: 'The rights of the key or session of this call, and the cluster that answers.',
     answers: { 200: { description: 'the caller', schema: whoamiSchema } },
-    handle: ({ request }, needs) => whoami(needs, callerOf(request), request.ip),
+    handle: ({ request }, { configuration, version }): Caller => {
+      const { label, session, grant, endsAt } = callerOf(request);
+      return {
+        key: label,
+        session,
+        ...grant,
+        endsAt: Number.isFinite(endsAt) ? endsAt : null,
+        address: request.ip,
+        nodeId: configuration.nodeId,
+        clusterName: configuration.clusterName,
+        version,
+      };
+    },
   }),
   defineRoute({
     method: 'GET',
@@ -39,7 +117,21 @@ export const sessionRoutes: readonly Route[] = [
     summary:
       "The sessions of the caller's key, the oldest first. An unrestricted key with scope ALL gets the sessions of all keys.",
     answers: { 200: { description: 'sessions', schema: z.array(listedSessionSchema) } },
-    handle: ({ request }, needs) => listSessions(needs, callerOf(request)),
+    handle: ({ request }, { keys, sessions, clock }): ListedSession[] => {
+      const access = callerOf(request);
+      const now = clock.now();
+      return [...sessions.entries()]
+        .map(([, { value }]) => value)
+        .filter((record) => mayEnd(access, record))
+        .flatMap((record) => {
+          const fields = fieldsOf(record, keys.get(record.key)?.value);
+          if (fields === undefined || fields.endsAt <= now) return [];
+          const { createdAt, lastUse } = record;
+          const isCurrent = record.id === access.session;
+          return [{ ...fields, createdAt, lastUsedAt: lastUse.at, lastUsedFrom: lastUse.address, isCurrent }];
+        })
+        .sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
+    },
   }),
   defineRoute({
     method: 'POST',
@@ -66,10 +158,14 @@ export const sessionRoutes: readonly Route[] = [
     errors: ['DRV_SESSION_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
     params: sessionParams,
     answers: { 200: { description: 'ended', schema: sessionMessageSchema } },
-    handle: async ({ params, request }, needs) => {
-      const ended = await endSession(needs, callerOf(request), params.id);
-      request.subject = ended.id;
-      return ended;
+    handle: async ({ params: { id: asked }, request }, { sessions, sessionWrites }) => {
+      const access = callerOf(request);
+      const id = asked === OWN ? (access.session ?? undefined) : sessionIdSchema.safeParse(asked).data;
+      const record = id === undefined ? undefined : sessions.get(id)?.value;
+      const isMine = record === undefined ? mayEndAll(access) : mayEnd(access, record);
+      if (id === undefined || !isMine || !(await sessionWrites.remove(id))) throw unknownSession(asked);
+      request.subject = id;
+      return { message: `session ${id} is ended`, id };
     },
   }),
 ];
@@ -79,4 +175,52 @@ export function callerOf(request: { readonly actor: Actor | null }): Access {
   const access = accessOf(request);
   if (access === undefined) throw new DroverError('DRV_INTERNAL', 'the caller has no key');
   return access;
+}
+
+/** Makes a session. Only this answer shows its token. Throws DRV_REQUEST_INVALID. */
+export async function createSession(
+  { keys, sessionWrites, clock }: RouteNeeds,
+  access: Access,
+  { scope, expires, address }: z.output<typeof newSessionSchema> & { readonly address: string },
+): Promise<CreatedSession> {
+  const expiresAt = expires === null ? null : expiryOf(expires, clock.now());
+  const { token, record } = await sessionWrites.create(access, { scope, expiresAt, address });
+  const fields = fieldsOf(record, keys.get(record.key)?.value);
+  if (fields === undefined)
+    throw new DroverError('DRV_KEY_UNKNOWN', `key ${record.key} was deleted just now`);
+  return { ...fields, token };
+}
+
+type SessionFields = z.output<z.ZodObject<typeof sessionFields>>;
+
+/** The shown fields of a session; undefined: its key is gone, and the session with it. */
+function fieldsOf(record: SessionRecord, key: ApiKeyRecord | undefined): SessionFields | undefined {
+  const grant = grantOfSession(record, key);
+  if (grant === undefined) return undefined;
+  const { scope, configurations, from, expiresAt } = grant;
+  return {
+    id: record.id,
+    key: record.key,
+    scope,
+    configurations,
+    from,
+    expiresAt: expiresAt ?? record.expiresAt,
+    endsAt: endOfSession(record, grant),
+  };
+}
+
+function mayEnd(access: Access, { key }: SessionRecord): boolean {
+  return mayEndAll(access) || key === access.label;
+}
+
+function mayEndAll(access: Access): boolean {
+  return access.may('ALL') && access.configurations === null;
+}
+
+/** The error for an unknown session. It repeats the id only when it is well-formed. */
+function unknownSession(asked: string): DroverError {
+  const isId = sessionIdSchema.safeParse(asked).success;
+  const which =
+    asked === OWN ? 'session here: the caller is a key' : isId ? `session ${asked}` : 'such session';
+  return new DroverError('DRV_SESSION_UNKNOWN', `there is no ${which}. GET /api/sessions lists them`);
 }

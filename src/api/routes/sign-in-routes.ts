@@ -2,9 +2,8 @@
 
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
-import { createdSessionSchema, createSession } from '../../operations/sessions.js';
 import { defineRoute, type Route } from '../http/route.js';
-import { callerOf } from './session-routes.js';
+import { callerOf, createdSessionSchema, createSession } from './session-routes.js';
 
 const MAX_CODE_CHARS = 100;
 

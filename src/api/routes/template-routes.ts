@@ -6,6 +6,7 @@
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { nameSchema } from '../../model/names.js';
+import { mayInstall } from '../../model/plain/may-install.js';
 import {
   type ClusterSyncReport,
   clusterSyncSchema,
@@ -13,7 +14,6 @@ import {
   templateReferenceSchema,
 } from '../../model/template.js';
 import { countText } from '../../model/words.js';
-import { templateUsers } from '../../operations/template-users.js';
 import { defineRoute, type Route } from '../http/route.js';
 import { templateFileRoutes, templateName, templateParams, withNote } from './template-file-routes.js';
 
@@ -104,7 +104,11 @@ export const templateRoutes: readonly Route[] = [
     summary: 'The configurations that may install a template. The template need not exist.',
     params: templateParams,
     answers: { 200: { description: 'names of configurations, in order', schema: z.array(z.string()) } },
-    handle: ({ params }, { configurations }) => templateUsers({ configurations }, params),
+    handle: ({ params }, { configurations }) =>
+      [...configurations.entries()]
+        .filter(([, { value }]) => mayInstall(value.configuration.templateInstallationConfig, params))
+        .map(([name]) => name)
+        .sort(),
   }),
   ...templateFileRoutes,
   defineRoute({

@@ -5,14 +5,12 @@
 
 import { countText } from '../../model/words.js';
 import type { ApiDependencies } from '../dependencies.js';
-import type { ApiSocket, SocketSpec } from './socket.js';
+import { type ApiSocket, CLOSE, type SocketSpec } from './socket.js';
 
 const MAX_WAITING = 100;
 /** Closes a client that sends without reading, so that the refusals do not fill the memory. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const ENDINGS: ReadonlySet<string> = new Set(['exit', 'quit']);
-const NORMAL = 1000;
-const POLICY = 1008;
 
 export function consoleSocket({ commands }: ApiDependencies): SocketSpec<unknown, unknown> {
   return {
@@ -25,75 +23,47 @@ export function consoleSocket({ commands }: ApiDependencies): SocketSpec<unknown
       'the last newline; a command that prints nothing is answered by one empty frame. While ' +
       `${MAX_WAITING} commands wait, further ones are refused in one line.`,
     open: () => (socket) => {
-      const session = new ConsoleSession(commands, socket);
-      socket.onText((text) => session.take(text));
+      const waiting: string[] = [];
+      let isRunning = false;
+      const runAll = async (): Promise<void> => {
+        isRunning = true;
+        for (let line = waiting.shift(); line !== undefined; line = waiting.shift()) {
+          if (ENDINGS.has(line)) socket.close(CLOSE.normal, 'bye');
+          if (socket.signal.aborted) return;
+          await run(commands, socket, line);
+          await socket.whenDrained();
+        }
+        isRunning = false;
+      };
+      socket.onText((frame) => {
+        const typed = frame.split('\n').flatMap((line) => line.trim() || []);
+        const accepted = typed.slice(0, MAX_WAITING - waiting.length);
+        waiting.push(...accepted);
+        if (accepted.length < typed.length) refuse(socket, typed.length - accepted.length);
+        if (!isRunning) void runAll();
+      });
     },
   };
 }
 
-class ConsoleSession {
-  readonly #commands: ApiDependencies['commands'];
-  readonly #socket: ApiSocket;
-  readonly #waiting: string[] = [];
-  #isRunning = false;
+function refuse(socket: ApiSocket, count: number): void {
+  if (socket.bufferedBytes > MAX_UNREAD_BYTES)
+    socket.close(CLOSE.refused, 'sends commands and does not read the answers');
+  else socket.sendText(`error: ${countText(count, 'command')} refused: ${MAX_WAITING} are waiting already`);
+}
 
-  constructor(commands: ApiDependencies['commands'], socket: ApiSocket) {
-    this.#commands = commands;
-    this.#socket = socket;
-  }
-
-  take(frame: string): void {
-    const lines = frame.split('\n').map((line) => line.trim());
-    const typed = lines.filter((line) => line !== '');
-    const accepted = typed.slice(0, MAX_WAITING - this.#waiting.length);
-    this.#waiting.push(...accepted);
-    if (accepted.length < typed.length) this.#refuse(typed.length - accepted.length);
-    if (!this.#isRunning) void this.#runAll();
-  }
-
-  #refuse(count: number): void {
-    if (this.#socket.bufferedBytes > MAX_UNREAD_BYTES) {
-      this.#socket.close(POLICY, 'sends commands and does not read the answers');
-      return;
-    }
-    this.#socket.sendText(
-      `error: ${countText(count, 'command')} refused: ${MAX_WAITING} are waiting already`,
-    );
-  }
-
-  /**
-   * Runs the waiting lines one after the other. Never rejects: the runner does not throw, and a closed socket ignores
-   * text.
-   */
-  async #runAll(): Promise<void> {
-    this.#isRunning = true;
-    for (let line = this.#next(); line !== undefined; line = this.#next()) {
-      if (ENDINGS.has(line)) {
-        this.#socket.close(NORMAL, 'bye');
-        return;
-      }
-      await this.#run(line);
-      await this.#socket.whenDrained();
-    }
-    this.#isRunning = false;
-  }
-
-  #next(): string | undefined {
-    return this.#socket.signal.aborted ? undefined : this.#waiting.shift();
-  }
-
-  async #run(line: string): Promise<void> {
-    const { access, address, signal } = this.#socket;
-    let isSilent = true;
-    await this.#commands.run(line, {
-      access,
-      address,
-      signal,
-      write: (text) => {
-        isSilent = false;
-        this.#socket.sendText(text.endsWith('\n') ? text.slice(0, -1) : text);
-      },
-    });
-    if (isSilent) this.#socket.sendText('');
-  }
+/** Runs a line. Never rejects: the runner does not throw, and a closed socket ignores text. */
+async function run(commands: ApiDependencies['commands'], socket: ApiSocket, line: string): Promise<void> {
+  const { access, address, signal } = socket;
+  let isSilent = true;
+  await commands.run(line, {
+    access,
+    address,
+    signal,
+    write: (text) => {
+      isSilent = false;
+      socket.sendText(text.endsWith('\n') ? text.slice(0, -1) : text);
+    },
+  });
+  if (isSilent) socket.sendText('');
 }

@@ -7,24 +7,14 @@ import type { Socket } from 'node:net';
 import { type RawData, WebSocket } from 'ws';
 import type { Access } from '../../access/access.js';
 import { cutToBytes } from '../../model/words.js';
-import type { ApiSocket } from './socket.js';
+import { MAX_BUFFERED_BYTES, Outlet } from './outlet.js';
+import { type ApiSocket, CLOSE } from './socket.js';
 
 const KIB = 1024;
-const DRAINED_BYTES = 256 * KIB;
-/** The memory limit for one reader. Endpoints stop sending long before. */
-const MAX_BUFFERED_BYTES = 16 * KIB * KIB;
 /** While this many bytes wait for a client, its pings are not answered. */
 const MAX_PONG_BACKLOG_BYTES = 64 * KIB;
 const MAX_EARLY_BYTES = 64 * KIB;
 const MAX_REASON_BYTES = 123;
-
-export const CLOSE = {
-  goingAway: 1001,
-  noBinary: 1003,
-  refused: 1008,
-  fault: 1011,
-  tooSlow: 1013,
-} as const;
 
 interface OpenSocketOptions {
   readonly websocket: WebSocket;
@@ -34,12 +24,11 @@ interface OpenSocketOptions {
   readonly address: string;
 }
 
-export class OpenSocket implements ApiSocket {
+export class OpenSocket extends Outlet implements ApiSocket {
   readonly access: Access;
   readonly address: string;
   readonly #websocket: WebSocket;
   readonly #connection: Socket;
-  readonly #closed = new AbortController();
   #listener: ((text: string) => void) | undefined;
   #binaryListener: ((bytes: Buffer) => Promise<void>) | undefined;
   /** The number of binary frames that the listener has not taken yet. */
@@ -47,53 +36,39 @@ export class OpenSocket implements ApiSocket {
   /** The frames that came before the listener was set. */
   readonly #early: string[] = [];
   #earlyBytes = 0;
-  #drained: (() => void)[] = [];
   #readAtBeat = 0;
   #takenAtBeat = 0;
   #wasBehindAtBeat = false;
 
   constructor({ websocket, connection, access, address }: OpenSocketOptions) {
+    super(connection);
     this.#websocket = websocket;
     this.#connection = connection;
     this.access = access;
     this.address = address;
     websocket.on('message', (data, isBinary) => this.#onMessage(data, isBinary));
     websocket.on('ping', (data) => this.#onPing(data));
-    websocket.on('close', () => this.#end());
-    connection.on('drain', () => this.#releaseDrained());
-  }
-
-  get signal(): AbortSignal {
-    return this.#closed.signal;
-  }
-
-  get bufferedBytes(): number {
-    return this.#connection.writableLength;
+    websocket.on('close', () => this.end());
   }
 
   sendText(text: string): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     this.#websocket.send(text);
     this.#limitBuffer();
   }
 
   sendBinary(bytes: Buffer): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     this.#websocket.send(bytes, { binary: true });
     this.#limitBuffer();
   }
 
   sendFrames(frames: Buffer): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     // These frames never cut one of the library's frames, because the library, without compression, writes each frame
     // whole and at once.
     this.#connection.write(frames);
     this.#limitBuffer();
-  }
-
-  whenDrained(): Promise<void> {
-    if (!this.#isOpen || this.bufferedBytes <= DRAINED_BYTES) return Promise.resolve();
-    return new Promise((resolve) => this.#drained.push(resolve));
   }
 
   onText(listener: (text: string) => void): void {
@@ -106,9 +81,9 @@ export class OpenSocket implements ApiSocket {
   }
 
   close(code: number, reason: string): void {
-    if (this.#closed.signal.aborted) return;
+    if (this.signal.aborted) return;
     this.#websocket.close(code, cutToBytes(reason, MAX_REASON_BYTES));
-    this.#end();
+    this.end();
   }
 
   /** Closes the socket because its key or session has ended. Drops the output that the client has not received. */
@@ -136,15 +111,15 @@ export class OpenSocket implements ApiSocket {
     this.#readAtBeat = bytesRead;
     this.#takenAtBeat = taken;
     this.#wasBehindAtBeat = writableLength > 0;
-    if (this.#isOpen) this.#websocket.ping();
+    if (this.isOpen) this.#websocket.ping();
   }
 
-  get #isOpen(): boolean {
-    return !this.#closed.signal.aborted && this.#websocket.readyState === WebSocket.OPEN;
+  protected override get isOpen(): boolean {
+    return super.isOpen && this.#websocket.readyState === WebSocket.OPEN;
   }
 
   #onMessage(data: RawData, isBinary: boolean): void {
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     if (!isBinary) this.#hear(data.toString());
     else if (this.#binaryListener === undefined)
       this.close(CLOSE.noBinary, 'this socket takes text frames only');
@@ -153,7 +128,7 @@ export class OpenSocket implements ApiSocket {
 
   #hear(text: string): void {
     // The listener may have closed the socket, and a closed socket delivers nothing.
-    if (!this.#isOpen) return;
+    if (!this.isOpen) return;
     if (this.#listener !== undefined) {
       this.#listener(text);
       return;
@@ -172,7 +147,7 @@ export class OpenSocket implements ApiSocket {
   }
 
   #onPing(data: Buffer): void {
-    if (this.#isOpen && this.bufferedBytes < MAX_PONG_BACKLOG_BYTES) this.#websocket.pong(data);
+    if (this.isOpen && this.bufferedBytes < MAX_PONG_BACKLOG_BYTES) this.#websocket.pong(data);
   }
 
   #limitBuffer(): void {
@@ -180,14 +155,9 @@ export class OpenSocket implements ApiSocket {
       this.close(CLOSE.tooSlow, 'too slow: 16 MiB wait to be read');
   }
 
-  #releaseDrained(): void {
-    for (const resolve of this.#drained.splice(0)) resolve();
-  }
-
-  #end(): void {
-    this.#closed.abort();
+  protected override end(): void {
     this.#early.length = 0;
-    this.#releaseDrained();
+    super.end();
   }
 }
 

@@ -6,7 +6,8 @@ import type { Socket } from 'node:net';
 import type { Access } from '../../access/access.js';
 import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError } from '../../model/errors.js';
-import { CLOSE, type OpenSocket } from './open-socket.js';
+import type { OpenSocket } from './open-socket.js';
+import { CLOSE } from './socket.js';
 
 /** How long clients may take to answer the close when the server stops. */
 const STOP_GRACE_MS = 1000;

@@ -6,8 +6,8 @@ import websocket from '@fastify/websocket';
 import type { FastifyInstance } from 'fastify';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import { selectableProtocols } from '../gate/socket-protocols.js';
-import { CLOSE } from './open-socket.js';
+import { selectableProtocols } from '../gate/credentials.js';
+import { CLOSE } from './socket.js';
 import type { SocketBook } from './socket-book.js';
 import type { SocketRoute } from './socket-route.js';
 

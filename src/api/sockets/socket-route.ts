@@ -7,12 +7,12 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
 import { DroverError } from '../../model/errors.js';
 import { accessOf } from '../gate/auth.js';
-import { offeredProtocols, selectableProtocols } from '../gate/socket-protocols.js';
+import { offeredProtocols, selectableProtocols } from '../gate/credentials.js';
 import { sendError } from '../http/json-reply.js';
-import { parseRequest } from '../http/request-validation.js';
+import { callOf } from '../http/route.js';
 import { LineStream } from './line-stream.js';
 import { OpenSocket } from './open-socket.js';
-import type { ApiSocket, SocketCall, SocketDescription, SocketSpec } from './socket.js';
+import type { ApiSocket, SocketDescription, SocketSpec } from './socket.js';
 import type { SocketBook } from './socket-book.js';
 
 const VERSION = '13';
@@ -82,12 +82,6 @@ async function answerPlain<P, Q>(
 function reserve(book: SocketBook, request: FastifyRequest): void {
   const access = accessOf(request);
   if (access !== undefined) book.reserve(access, request.raw.socket);
-}
-
-function callOf<P, Q>(spec: SocketSpec<P, Q>, request: FastifyRequest): SocketCall<P, Q> {
-  const params = parseRequest(spec.params, request.params, 'path');
-  const query = parseRequest(spec.query, request.query, 'query');
-  return { params, query, request };
 }
 
 /** Checks the handshake before the library does: the library would refuse later and in its own words. */

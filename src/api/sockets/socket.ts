@@ -9,27 +9,29 @@ import type { MaybePromise } from '../../loop/maybe-promise.js';
 import type { ErrorCode } from '../../model/errors.js';
 import type { Reach, Scope } from '../http/route.js';
 import type { LineStream } from './line-stream.js';
+import type { Outlet } from './outlet.js';
+
+/** The codes with which sockets are closed. */
+export const CLOSE = {
+  normal: 1000,
+  goingAway: 1001,
+  noBinary: 1003,
+  refused: 1008,
+  fault: 1011,
+  tooSlow: 1013,
+} as const;
 
 /**
  * An open socket. Frames are UTF-8 text, unless its endpoint says otherwise. No call throws when the socket is closed.
  */
-export interface ApiSocket {
+export interface ApiSocket extends Pick<Outlet, 'signal' | 'bufferedBytes' | 'whenDrained'> {
   readonly access: Access;
   /** The client's address. */
   readonly address: string;
-  /** Aborts when either side closes the socket. After that nothing is received or sent. */
-  readonly signal: AbortSignal;
-  /** The bytes that wait for the kernel to take them. */
-  readonly bufferedBytes: number;
   sendText(text: string): void;
   sendBinary(bytes: Buffer): void;
   /** Sends whole frames that `encodeTextFrames` made. Many sockets may share a buffer. */
   sendFrames(frames: Buffer): void;
-  /**
-   * Resolves at once when `bufferedBytes` is 256 KiB or less. Otherwise resolves when the kernel has taken all bytes,
-   * or the socket is closed.
-   */
-  whenDrained(): Promise<void>;
   /**
    * Sets the only listener. Earlier frames are kept, up to 64 KiB; beyond that the socket is closed with 1008. So an
    * endpoint that takes no frames must set a listener that ignores them. A binary frame closes the socket with 1003,

@@ -1,6 +1,6 @@
 /**
  * The API's port with TLS. It looks at the first byte of each connection: TLS goes on to the HTTPS server, anything
- * else to `PlainRequests`. Until its handshake is over, a connection has a time limit here, and the connection limit
+ * else to `plainRequests`. Until its handshake is over, a connection has a time limit here, and the connection limit
  * counts it.
  */
 import type { RequestListener } from 'node:http';
@@ -10,9 +10,8 @@ import type { TLSSocket } from 'node:tls';
 import type { ApiCertificate } from '../../channel/trust/api-certificate.js';
 import { connectionKey } from '../../loop/connection-key.js';
 import type { ConnectionLimit } from '../http/connection-limit.js';
-import { Deadlines } from '../http/deadlines.js';
 import { TLS_HANDSHAKE } from '../http/error-reply.js';
-import type { PlainRequests } from './plain-requests.js';
+import { Deadlines } from '../http/time-limits.js';
 import { TLS_VERSIONS } from './tls-versions.js';
 
 interface TlsDoorOptions {
@@ -21,8 +20,8 @@ interface TlsDoorOptions {
   readonly handshakeMs: number;
   /** Told of each handshake that is over. */
   readonly connections: Pick<ConnectionLimit, 'noteSecure'>;
-  /** Takes the connections that do not begin with TLS. */
-  readonly plain: PlainRequests;
+  /** Takes the connections that do not begin with TLS: `plainRequests`. */
+  readonly takePlain: (connection: Socket) => void;
 }
 
 export class TlsDoor {
@@ -38,7 +37,7 @@ export class TlsDoor {
 
   /** Makes the HTTPS server, which does not listen yet. It takes each new certificate into use itself. */
   makeServer(options: ServerOptions, onRequest: RequestListener): Server {
-    const { certificate, plain } = this.#options;
+    const { certificate, takePlain } = this.#options;
     const server = createServer(
       { ...options, ...contextOf(certificate), ALPNProtocols: ['http/1.1'] },
       onRequest,
@@ -50,7 +49,7 @@ export class TlsDoor {
     server.on('connection', (connection) => {
       if (!(connection instanceof Socket)) return;
       this.#take(connection, (isTls) => {
-        if (!isTls) plain.take(connection);
+        if (!isTls) takePlain(connection);
         else for (const begin of handshakes) Reflect.apply(begin, server, [connection]);
       });
     });

@@ -6,7 +6,7 @@ import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import type { ApiDependencies } from '../dependencies.js';
 import { ConnectionLimit } from '../http/connection-limit.js';
 import { answerSocketError, isTlsHello, type SocketError } from '../http/error-reply.js';
-import { PlainRequests } from './plain-requests.js';
+import { plainRequests } from './plain-requests.js';
 import { TlsDoor } from './tls-door.js';
 
 export const MAX_HEADER_BYTES = 16 * 1024;
@@ -41,7 +41,7 @@ export function makeTransport(
   { apiCertificate: certificate, clock, logger }: ApiDependencies,
   { headersMs = 10_000, silenceMs = 180_000, connections: limit }: Partial<TransportLimits>,
 ): Transport {
-  const log = new RepeatedLog(logger, () => clock.monotonic());
+  const log = new RepeatedLog(logger, clock);
   const connections = new ConnectionLimit({ limit, clock, logger });
   const http = {
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -53,13 +53,13 @@ export function makeTransport(
     keepAliveTimeout: KEEP_ALIVE_MS,
     http,
     clientErrorHandler: (error: SocketError, socket: Socket): void => {
-      if (isTlsHello(error, socket)) log.warn('TLS without TLS', TLS_WITHOUT);
+      if (isTlsHello(error, socket)) log.say('TLS without TLS', TLS_WITHOUT);
       answerSocketError(error, socket);
     },
   };
   if (certificate === undefined) return { options, connections, closeWaiting: () => undefined };
-  const plain = new PlainRequests(MAX_HEADER_BYTES, log);
-  const door = new TlsDoor({ certificate, handshakeMs: headersMs, plain, connections });
+  const takePlain = plainRequests(MAX_HEADER_BYTES, log);
+  const door = new TlsDoor({ certificate, handshakeMs: headersMs, takePlain, connections });
   // Set here, because Fastify sets nothing on a server that it did not make.
   const own = { ...http, keepAliveTimeout: KEEP_ALIVE_MS, requestTimeout: 0 };
   const serverFactory = (onRequest: RequestListener): Server =>

@@ -36,7 +36,6 @@ function followMirror<T>(
 function instanceSource({ instances }: Reads, view: InstanceView): TopicSource {
   return {
     filters: ['configuration', 'node', 'state'],
-    isWhole: false,
     textOf: (id) => view.get(id),
     follow: ({ put, remove }) =>
       followMirror(instances, (id, record) => {
@@ -58,7 +57,6 @@ function traitsOf({
 function configurationSource({ configurations }: Reads): TopicSource {
   return {
     filters: ['configuration'],
-    isWhole: false,
     textOf: (name) => {
       const record = configurations.get(name)?.value;
       if (record === undefined) return undefined;
@@ -77,7 +75,6 @@ function nodeSource(needs: Reads): TopicSource {
   const { nodes, instances } = needs;
   return {
     filters: ['node', 'state'],
-    isWhole: false,
     textOf: (id, isRestricted) => {
       const node = nodes.get(id)?.value;
       if (node === undefined) return undefined;
@@ -139,7 +136,6 @@ function templateSource({ templates }: Reads): TopicSource {
 function rolloutSource(needs: Reads): TopicSource {
   return {
     filters: ['configuration', 'state'],
-    isWhole: false,
     textOf: (name) => {
       const rollout = rolloutOf(needs, name);
       return rollout && JSON.stringify(rollout);
@@ -155,7 +151,6 @@ function usageSource({ usages }: Reads): TopicSource {
   const known = new Map<string, { readonly node: string; readonly last: MeasuredInstance }>();
   return {
     filters: ['configuration', 'node'],
-    isWhole: false,
     textOf: (instance) => {
       const measured = known.get(instance);
       if (measured === undefined) return undefined;

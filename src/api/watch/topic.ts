@@ -9,7 +9,7 @@ export interface TopicSource {
   /** The names of the filters for which its entries have traits. */
   readonly filters: readonly FilterName[];
   /** True when the topic shows more than a key that is restricted to configurations may see. */
-  readonly isWhole: boolean;
+  readonly isWhole?: true;
   /**
    * The JSON text of an entry now; undefined: the entry is gone. `isRestricted`: the reader's key is restricted to
    * configurations.
@@ -21,10 +21,8 @@ export interface TopicSource {
 
 export class Topic {
   readonly name: string;
-  readonly filters: readonly FilterName[];
-  readonly isWhole: boolean;
+  readonly source: TopicSource;
   readonly order: ChangeOrder;
-  readonly #source: TopicSource;
   readonly #onChange: () => void;
   #unfollow: (() => void) | undefined;
 
@@ -32,15 +30,13 @@ export class Topic {
   constructor(name: string, source: TopicSource, onChange: () => void, mostEnds?: number) {
     this.order = new ChangeOrder(mostEnds);
     this.name = name;
-    this.filters = source.filters;
-    this.isWhole = source.isWhole;
-    this.#source = source;
+    this.source = source;
     this.#onChange = onChange;
   }
 
   /** Begins to follow the source. A topic that no reader has asked for costs nothing. */
   open(): void {
-    this.#unfollow ??= this.#source.follow({
+    this.#unfollow ??= this.source.follow({
       put: (id, traits) => {
         this.order.put(id, traits);
         this.#onChange();
@@ -50,10 +46,6 @@ export class Topic {
         this.#onChange();
       },
     });
-  }
-
-  textOf(id: string, isRestricted: boolean): string | undefined {
-    return this.#source.textOf(id, isRestricted);
   }
 
   /** Stops following the source. Idempotent. */

@@ -20,22 +20,22 @@ export interface Reading {
   readonly topic: Topic;
   readonly filter: WatchFilter;
   /** The place up to which everything was sent. */
-  readonly place: number;
+  place: number;
   /**
    * The end of the topic when the reader last had everything. An entry that has changed twice since then may be unknown
    * to the reader, because the order no longer holds its first change.
    */
-  readonly knownTo: number;
+  knownTo: number;
   /** Set until the reader has all entries that existed when it came. */
-  readonly snapshot: Snapshot | undefined;
+  snapshot: Snapshot | undefined;
   /**
    * The end of the topic when the reader resumed. Set until the reader's first message, which it gets even if nothing
    * has changed.
    */
-  readonly resumedTo: number | undefined;
+  resumedTo: number | undefined;
 }
 
-export interface Snapshot {
+interface Snapshot {
   /** The end of the topic when the reader came. */
   readonly to: number;
   /** Why the reader could not resume; undefined: the reader did not ask to resume. */
@@ -116,7 +116,9 @@ export class WatchRound {
     for (const placed of topic.order.after(from, to)) {
       const { id, traits } = placed;
       const text =
-        traits !== undefined && filter.matches(traits) ? topic.textOf(id, filter.isRestricted) : undefined;
+        traits !== undefined && filter.matches(traits)
+          ? topic.source.textOf(id, filter.isRestricted)
+          : undefined;
       if (text !== undefined) put.push(text);
       else if (snapshot === undefined && filter.mayHold(placed, knownTo)) gone.push(id);
       chars += text?.length ?? id.length;

@@ -6,14 +6,13 @@ import { DroverError } from '../../model/errors.js';
 import { accessOf } from '../gate/auth.js';
 import type { LineStream } from '../sockets/line-stream.js';
 import { MessagePacket } from '../sockets/message-packet.js';
-import type { ApiSocket, SocketSpec } from '../sockets/socket.js';
+import { type ApiSocket, CLOSE, type SocketSpec } from '../sockets/socket.js';
 import type { Sight } from './watch-filter.js';
 import { errorText, namesSchema, type Position, parseWatchRequest } from './watch-messages.js';
 import { instanceOfLog } from './watched-log.js';
 import type { Subscription, Watcher, WatchSink } from './watcher.js';
 import type { Watchers } from './watchers.js';
 
-const FAULT = 1011;
 const LINES_TYPE = 'application/x-ndjson; charset=utf-8';
 const RESUMED_TOPIC = /^([^@]*)@([^:]*):(\d{1,15})$/;
 
@@ -36,11 +35,7 @@ const watchQuery = z.object({
 });
 type WatchQuery = z.output<typeof watchQuery>;
 
-interface WatchSocketOptions {
-  readonly watchers: Watchers;
-}
-
-export function watchSocket({ watchers }: WatchSocketOptions): SocketSpec<unknown, WatchQuery> {
+export function watchSocket(watchers: Watchers): SocketSpec<unknown, WatchQuery> {
   return {
     path: '/watch',
     scope: 'READ',
@@ -138,24 +133,16 @@ function take(watchers: Watchers, watcher: Watcher, text: string): void {
 
 function sinkOf(socket: ApiSocket): WatchSink {
   return {
-    signal: socket.signal,
-    get bufferedBytes() {
-      return socket.bufferedBytes;
-    },
+    outlet: socket,
     send: ({ frame }) => socket.sendFrames(frame),
-    whenDrained: () => socket.whenDrained(),
-    fail: () => socket.close(FAULT, 'unexpected fault of the server'),
+    fail: () => socket.close(CLOSE.fault, 'unexpected fault of the server'),
   };
 }
 
 function lineSinkOf(stream: LineStream): WatchSink {
   return {
-    signal: stream.signal,
-    get bufferedBytes() {
-      return stream.bufferedBytes;
-    },
+    outlet: stream,
     send: ({ lines }) => stream.write(lines),
-    whenDrained: () => stream.whenDrained(),
     fail: () => stream.close(),
   };
 }

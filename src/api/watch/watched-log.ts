@@ -27,10 +27,7 @@ export function logSinkOf(sink: WatchSink, form: LogMessageForm, ending: AbortCo
   };
   return {
     signal: ending.signal,
-    get bufferedBytes() {
-      return sink.bufferedBytes;
-    },
-    whenDrained: () => sink.whenDrained(),
+    outlet: sink.outlet,
     begin: (node, next) => say({ type: 'log', topic, node, next }),
     send: (chunk, from, to) => sink.send(chunk.packet(from, to, form)),
     say: (text) => say({ type: 'note', topic, text }),

@@ -2,33 +2,22 @@
 import { setMaxListeners } from 'node:events';
 import { DroverError } from '../../model/errors.js';
 import type { MessagePacket } from '../sockets/message-packet.js';
+import type { Outlet } from '../sockets/outlet.js';
 import type { Topic } from './topic.js';
 import { type FilterOptions, type Sight, WatchFilter } from './watch-filter.js';
 import type { Position } from './watch-messages.js';
-import type { Piece, Reading, Snapshot, WatchRound } from './watch-round.js';
+import type { Piece, Reading, WatchRound } from './watch-round.js';
 
 /** The receiver of the messages. No call throws when the receiver is closed. */
 export interface WatchSink {
-  /** Aborts when either side ends the sink. */
-  readonly signal: AbortSignal;
-  /** The bytes that wait for the kernel to take them. */
-  readonly bufferedBytes: number;
+  readonly outlet: Pick<Outlet, 'signal' | 'bufferedBytes' | 'whenDrained'>;
   send(packet: MessagePacket): void;
-  /** Resolves when few bytes wait, or the sink is closed. */
-  whenDrained(): Promise<void>;
   /** Ends the sink because of a fault of Drover. */
   fail(): void;
 }
 
 /** While more than this waits for the client, no further messages are sent. */
 const MAX_BUFFERED_BYTES = 256 * 1024;
-
-interface Following extends Reading {
-  place: number;
-  knownTo: number;
-  snapshot: Snapshot | undefined;
-  resumedTo: number | undefined;
-}
 
 export interface Subscription {
   readonly filter?: FilterOptions | undefined;
@@ -47,12 +36,12 @@ export class Watcher {
   /** True when a message was sent since the last beat. */
   hasSent = false;
   readonly #epoch: string;
-  readonly #followed = new Map<Topic, Following>();
+  readonly #followed = new Map<Topic, Reading>();
   readonly #logs = new Map<string, AbortController>();
 
   constructor(sink: WatchSink, sight: Sight, epoch: string) {
     // Each log that the client follows has a listener.
-    setMaxListeners(0, sink.signal);
+    setMaxListeners(0, sink.outlet.signal);
     this.sink = sink;
     this.sight = sight;
     this.#epoch = epoch;
@@ -61,7 +50,8 @@ export class Watcher {
   /** Subscribes to a topic; replaces an earlier subscription to that topic. Throws DRV_REQUEST_INVALID. */
   subscribe(topic: Topic, { filter = {}, resume }: Subscription): void {
     for (const name of ['configuration', 'node', 'state'] as const)
-      if (filter[name] !== undefined && !topic.filters.includes(name)) throw unknownFilter(topic, name);
+      if (filter[name] !== undefined && !topic.source.filters.includes(name))
+        throw unknownFilter(topic, name);
     topic.open();
     const { order } = topic;
     const reason = resume === undefined ? undefined : this.#objection(topic, resume);
@@ -92,7 +82,7 @@ export class Watcher {
         `a client follows ${MOST_LOGS} logs at most: unsubscribe from one`,
       );
     const ending = new AbortController();
-    const { signal } = this.sink;
+    const { signal } = this.sink.outlet;
     signal.addEventListener('abort', () => ending.abort(), { once: true, signal: ending.signal });
     ending.signal.addEventListener('abort', () => this.#logs.delete(topic), { once: true });
     this.#logs.set(topic, ending);
@@ -105,7 +95,7 @@ export class Watcher {
   }
 
   get isFull(): boolean {
-    return this.sink.bufferedBytes > MAX_BUFFERED_BYTES;
+    return this.sink.outlet.bufferedBytes > MAX_BUFFERED_BYTES;
   }
 
   /** The next messages of a round, limited in size; undefined: the client has all messages of that round. */
@@ -125,7 +115,7 @@ export class Watcher {
 }
 
 /** The next piece that holds a message. Moves the reader past that piece. */
-function nextPiece(following: Following, round: WatchRound): Piece | undefined {
+function nextPiece(following: Reading, round: WatchRound): Piece | undefined {
   const { order } = following.topic;
   if (!order.holdsAllAfter(following.snapshot?.to ?? following.place)) {
     following.place = 0;
@@ -146,7 +136,7 @@ function nextPiece(following: Following, round: WatchRound): Piece | undefined {
   return undefined;
 }
 
-function unknownFilter({ name, filters }: Topic, filter: string): DroverError {
+function unknownFilter({ name, source: { filters } }: Topic, filter: string): DroverError {
   const known = filters.length === 0 ? 'it takes none' : `it takes ${filters.join(', ')}`;
   return new DroverError('DRV_REQUEST_INVALID', `${name} cannot be filtered by ${filter}: ${known}`);
 }

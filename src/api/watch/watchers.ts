@@ -8,10 +8,12 @@ import type { Clock, TimerHandle } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { cutToBytes } from '../../model/words.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { ApiDependencies } from '../dependencies.js';
 import type { LiveLogs } from '../live-log/live-logs.js';
 import type { InstanceView } from '../routes/instances/instance-view.js';
 import { MessagePacket } from '../sockets/message-packet.js';
-import { type FilterName, Topic, type TopicSource } from './topic.js';
+import { type FilterName, Topic } from './topic.js';
+import { topicSources } from './topic-sources.js';
 import type { Sight } from './watch-filter.js';
 import { BEAT_TEXT, type LogOptions, logOptionsSchema } from './watch-messages.js';
 import { WatchRound } from './watch-round.js';
@@ -28,15 +30,6 @@ const MAX_NAME_BYTES = 64;
 const DEFAULT_TAIL = 100;
 const BEAT = new MessagePacket([BEAT_TEXT]);
 
-interface WatchersOptions {
-  readonly clock: Clock;
-  readonly logger: Pick<Logger, 'error'>;
-  /** The sources of the topics, by name. */
-  readonly sources: Readonly<Record<string, TopicSource>>;
-  readonly liveLogs: Pick<LiveLogs, 'attach'>;
-  readonly view: Pick<InstanceView, 'record'>;
-}
-
 /** A subscription of a topic or of a log. */
 interface AnySubscription extends Subscription {
   readonly log?: LogOptions | undefined;
@@ -47,8 +40,8 @@ export class Watchers {
   readonly #epoch = randomUUID();
   readonly #clock: Clock;
   readonly #logger: Pick<Logger, 'error'>;
-  readonly #liveLogs: Pick<LiveLogs, 'attach'>;
-  readonly #view: Pick<InstanceView, 'record'>;
+  readonly #liveLogs: LiveLogs;
+  readonly #view: InstanceView;
   readonly #topics = new Map<string, Topic>();
   readonly #watchers = new Set<Watcher>();
   /** The clients to be served, in order. */
@@ -59,12 +52,12 @@ export class Watchers {
   #beat: TimerHandle | undefined;
   #isServing = false;
 
-  constructor({ clock, logger, sources, liveLogs, view }: WatchersOptions) {
-    this.#clock = clock;
-    this.#logger = logger;
+  constructor(dependencies: ApiDependencies, liveLogs: LiveLogs, view: InstanceView) {
+    this.#clock = dependencies.clock;
+    this.#logger = dependencies.logger;
     this.#liveLogs = liveLogs;
     this.#view = view;
-    for (const [name, source] of Object.entries(sources))
+    for (const [name, source] of Object.entries(topicSources(dependencies, view)))
       this.#topics.set(name, new Topic(name, source, () => this.#planRound()));
   }
 
@@ -78,14 +71,14 @@ export class Watchers {
    * follow it.
    */
   filtersOf(topic: string, sight: Sight): readonly FilterName[] {
-    return this.#topicOf(topic, sight).filters;
+    return this.#topicOf(topic, sight).source.filters;
   }
 
   /** Serves `sink` until it ends. The client follows no topic until `subscribe`. */
   open(sink: WatchSink, sight: Sight): Watcher {
     const watcher = new Watcher(sink, sight, this.#epoch);
     this.#watchers.add(watcher);
-    sink.signal.addEventListener('abort', () => this.#forget(watcher), { once: true });
+    sink.outlet.signal.addEventListener('abort', () => this.#forget(watcher), { once: true });
     this.#beat ??= this.#clock.setTimer(BEAT_MS, () => this.#onBeat());
     return watcher;
   }
@@ -145,7 +138,7 @@ export class Watchers {
     const shown = cutToBytes(name, MAX_NAME_BYTES);
     if (topic === undefined)
       throw invalid(`there is no topic ${shown}: there are ${this.topics.join(', ')}, log:ID`);
-    if (topic.isWhole && configurations !== null)
+    if (topic.source.isWhole === true && configurations !== null)
       throw invalid(`${shown} are not for a key that is restricted to configurations`);
     return topic;
   }
@@ -183,7 +176,7 @@ export class Watchers {
     for (const watcher of this.#due) {
       this.#due.delete(watcher);
       // A client that has more to get is served again after the others.
-      if (this.#attempt(watcher, () => this.#sendNext(watcher))) this.#due.add(watcher);
+      if (this.#attempt(watcher)) this.#due.add(watcher);
       if (performance.now() < endsAt) continue;
       this.#clock.nextTurn(() => this.#serve());
       return;
@@ -191,10 +184,10 @@ export class Watchers {
     this.#isServing = false;
   }
 
-  /** Serves a client. A fault ends the stream of this client only. */
-  #attempt(watcher: Watcher, serve: () => boolean): boolean {
+  /** Sends the next packet of a client. Returns true when there may be more. A fault ends this client's stream only. */
+  #attempt(watcher: Watcher): boolean {
     try {
-      return serve();
+      return this.#sendNext(watcher);
     } catch (error) {
       this.#logger.error(
         { err: error },
@@ -206,9 +199,8 @@ export class Watchers {
     }
   }
 
-  /** Sends the next packet of a client. Returns true when there may be more. */
   #sendNext(watcher: Watcher): boolean {
-    if (watcher.isWaiting || watcher.sink.signal.aborted) return false;
+    if (watcher.isWaiting || watcher.sink.outlet.signal.aborted) return false;
     if (watcher.isFull) {
       this.#waitFor(watcher);
       return false;
@@ -222,7 +214,7 @@ export class Watchers {
 
   #waitFor(watcher: Watcher): void {
     watcher.isWaiting = true;
-    void watcher.sink.whenDrained().then(() => {
+    void watcher.sink.outlet.whenDrained().then(() => {
       watcher.isWaiting = false;
       if (this.#watchers.has(watcher)) this.#serveSoon(watcher);
     });

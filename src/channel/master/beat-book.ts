@@ -99,7 +99,8 @@ export class BeatBook {
   }
 
   connected(nodeId: string): void {
-    this.#nodes.set(nodeId, this.#fresh(true));
+    const now = { awakeAt: this.#awake(), wallAt: this.#clock.now() };
+    this.#nodes.set(nodeId, { ...now, isConnected: true, byeAt: undefined });
     this.#tick++;
     this.#listener?.(nodeId);
   }
@@ -135,10 +136,6 @@ export class BeatBook {
     if (heard === undefined) return;
     heard.isConnected = false;
     this.#listener?.(nodeId);
-  }
-
-  #fresh(isConnected: boolean): Heard {
-    return { awakeAt: this.#awake(), wallAt: this.#clock.now(), isConnected, byeAt: undefined };
   }
 
   #awake(): number {

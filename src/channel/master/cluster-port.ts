@@ -141,14 +141,22 @@ export class ClusterPort implements Part {
     }
     if (this.#strangers.size >= MAX_STRANGERS) this.#makeRoom();
     this.#sockets.add(socket);
-    this.#remember(key, socket, block);
+    const timer = setTimeout(() => socket.destroy(), LIFETIME_MS);
+    const stranger = { key, socket, block, timer, isExcused: false };
+    this.#strangers.set(key, stranger);
+    this.#crowds.set(block, (this.#crowds.get(block) ?? new Set()).add(stranger));
     socket.on('close', () => {
       this.#sockets.delete(socket);
       if (this.#forget(key)?.isExcused === false) this.#fail(block);
     });
     socket.once('data', (chunk: Buffer) => {
-      if (chunk[0] === TLS_HANDSHAKE) this.#handOn(socket, chunk);
-      else this.#hint(socket, chunk);
+      if (chunk[0] !== TLS_HANDSHAKE) {
+        this.#hint(socket, chunk);
+        return;
+      }
+      socket.pause();
+      socket.unshift(chunk);
+      this.#options.onTls(socket);
     });
   }
 
@@ -161,13 +169,6 @@ export class ClusterPort implements Part {
     this.#forget(oldest.key);
     this.#fail(oldest.block);
     oldest.socket.destroy();
-  }
-
-  #remember(key: string, socket: Socket, block: string): void {
-    const timer = setTimeout(() => socket.destroy(), LIFETIME_MS);
-    const stranger = { key, socket, block, timer, isExcused: false };
-    this.#strangers.set(key, stranger);
-    this.#crowds.set(block, (this.#crowds.get(block) ?? new Set()).add(stranger));
   }
 
   #forget(key: string): Stranger | undefined {
@@ -185,12 +186,6 @@ export class ClusterPort implements Part {
     this.#failures.fail(block, this.#clock.monotonic());
   }
 
-  #handOn(socket: Socket, first: Buffer): void {
-    socket.pause();
-    socket.unshift(first);
-    this.#options.onTls(socket);
-  }
-
   #hint(socket: Socket, first: Buffer): void {
     let begun = '';
     const onData = (chunk: Buffer): void => {
@@ -203,22 +198,22 @@ export class ClusterPort implements Part {
       }
       // The remaining request is read and thrown away: closing the socket over unread bytes could lose the answer.
       socket.resume();
-      socket.end(this.#answer());
+      socket.end(httpAnswer('400 Bad Request', 'text/plain; charset=utf-8', wrongDoor(this.#options.api)));
     };
     socket.on('data', onData);
     onData(first);
   }
+}
 
-  #answer(): string {
-    const text = wrongDoor(this.#options.api);
-    const head = [
-      'HTTP/1.1 400 Bad Request',
-      'Content-Type: text/plain; charset=utf-8',
-      `Content-Length: ${Buffer.byteLength(text)}`,
-      'Connection: close',
-    ];
-    return `${head.join('\r\n')}\r\n\r\n${text}`;
-  }
+/** An answer that ends its connection, for a socket without a server. */
+export function httpAnswer(status: string, type: string, body: string): string {
+  const head = [
+    `HTTP/1.1 ${status}`,
+    `Content-Type: ${type}`,
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Connection: close',
+  ];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }
 
 /** The answer to an HTTP client at the cluster port. */

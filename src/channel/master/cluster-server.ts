@@ -35,12 +35,13 @@ import {
   TUNNEL_PROTOCOL,
 } from '../trust/join-messages.js';
 import type { ClusterMembers, Peer } from '../trust/members.js';
-import { ClusterPort, type ClusterPortOptions, wrongDoor } from './cluster-port.js';
+import { ClusterPort, type ClusterPortOptions, httpAnswer, wrongDoor } from './cluster-port.js';
 import { elsewhere, pointElsewhere } from './elsewhere.js';
 import { type PortRefusal, PortRefusals } from './port-refusals.js';
 
 /** The size limit for one message of a node: reports travel in batches, logs in chunks. */
 const MAX_MESSAGE_BYTES = 16 * 1024 * 1024;
+const JSON_TYPE = 'application/json; charset=utf-8';
 const HANDSHAKE_MS = 5000;
 const HEADERS_MS = 5000;
 const REQUEST_MS = 10_000;
@@ -248,11 +249,9 @@ export class ClusterServer implements Part {
     } catch (error) {
       if (error instanceof DroverError) this.#refuse(error, 'channel', request.socket.remoteAddress);
       else this.#options.logger.error({ err: error }, 'a node could not be let in');
-      refuseUpgrade(
-        socket,
-        DroverError.is(error, 'DRV_JOIN_REFUSED') ? '403 Forbidden' : '503 Service Unavailable',
-        { error: publicMessage(error) },
-      );
+      const isFinal = DroverError.is(error, 'DRV_JOIN_REFUSED');
+      const status = isFinal ? '403 Forbidden' : '503 Service Unavailable';
+      socket.end(httpAnswer(status, JSON_TYPE, JSON.stringify({ error: publicMessage(error) })));
     }
   }
 
@@ -266,7 +265,10 @@ export class ClusterServer implements Part {
     const { nodeId } = await this.#masterOf(certificate);
     if (takeTunnel === undefined) throw noMaster(nodeId);
     this.#port.letIn(socket);
-    switchOver(socket);
+    socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
+    socket.write(
+      `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
+    );
     takeTunnel(socket);
   }
 
@@ -338,13 +340,6 @@ function noMaster(nodeId: string): DoorRefusal {
   });
 }
 
-function switchOver(socket: TLSSocket): void {
-  socket.setNoDelay(true).setKeepAlive(true, TUNNEL_KEEP_ALIVE_MS);
-  socket.write(
-    `HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: ${TUNNEL_PROTOCOL}\r\n\r\n`,
-  );
-}
-
 /**
  * Reads a JSON body. It throws away the rest of a body that is too long, so that the peer can still read the answer.
  */
@@ -369,17 +364,6 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
 }
 
 function sendJson(response: ServerResponse, status: number, value: unknown): void {
-  response.writeHead(status, { 'Content-Type': 'application/json; charset=utf-8' });
+  response.writeHead(status, { 'Content-Type': JSON_TYPE });
   response.end(JSON.stringify(value));
-}
-
-function refuseUpgrade(socket: Duplex, status: string, answer: { readonly error: string }): void {
-  const body = JSON.stringify(answer);
-  const head = [
-    `HTTP/1.1 ${status}`,
-    'Content-Type: application/json; charset=utf-8',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    'Connection: close',
-  ];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }

@@ -10,9 +10,10 @@ import type { NodeRecord } from '../../model/node.js';
 import type { RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
-import { CallPeer, type Service } from '../protocol/calls.js';
+import { CallPeer, type Services } from '../protocol/calls.js';
 import {
   BEAT_EVERY_MS,
+  BOUNDS,
   type Frame,
   type MessageOf,
   PROTOCOL_VERSION,
@@ -23,11 +24,10 @@ import type { Peer } from '../trust/members.js';
 import { type BeatBook, SILENT_MS } from './beat-book.js';
 import { FeedPace } from './feed-pace.js';
 import { type FeedSources, isSameWish, NodeFeed } from './node-feed.js';
-import { NodeIntake, type OfferingSession } from './node-intake.js';
+import { type OfferingSession, takeHello, takeOffer } from './node-intake.js';
 import { NO_HELLO, type Objection, objectionTo } from './objection.js';
 import type { StatusIntake } from './status-intake.js';
 import { type ReportingSession, StatusMessages } from './status-messages.js';
-import { toldMasters } from './told-masters.js';
 import type { UsageBook } from './usage-book.js';
 
 /** A connection must say hello within this time. */
@@ -46,7 +46,7 @@ export interface HubOptions {
   /** With several masters: the number of this master's term, and all masters that are up. */
   readonly elected?: { readonly epoch: number; masters(): readonly MasterPeer[] } | undefined;
   /** The calls that wrappers may make to the master, such as for template bundles. */
-  readonly services: ReadonlyMap<string, Service>;
+  readonly services: Services;
   readonly logger: Logger;
   readonly clock: Clock;
 }
@@ -73,20 +73,18 @@ export class Hub {
   readonly #pace: FeedPace;
   readonly #refusals: RepeatedLog;
   readonly #statuses: StatusMessages;
-  readonly #nodeIntake: NodeIntake;
   #unsubscribe: (() => void)[] = [];
 
   constructor(options: HubOptions) {
     const { clock, logger } = options;
     this.#options = options;
     this.#pace = new FeedPace(clock);
-    this.#refusals = new RepeatedLog(logger, () => clock.monotonic());
+    this.#refusals = new RepeatedLog(logger, clock);
     this.#statuses = new StatusMessages({
       ...options,
       pace: this.#pace,
       track: (writing) => this.#track(writing),
     });
-    this.#nodeIntake = new NodeIntake(options);
   }
 
   start(): void {
@@ -186,7 +184,7 @@ export class Hub {
   }
 
   #greet(transport: Transport, hello: MessageOf<'hello'>, peer: Peer | undefined): Session | undefined {
-    const { clusterName, master, beats, sources, logger, services, elected } = this.#options;
+    const { clusterName, master, beats, sources, logger, clock, services, elected } = this.#options;
     const objection = this.#objection(hello, peer);
     if (objection !== undefined) {
       this.#refuse(transport, objection, peer);
@@ -198,7 +196,7 @@ export class Hub {
       nodeId,
       transport,
       feed: new NodeFeed({ nodeId, transport, sources, held: hello.held, pace: this.#pace, logger }),
-      calls: new CallPeer(transport, services, { mostServed: MOST_SERVED }),
+      calls: new CallPeer(transport, services, MOST_SERVED),
       isStale: false,
       reportSequence: 0,
       recorded: [],
@@ -214,10 +212,10 @@ export class Hub {
       type: 'welcome',
       protocol: PROTOCOL_VERSION,
       master,
-      ...(elected !== undefined && { epoch: elected.epoch, masters: toldMasters(elected.masters()) }),
+      ...(elected !== undefined && { epoch: elected.epoch, masters: told(elected.masters()) }),
     });
     this.#track(
-      this.#nodeIntake.takeHello(hello, { isMaster, isCurrent }).then(
+      takeHello(this.#options.nodes, hello, { isMaster, isCurrent, now: () => clock.now() }).then(
         () => {
           if (!isCurrent()) return;
           session.feed.start();
@@ -254,7 +252,7 @@ export class Hub {
     { cause, reason, isFinal, isBehind }: Objection,
     peer: Peer | undefined,
   ): void {
-    this.#refusals.warn(`${peer?.nodeId} ${cause}`, `refused a connection: ${reason}`);
+    this.#refusals.say(`${peer?.nodeId} ${cause}`, `refused a connection: ${reason}`);
     transport.send({ type: 'refused', reason, ...(isFinal && { isFinal }), ...(isBehind && { isBehind }) });
     transport.close(reason);
   }
@@ -271,7 +269,8 @@ export class Hub {
         this.#statuses.take(session, message);
         return;
       case 'offer':
-        this.#track(this.#nodeIntake.takeOffer(session, message.runtimes));
+        session.offer = message.runtimes;
+        this.#track(takeOffer(this.#options.nodes, session, this.#options.logger));
         return;
       case 'usage':
         this.#options.usage.take(session.nodeId, message.samples, (id) => {
@@ -303,7 +302,7 @@ export class Hub {
   tellMasters(): void {
     const { elected } = this.#options;
     if (elected === undefined) return;
-    const masters = toldMasters(elected.masters());
+    const masters = told(elected.masters());
     for (const { calls } of this.#sessions.values())
       void calls.call(TAKE_MASTERS, masters).catch(() => undefined);
   }
@@ -326,4 +325,9 @@ export class Hub {
       `node ${session.nodeId} disconnected: ${reason}`,
     );
   }
+}
+
+/** The masters that are up, in the form that nodes get. */
+function told(masters: readonly MasterPeer[]): MasterPeer[] {
+  return masters.slice(0, BOUNDS.masters).map(({ nodeId, clusterAddress }) => ({ nodeId, clusterAddress }));
 }

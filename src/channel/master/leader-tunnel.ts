@@ -6,7 +6,7 @@ import { DroverError } from '../../model/errors.js';
 import { parseHostPort } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import type { Authority } from '../trust/authority.js';
-import { type FellowMaster, MasterDialer } from '../wrapper/master-dialer.js';
+import { MasterDialer } from '../wrapper/master-dialer.js';
 
 interface LeaderTunnelOptions {
   readonly authority: Authority;
@@ -14,38 +14,27 @@ interface LeaderTunnelOptions {
   readonly clock: Clock;
 }
 
-/**
- * Opens a connection to the API of a master that leads. Presents this master's server certificate, which only masters
- * have. Throws the errors of MasterDialer.
- */
-export async function openLeaderTunnel(
-  options: LeaderTunnelOptions,
-  peer: MasterPeer,
-  signal: AbortSignal,
-): Promise<TLSSocket> {
-  const [dialer, fellow] = await dialerOf(options, peer);
-  return dialer.tunnel(fellow, signal);
+/** The connections to another master. Both throw the errors of MasterDialer. */
+interface MasterDoor {
+  /** Opens a connection to the API of a master that leads. */
+  tunnel(signal: AbortSignal): Promise<TLSSocket>;
+  /** Opens a connection to the desk of a master, leading or not. */
+  desk(signal: AbortSignal): Promise<Transport>;
 }
 
-/** Opens a connection to the desk of a master, leading or not; otherwise like `openLeaderTunnel`. */
-export async function openMasterDesk(
-  options: LeaderTunnelOptions,
-  peer: MasterPeer,
-  signal: AbortSignal,
-): Promise<Transport> {
-  const [dialer, fellow] = await dialerOf(options, peer);
-  return dialer.openDesk(fellow, signal);
-}
-
-async function dialerOf(
+/** Presents this master's server certificate, which only masters have. */
+export async function doorOf(
   { authority, silenceMs, clock }: LeaderTunnelOptions,
   { nodeId, clusterAddress }: MasterPeer,
-): Promise<[MasterDialer, FellowMaster]> {
+): Promise<MasterDoor> {
   const at = parseHostPort(clusterAddress);
   if (at === undefined)
     throw new DroverError('DRV_CHANNEL_CLOSED', `${clusterAddress} is no address of a master`);
   const { certificate } = await authority.ensure();
-  const credential = await authority.serverCredential();
+  const fellow = { nodeId, credential: await authority.serverCredential(), authority: certificate };
   const dialer = new MasterDialer({ ...at, silenceMs, clock, isOnly: false });
-  return [dialer, { nodeId, credential, authority: certificate }];
+  return {
+    tunnel: (signal) => dialer.tunnel(fellow, signal),
+    desk: (signal) => dialer.openDesk(fellow, signal),
+  };
 }

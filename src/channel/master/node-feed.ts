@@ -71,7 +71,6 @@ export class NodeFeed {
   #unsubscribe: (() => void) | undefined;
   #sequence = 0;
   #isFlushing = false;
-  #isStarted = false;
   #hasSnapshot = false;
   #isClosed = false;
 
@@ -82,7 +81,6 @@ export class NodeFeed {
   /** Sends everything that the node should hold. Later changes follow as deltas. */
   start(): void {
     if (this.#isClosed) return;
-    this.#isStarted = true;
     const { instances, instancesByNode, revisions } = this.#options.sources;
     this.#unsubscribe = revisions.onChange((hash) => this.#revisionCame(hash));
     for (const id of instancesByNode.get(this.#options.nodeId)) this.#dirty.add(id);
@@ -94,7 +92,7 @@ export class NodeFeed {
   touch(id: string): void {
     // Before the start, a touch would cause a snapshot of a few instances only. The node ends the instances that a
     // snapshot leaves out.
-    if (!this.#isStarted || this.#isClosed) return;
+    if (this.#unsubscribe === undefined || this.#isClosed) return;
     if (!this.#told.has(id) && this.#composing !== id && this.#record(id) === undefined) return;
     this.#dirty.add(id);
     this.#schedule();
@@ -133,7 +131,10 @@ export class NodeFeed {
     this.#isFlushing = true;
     this.#options.pace.add(() => {
       this.#flush().then(
-        () => this.#flushed(),
+        () => {
+          this.#isFlushing = false;
+          if (this.#dirty.size > 0) this.#schedule();
+        },
         (error: unknown) => {
           // This master no longer knows what the node has. A new connection starts from a snapshot.
           this.#options.logger.error({ err: error, node: this.#options.nodeId }, 'the feed of a node broke');
@@ -143,20 +144,12 @@ export class NodeFeed {
     });
   }
 
-  #flushed(): void {
-    this.#isFlushing = false;
-    if (this.#dirty.size > 0) this.#schedule();
-  }
-
   async #flush(): Promise<void> {
     while (!this.#isClosed && (this.#dirty.size > 0 || !this.#hasSnapshot)) {
       const ids = this.#hasSnapshot
         ? takeSome(this.#dirty, BATCH)
         : takeSome(this.#dirty, Number.POSITIVE_INFINITY);
-      const put: Assignment[] = [];
-      const drop: string[] = [];
-      const unchanged: string[] = [];
-      const revisions: Record<string, Configuration> = {};
+      const batch: Batch = { put: [], drop: [], unchanged: [], revisions: {} };
       for (const id of ids) {
         this.#composing = id;
         // Read the record before the digests. If a template changes and then a restart is requested, a later read would
@@ -167,21 +160,21 @@ export class NodeFeed {
         const assignment = this.#compose(record, templates);
         if (this.#isLeftAlone(id)) {
           this.#told.add(id);
-          unchanged.push(id);
+          batch.unchanged.push(id);
         } else if (assignment === undefined) {
-          if (this.#told.delete(id)) drop.push(id);
+          if (this.#told.delete(id)) batch.drop.push(id);
         } else if (!this.#hasSnapshot && this.#isKnown(assignment)) {
           this.#told.add(id);
           this.#sentRevisions.add(assignment.revision);
-          unchanged.push(id);
-        } else if (this.#include(assignment, revisions) || !this.#hasSnapshot) {
+          batch.unchanged.push(id);
+        } else if (this.#include(assignment, batch.revisions) || !this.#hasSnapshot) {
           // A snapshot must name the instance even if the node has it, because the node ends the instances that a
           // snapshot leaves out.
           this.#told.add(id);
-          put.push(assignment);
+          batch.put.push(assignment);
         }
       }
-      if (!this.#isClosed) this.#send({ put, drop, unchanged, revisions });
+      if (!this.#isClosed) this.#send(batch);
     }
   }
 

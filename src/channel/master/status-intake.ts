@@ -10,7 +10,12 @@ import { modify, type RecordSet } from '../../store/modify.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Metrics } from '../../telemetry/metrics.js';
 import type { PortProtocol, Report } from '../protocol/messages.js';
-import { type ReadinessFacts, withFirstReadiness } from './first-readiness.js';
+
+/**
+ * How long an instance without a readiness check must be up to count as ready. Many broken commands run for a moment
+ * before they end.
+ */
+export const READY_AFTER_MS = 60_000;
 
 interface StatusIntakeOptions {
   readonly records: RecordSet<InstanceRecord>;
@@ -69,24 +74,25 @@ export class StatusIntake {
 
   #note(nodeId: string, before: InstanceRecord, after: InstanceStatus): void {
     const { logger, metrics, now } = this.#options;
+    const { configurationName: configuration } = before;
     const restarts = after.restarts - before.status.restarts;
-    if (restarts > 0) metrics.countRestarts(before.configurationName, restarts);
+    if (restarts > 0) metrics.restarts.inc({ configuration }, restarts);
     if (after.state === 'ONLINE' && before.status.state === 'CREATING' && after.restarts === 0)
-      metrics.observeStart(Math.max(0, now() - before.createdAt) / 1000);
+      metrics.startSeconds.observe(Math.max(0, now() - before.createdAt) / 1000);
     if (after.reason === 'not-ready' && before.status.reason !== 'not-ready')
-      metrics.countNotReady(before.configurationName);
+      metrics.notReady.inc({ configuration });
     if (after.state === before.status.state && after.reason === before.status.reason) return;
     // At debug level, because the node has already logged the event and its reason.
     logger.debug(
       {
         instance: before.id,
-        configuration: before.configurationName,
+        configuration,
         node: nodeId,
         from: before.status.state,
         to: after.state,
         reason: after.reason,
       },
-      `instance ${before.id} (${before.configurationName}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
+      `instance ${before.id} (${configuration}) is ${after.state}${after.message === null ? '' : `: ${after.message}`}`,
     );
   }
 }
@@ -157,4 +163,32 @@ function isOutdated({ desired, placement }: InstanceRecord, report: Report): boo
   if (report.state === 'STOPPED' && desired.goal !== 'remove' && report.restartToken < desired.restartToken)
     return true;
   return report.reason === 'port-busy' && report.busyPort !== placement?.port;
+}
+
+interface ReadinessFacts {
+  /** The time now, in Unix milliseconds. */
+  readonly now: number;
+  /** True when the content asks for a readiness check, so that ONLINE means that the check passed. */
+  readonly isChecked: boolean;
+}
+
+/**
+ * The status after a report, with `hasBeenReady` and `upAt` set. An instance that was never ready with its present
+ * content may take a repaired content at its next start, because nobody has used the instance.
+ */
+export function withFirstReadiness(
+  before: InstanceStatus,
+  after: InstanceStatus,
+  { now, isChecked }: ReadinessFacts,
+): InstanceStatus {
+  if (before.hasBeenReady) return after;
+  const isUp = after.state === 'ONLINE' && after.pid !== null;
+  const wasUpForLong = before.upAt !== undefined && now - before.upAt >= READY_AFTER_MS;
+  const isReady = (isUp && isChecked) || wasUpForLong;
+  const isSameRun = before.pid !== null && before.pid === after.pid && before.restarts === after.restarts;
+  const upAt = (isSameRun ? before.upAt : undefined) ?? (isUp ? now : undefined);
+  if (!isReady && upAt === after.upAt) return after;
+  const { hasBeenReady: _ready, upAt: _upAt, ...status } = after;
+  if (isReady) return { ...status, hasBeenReady: true };
+  return upAt === undefined ? { ...status, hasBeenReady: false } : { ...status, hasBeenReady: false, upAt };
 }

@@ -21,26 +21,24 @@ interface AuditOfMastersOptions {
   readonly desk: MasterDesk;
 }
 
-interface MergedAudit {
+/**
+ * The last `limit` entries of all masters, oldest first. Does not throw: the answer names the masters whose entries are
+ * missing.
+ */
+export type AuditOfMasters = (
+  limit: number,
+  signal: AbortSignal,
+) => Promise<{
   readonly entries: readonly AuditEntry[];
   /** The masters whose entries are missing, and why. */
   readonly missing: readonly { readonly nodeId: string; readonly why: string }[];
-}
+}>;
 
-export class AuditOfMasters {
-  readonly #options: AuditOfMastersOptions;
-
-  constructor(options: AuditOfMastersOptions) {
-    this.#options = options;
-    options.desk.on(AUDIT, async (question) => options.audit.last(questionSchema.parse(question).limit));
-  }
-
-  /**
-   * The last `limit` entries of all masters, oldest first. Does not throw: the answer names the masters whose entries
-   * are missing.
-   */
-  async last(limit: number, signal: AbortSignal): Promise<MergedAudit> {
-    const { nodeId, audit, leadership, calls, known } = this.#options;
+/** The trails of all masters. From now on this master's desk answers with its own. */
+export function auditOfMasters(options: AuditOfMastersOptions): AuditOfMasters {
+  const { nodeId, audit, leadership, calls, known, desk } = options;
+  desk.on(AUDIT, async (question) => audit.last(questionSchema.parse(question).limit));
+  return async (limit, signal) => {
     const others = leadership.masters().filter((peer) => peer.nodeId !== nodeId);
     const up = new Set([nodeId, ...others.map((peer) => peer.nodeId)]);
     const missing = [...known()]
@@ -49,10 +47,8 @@ export class AuditOfMasters {
     const answers = await Promise.all(
       others.map(async (peer): Promise<readonly AuditEntry[]> => {
         try {
-          const entries = entriesSchema.parse(
-            await calls.ask(peer, { name: AUDIT, content: { limit } }, signal),
-          );
-          return entries.map((entry) => ({ ...entry, master: peer.nodeId }));
+          const answer = await calls.ask(peer, { name: AUDIT, content: { limit } }, signal);
+          return entriesSchema.parse(answer).map((entry) => ({ ...entry, master: peer.nodeId }));
         } catch (error) {
           missing.push({ nodeId: peer.nodeId, why: publicMessage(error) });
           return [];
@@ -62,5 +58,5 @@ export class AuditOfMasters {
     const own = audit.last(limit).map((entry) => ({ ...entry, master: nodeId }));
     const entries = [...own, ...answers.flat()].toSorted((a, b) => a.at - b.at).slice(-limit);
     return { entries, missing };
-  }
+  };
 }

@@ -81,7 +81,7 @@ export class MasterCalls {
 }
 
 function callsOver(transport: Transport, { nodeId }: MasterPeer): CallPeer {
-  const calls = new CallPeer(transport, new Map());
+  const calls = new CallPeer(transport, {});
   transport.onFrame((frame) => void calls.handle(frame));
   transport.onClose((reason) => calls.close(`master ${nodeId} hung up: ${reason}`));
   return calls;

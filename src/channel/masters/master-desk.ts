@@ -21,7 +21,9 @@ export class MasterDesk {
   take(connection: Transport, from: string): void {
     const calls = new CallPeer(
       connection,
-      new Map([...this.#answers].map(([name, answer]) => [name, (question) => answer(question, from)])),
+      Object.fromEntries(
+        [...this.#answers].map(([name, answer]) => [name, (question: unknown) => answer(question, from)]),
+      ),
     );
     this.#connections.add(connection);
     connection.onFrame((frame) => {

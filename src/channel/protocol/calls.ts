@@ -27,6 +27,8 @@ interface CallContext {
 
 /** Answers a call with a JSON value, or with a stream of bytes. Parameters come from the other side: parse them. */
 export type Service = (parameters: unknown, context: CallContext) => Promise<unknown> | AsyncIterable<Buffer>;
+/** The calls that a side of the connection answers, by name. */
+export type Services = Readonly<Record<string, Service>>;
 
 interface Pending {
   onValue(value: unknown): void;
@@ -50,13 +52,10 @@ export class CallPeer {
   #nextId = 1;
 
   /** `mostServed`: how many calls of the other side are answered at once. Default 1024. */
-  constructor(
-    transport: Transport,
-    services: ReadonlyMap<string, Service>,
-    { mostServed = MAX_OPEN_CALLS }: { readonly mostServed?: number } = {},
-  ) {
+  constructor(transport: Transport, services: Services, mostServed = MAX_OPEN_CALLS) {
     this.#transport = transport;
-    this.#services = services;
+    // A map has no inherited names, which the other side could ask for.
+    this.#services = new Map(Object.entries(services));
     this.#mostServed = mostServed;
   }
 
@@ -94,12 +93,13 @@ export class CallPeer {
     let wake: (() => void) | undefined;
     /** The bytes that have come and are not credited yet. The sender may send while they are below the window. */
     let underWay = 0;
-    const notify = (): void => wake?.();
+    const onFailure = (error: DroverError): void => {
+      failure = error;
+      wake?.();
+    };
     const id = this.#open(service, parameters, undefined, {
-      onValue: () => {
-        failure = new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered without a stream`);
-        notify();
-      },
+      onValue: () =>
+        onFailure(new DroverError('DRV_CHANNEL_CALL_FAILED', `${service} answered without a stream`)),
       onChunk: (bytes) => {
         if (underWay >= WINDOW_BYTES || queue.length >= MOST_PIECES) {
           this.#transport.close(`${service} sent more than it was allowed to`);
@@ -107,16 +107,13 @@ export class CallPeer {
         }
         underWay += bytes.length;
         queue.push(bytes);
-        notify();
+        wake?.();
       },
       onEnd: () => {
         ended = true;
-        notify();
+        wake?.();
       },
-      onFailure: (error) => {
-        failure = error;
-        notify();
-      },
+      onFailure,
     });
     const onAbort = (): void => this.#cancel(id, cancelled(service));
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -124,13 +124,9 @@ export class PacedSender {
         if (this.#marks.length === 0) this.#mark();
         return;
       }
-      const data = this.#next();
+      const data = this.#state.shift() ?? this.#bulk.shift();
       if (data !== undefined) this.#write(data);
     }
-  }
-
-  #next(): string | Buffer | undefined {
-    return this.#state.shift() ?? this.#bulk.shift();
   }
 
   #write(data: string | Buffer): void {

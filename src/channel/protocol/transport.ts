@@ -3,8 +3,8 @@
  * the master's own wrapper. It encodes and checks every frame as the network does, so that no code comes to depend on
  * shared memory.
  */
-import { problemOf } from '../../model/public-message.js';
-import { type Frame, type Message, messageSchema } from './messages.js';
+import { decodeFrame, encodeFrame, MOST_QUESTION_BYTES } from './frame-codec.js';
+import type { Frame, Message } from './messages.js';
 
 export interface Transport {
   readonly isOpen: boolean;
@@ -26,14 +26,9 @@ export function createInProcessPair(): [Transport, Transport] {
   return [a, b];
 }
 
-interface Packet {
-  readonly text: string;
-  readonly body: Buffer | undefined;
-}
-
 class InProcessEnd implements Transport {
   #peer: InProcessEnd | undefined;
-  #inbox: Packet[] = [];
+  #inbox: (string | Buffer)[] = [];
   #isDraining = false;
   #isOpen = true;
   #closeReason: string | undefined;
@@ -50,10 +45,10 @@ class InProcessEnd implements Transport {
 
   send(message: Message, body?: Buffer): void {
     if (!this.#isOpen) return;
-    this.#peer?.receive({ text: JSON.stringify(message), body });
+    this.#peer?.receive(encodeFrame(message, body));
   }
 
-  receive(packet: Packet): void {
+  receive(packet: string | Buffer): void {
     if (!this.#isOpen) return;
     this.#inbox.push(packet);
     this.#scheduleDrain();
@@ -97,7 +92,10 @@ class InProcessEnd implements Transport {
     this.#inbox = [];
     for (const packet of packets) {
       if (!this.#isOpen) return;
-      const frame = decodeFrame(packet);
+      const frame =
+        typeof packet === 'string'
+          ? decodeFrame(Buffer.from(packet), false, MOST_QUESTION_BYTES)
+          : decodeFrame(packet, true, MOST_QUESTION_BYTES);
       if (typeof frame === 'string') {
         this.close(frame);
         return;
@@ -105,11 +103,4 @@ class InProcessEnd implements Transport {
       this.#frameListener?.(frame);
     }
   }
-}
-
-/** The frame, or the reason why the packet is not a frame. */
-function decodeFrame(packet: Packet): Frame | string {
-  const parsed = messageSchema.safeParse(JSON.parse(packet.text));
-  if (!parsed.success) return `malformed message: ${problemOf(parsed.error)}`;
-  return packet.body === undefined ? { message: parsed.data } : { message: parsed.data, body: packet.body };
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { instanceIdSchema } from '../../model/names.js';
 import { type InstanceDescription, instanceDescriptionSchema } from '../../model/run/instance-description.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const DESCRIBE_INSTANCES = 'describe-instances';
 /** The most instances in one question. */
@@ -22,37 +22,27 @@ const answerSchema = z.array(z.object({ id: instanceIdSchema, description: insta
 /** The wrapper's half. `describe` returns undefined for an instance that the node does not know. */
 export function descriptionServices(
   describe: (id: string, lines: number) => Promise<InstanceDescription | undefined>,
-): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [
-      DESCRIBE_INSTANCES,
-      async (parameters) => {
-        const { ids, lines } = questionSchema.parse(parameters);
-        const answers: z.output<typeof answerSchema> = [];
-        // One instance after the other, because the node has other work and few callers ask for a hundred.
-        for (const id of ids) {
-          const description = await describe(id, lines);
-          if (description !== undefined) answers.push({ id, description });
-        }
-        return answers;
-      },
-    ],
-  ]);
+): Services {
+  return {
+    [DESCRIBE_INSTANCES]: async (parameters) => {
+      const { ids, lines } = questionSchema.parse(parameters);
+      const answers: z.output<typeof answerSchema> = [];
+      // One instance after the other, because the node has other work and few callers ask for a hundred.
+      for (const id of ids) {
+        const description = await describe(id, lines);
+        if (description !== undefined) answers.push({ id, description });
+      }
+      return answers;
+    },
+  };
 }
 
-interface DescriptionQuestion {
-  readonly nodeId: string;
-  /** The instances, at most MOST_DESCRIBED. */
-  readonly ids: readonly string[];
-  readonly lines: number;
-  readonly signal: AbortSignal;
-}
-
-/** The master's half. The result leaves out instances that the node does not know. Throws DRV_NODE_DISCONNECTED. */
+/** The master's half. The result leaves out instances that the node does not know. `ids`: at most MOST_DESCRIBED. */
 export async function askForDescriptions(
-  callsOf: (nodeId: string) => CallPeer,
-  { nodeId, ids, lines, signal }: DescriptionQuestion,
+  calls: CallPeer,
+  question: { readonly ids: readonly string[]; readonly lines: number },
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, InstanceDescription>> {
-  const answer = await callsOf(nodeId).call(DESCRIBE_INSTANCES, { ids, lines }, { signal });
+  const answer = await calls.call(DESCRIBE_INSTANCES, question, { signal });
   return new Map(answerSchema.parse(answer).map(({ id, description }) => [id, description]));
 }

@@ -10,7 +10,7 @@ import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js
 import { DroverError } from '../../model/errors.js';
 import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 import {
   askForRange,
   askForTimes,
@@ -20,7 +20,6 @@ import {
   NO_LOG,
 } from './log-ranges.js';
 import { askForSearch, logSearchServices } from './log-search.js';
-import { decodeBatch, encodeBatch } from './log-stream.js';
 
 const READ_LOGS = 'read-logs';
 const FOLLOW_LOGS = 'follow-logs';
@@ -39,6 +38,13 @@ const followLogsSchema = z.object({
     z.strictObject({ since: z.int().min(1) }),
   ]),
 });
+/** The most lines of a batch of a followed log, more than a node sends. */
+const MOST_BATCH_LINES = 10_000;
+/** The first line of a chunk of a followed log. The lines of the log follow it as text. */
+const headSchema = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('lines'), firstLine: z.int().min(1) }),
+  z.object({ kind: z.literal('gap'), from: z.int().min(1), to: z.int().min(1) }),
+]);
 const linesSchema = z.object({ lines: z.array(z.string()).max(MOST_LINES), totalLines: z.int().min(0) });
 const writeStdinSchema = z.object({ id: instanceIdSchema });
 
@@ -53,33 +59,24 @@ export function instanceServices(
     /** Throws DRV_INSTANCE_NOT_RUNNING and the runtime's errors. */
     writeStdin(id: string, bytes: Buffer): Promise<void>;
   },
-): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
+): Services {
+  return {
     ...logSearchServices((id, query, signal) => node.searchLog(id, query, signal)),
-    ...logRangeServices(node, (lines) => newestWithin(lines, MOST_ANSWER_BYTES)),
-    [
-      READ_LOGS,
-      async (parameters) => {
-        const { id, lines } = readLogsSchema.parse(parameters);
-        const found = await node.readLogs(id, lines);
-        return { ...found, lines: newestWithin(found.lines, MOST_ANSWER_BYTES) };
-      },
-    ],
-    [
-      FOLLOW_LOGS,
-      async function* (parameters, { signal }) {
-        const { id, position } = followLogsSchema.parse(parameters);
-        for await (const batch of node.followLogs(id, position, signal)) yield encodeBatch(batch);
-      },
-    ],
-    [
-      WRITE_STDIN,
-      async (parameters, { body }) => {
-        const { id } = writeStdinSchema.parse(parameters);
-        await node.writeStdin(id, body ?? Buffer.alloc(0));
-      },
-    ],
-  ]);
+    ...logRangeServices(node, newestWithin),
+    [READ_LOGS]: async (parameters) => {
+      const { id, lines } = readLogsSchema.parse(parameters);
+      const found = await node.readLogs(id, lines);
+      return { ...found, lines: newestWithin(found.lines) };
+    },
+    [FOLLOW_LOGS]: async function* (parameters, { signal }) {
+      const { id, position } = followLogsSchema.parse(parameters);
+      for await (const batch of node.followLogs(id, position, signal)) yield encodeBatch(batch);
+    },
+    [WRITE_STDIN]: async (parameters, { body }) => {
+      const { id } = writeStdinSchema.parse(parameters);
+      await node.writeStdin(id, body ?? Buffer.alloc(0));
+    },
+  };
 }
 
 /** The master's half. Throws DRV_NODE_DISCONNECTED, and the errors in the node's answers. */
@@ -159,14 +156,29 @@ export class InstanceStreams {
   }
 }
 
-/** The newest lines whose JSON takes at most `mostBytes`. */
-function newestWithin(lines: readonly string[], mostBytes: number): readonly string[] {
+function encodeBatch(batch: LogBatch): Buffer {
+  if (batch.kind === 'gap') return Buffer.from(JSON.stringify(batch));
+  const { lines, ...head } = batch;
+  return Buffer.from(`${JSON.stringify(head)}\n${lines.join('\n')}`);
+}
+
+/** Reads a chunk. Throws when the other side sent something else. */
+export function decodeBatch(chunk: Buffer): LogBatch {
+  const [first = '', ...lines] = chunk.toString('utf8').split('\n', MOST_BATCH_LINES + 2);
+  if (lines.length > MOST_BATCH_LINES)
+    throw new RangeError(`a batch of a log has more than ${MOST_BATCH_LINES} lines`);
+  const head = headSchema.parse(JSON.parse(first));
+  return head.kind === 'gap' ? head : { ...head, lines };
+}
+
+/** The newest lines whose JSON fits into an answer. */
+function newestWithin(lines: readonly string[]): readonly string[] {
   const chars = lines.reduce((sum, line) => sum + line.length + 1, 0);
-  if (chars * LONGEST_ESCAPE <= mostBytes) return lines;
+  if (chars * LONGEST_ESCAPE <= MOST_ANSWER_BYTES) return lines;
   let bytes = 0;
   const oldest = lines.findLastIndex((line) => {
     bytes += Buffer.byteLength(JSON.stringify(line)) + 1;
-    return bytes > mostBytes;
+    return bytes > MOST_ANSWER_BYTES;
   });
   return lines.slice(oldest + 1);
 }

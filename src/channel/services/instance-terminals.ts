@@ -9,7 +9,7 @@ import type { InstanceRecord } from '../../model/instance.js';
 import { instanceIdSchema } from '../../model/names.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEvent, Attachment, TerminalSize } from '../../model/run/attachment.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const ATTACH = 'attach';
 const ATTACH_INPUT = 'attach-input';
@@ -43,46 +43,35 @@ const messageSchema = z.discriminatedUnion('kind', [
 type Message = z.output<typeof messageSchema>;
 
 /** The wrapper's half. `attach` throws the errors of the instance's runtime. */
-export function terminalServices(
-  attach: (id: string, size: TerminalSize) => Promise<Attachment>,
-): ReadonlyMap<string, Service> {
+export function terminalServices(attach: (id: string, size: TerminalSize) => Promise<Attachment>): Services {
   const attached = new Map<string, Attachment>();
-  return new Map<string, Service>([
-    [
-      ATTACH,
-      async function* (parameters, { signal }) {
-        const { id, terminal, columns, rows } = attachSchema.parse(parameters);
-        const attachment = await attach(id, { columns, rows });
-        const close = (): void => attachment.close();
-        signal.addEventListener('abort', close, { once: true });
-        attached.set(terminal, attachment);
-        try {
-          if (signal.aborted) return;
-          yield encode({ kind: 'attached', isTransparent: attachment.isTransparent });
-          for await (const event of attachment.events())
-            yield event.kind === 'output' ? Buffer.concat([Buffer.of(OUTPUT), event.bytes]) : encode(event);
-        } finally {
-          attached.delete(terminal);
-          signal.removeEventListener('abort', close);
-          close();
-        }
-      },
-    ],
-    [
-      ATTACH_INPUT,
-      async (parameters, { body }) => {
-        const { terminal } = terminalSchema.parse(parameters);
-        if (body !== undefined) await attached.get(terminal)?.write(body);
-      },
-    ],
-    [
-      ATTACH_RESIZE,
-      async (parameters) => {
-        const { terminal, columns, rows } = resizeSchema.parse(parameters);
-        attached.get(terminal)?.resize({ columns, rows });
-      },
-    ],
-  ]);
+  return {
+    [ATTACH]: async function* (parameters, { signal }) {
+      const { id, terminal, columns, rows } = attachSchema.parse(parameters);
+      const attachment = await attach(id, { columns, rows });
+      const close = (): void => attachment.close();
+      signal.addEventListener('abort', close, { once: true });
+      attached.set(terminal, attachment);
+      try {
+        if (signal.aborted) return;
+        yield encode({ kind: 'attached', isTransparent: attachment.isTransparent });
+        for await (const event of attachment.events())
+          yield event.kind === 'output' ? Buffer.concat([Buffer.of(OUTPUT), event.bytes]) : encode(event);
+      } finally {
+        attached.delete(terminal);
+        signal.removeEventListener('abort', close);
+        close();
+      }
+    },
+    [ATTACH_INPUT]: async (parameters, { body }) => {
+      const { terminal } = terminalSchema.parse(parameters);
+      if (body !== undefined) await attached.get(terminal)?.write(body);
+    },
+    [ATTACH_RESIZE]: async (parameters) => {
+      const { terminal, columns, rows } = resizeSchema.parse(parameters);
+      attached.get(terminal)?.resize({ columns, rows });
+    },
+  };
 }
 
 /** The master's half. */
@@ -117,7 +106,9 @@ export class InstanceTerminals {
       return new NodeAttachment({ calls, chunks, ending, terminal, isTransparent });
     } catch (error) {
       ending.abort();
-      throw explained(error, placement.nodeId);
+      if (!DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+      const text = `node ${placement.nodeId} went away; attach again when it is back`;
+      throw new DroverError('DRV_NODE_DISCONNECTED', text);
     }
   }
 }
@@ -214,15 +205,13 @@ class NodeAttachment implements Attachment {
    * Calls the node, and resolves with the error, if any. When the connection ends, the terminal's stream ends too and
    * tells its reader.
    */
-  async #tell(service: string, parameters: object, body?: Buffer): Promise<unknown> {
+  #tell(service: string, parameters: object, body?: Buffer): Promise<unknown> {
     const { calls, terminal, ending } = this.#options;
     const options = { signal: ending.signal, ...(body !== undefined && { body }) };
-    try {
-      await calls.call(service, { terminal, ...parameters }, options);
-      return undefined;
-    } catch (error) {
-      return error;
-    }
+    return calls.call(service, { terminal, ...parameters }, options).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
   }
 }
 
@@ -234,11 +223,4 @@ function encode(message: Message): Buffer {
 function decode(chunk: Buffer): AttachEvent | Extract<Message, { kind: 'attached' }> {
   if (chunk[0] === OUTPUT) return { kind: 'output', bytes: chunk.subarray(1) };
   return messageSchema.parse(JSON.parse(chunk.toString('utf8', 1)));
-}
-
-/** The error for the caller. */
-function explained(error: unknown, nodeId: string): unknown {
-  if (DroverError.is(error, 'DRV_CHANNEL_CLOSED'))
-    return new DroverError('DRV_NODE_DISCONNECTED', `node ${nodeId} went away; attach again when it is back`);
-  return error;
 }

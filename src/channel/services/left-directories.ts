@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { instanceIdSchema } from '../../model/names.js';
 import { type KeptDirectory, keptDirectorySchema } from '../../model/run/left-directory.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const LEFT_DIRECTORIES = 'left-directories';
 /** The most directories in an answer. */
@@ -18,13 +18,11 @@ const answerSchema = z.array(keptDirectorySchema);
 /** The wrapper's half. `list` returns all directories, the most recently left first. */
 export function leftDirectoryServices(
   list: (id: string | undefined) => Promise<readonly KeptDirectory[]>,
-): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [
-      LEFT_DIRECTORIES,
-      async (parameters) => (await list(questionSchema.parse(parameters).id)).slice(0, MOST_LEFT),
-    ],
-  ]);
+): Services {
+  return {
+    [LEFT_DIRECTORIES]: async (parameters) =>
+      (await list(questionSchema.parse(parameters).id)).slice(0, MOST_LEFT),
+  };
 }
 
 /** The master's half. Throws the node's errors. */

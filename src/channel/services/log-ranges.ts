@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { LogPoint } from '../../logs/log-batch.js';
 import type { LogRange } from '../../logs/log-range.js';
 import { instanceIdSchema } from '../../model/names.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const READ_RANGE = 'read-log-range';
 const READ_TIMES = 'read-log-times';
@@ -77,25 +77,19 @@ export interface LogRangeReader {
 export function logRangeServices(
   node: LogRangeReader,
   newestWithin: (lines: readonly string[]) => readonly string[],
-): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [
-      READ_RANGE,
-      async (parameters) => {
-        const { id, ...part } = rangeQuestionSchema.parse(parameters);
-        const found = await node.readLogRange(id, part);
-        const lines = newestWithin(found.lines);
-        return { ...found, lines, firstLine: found.firstLine + found.lines.length - lines.length };
-      },
-    ],
-    [
-      READ_TIMES,
-      async (parameters) => {
-        const { id, from, to } = timesQuestionSchema.parse(parameters);
-        return node.readLogTimes(id, from, to);
-      },
-    ],
-  ]);
+): Services {
+  return {
+    [READ_RANGE]: async (parameters) => {
+      const { id, ...part } = rangeQuestionSchema.parse(parameters);
+      const found = await node.readLogRange(id, part);
+      const lines = newestWithin(found.lines);
+      return { ...found, lines, firstLine: found.firstLine + found.lines.length - lines.length };
+    },
+    [READ_TIMES]: async (parameters) => {
+      const { id, from, to } = timesQuestionSchema.parse(parameters);
+      return node.readLogTimes(id, from, to);
+    },
+  };
 }
 
 /** Asks a node for a part of a log. Throws the node's errors. */

@@ -6,7 +6,7 @@ import { z } from 'zod';
 import type { FoundLines, LogSearchQuery } from '../../logs/search/log-search.js';
 import { DroverError } from '../../model/errors.js';
 import { instanceIdSchema } from '../../model/names.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const SEARCH_LOG = 'search-log';
 export const MOST_FOUND = 1000;
@@ -29,27 +29,24 @@ const answerSchema = z.object({
 /** The wrapper's half. Refuses with DRV_LOG_SEARCH_LIMIT when too many searches are under way. */
 export function logSearchServices(
   search: (id: string, query: LogSearchQuery, signal: AbortSignal) => Promise<FoundLines>,
-): ReadonlyMap<string, Service> {
+): Services {
   let underWay = 0;
-  return new Map<string, Service>([
-    [
-      SEARCH_LOG,
-      async (parameters, { signal }) => {
-        const { id, ...query } = questionSchema.parse(parameters);
-        if (underWay >= MOST_SEARCHES)
-          throw new DroverError(
-            'DRV_LOG_SEARCH_LIMIT',
-            `the node searches ${MOST_SEARCHES} logs now, the most there may be at once: try again in a moment`,
-          );
-        underWay++;
-        try {
-          return await search(id, query, signal);
-        } finally {
-          underWay--;
-        }
-      },
-    ],
-  ]);
+  return {
+    [SEARCH_LOG]: async (parameters, { signal }) => {
+      const { id, ...query } = questionSchema.parse(parameters);
+      if (underWay >= MOST_SEARCHES)
+        throw new DroverError(
+          'DRV_LOG_SEARCH_LIMIT',
+          `the node searches ${MOST_SEARCHES} logs now, the most there may be at once: try again in a moment`,
+        );
+      underWay++;
+      try {
+        return await search(id, query, signal);
+      } finally {
+        underWay--;
+      }
+    },
+  };
 }
 
 /** Asks a node to search a log. Throws the node's errors. */

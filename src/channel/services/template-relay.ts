@@ -6,7 +6,7 @@
 import { z } from 'zod';
 import { DroverError } from '../../model/errors.js';
 import { type FileRange, MAX_FILE_RANGES, type TreeResult, treeResultSchema } from '../../model/template.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 
 const TEMPLATE_BUNDLE = 'template-bundle';
 const TEMPLATE_MANIFEST = 'template-manifest';
@@ -34,18 +34,15 @@ export interface TreeServer {
 }
 
 /** The master's half: answers the requests below. */
-export function templateServices(server: TreeServer): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [TEMPLATE_BUNDLE, (parameters) => server.openBundle(bundleSchema.parse(parameters).digest)],
-    [TEMPLATE_MANIFEST, (parameters) => server.parts.manifest(bundleSchema.parse(parameters).digest)],
-    [
-      TEMPLATE_FILES,
-      (parameters) => {
-        const { digest, ranges } = filesSchema.parse(parameters);
-        return server.parts.files(digest, ranges);
-      },
-    ],
-  ]);
+export function templateServices(server: TreeServer): Services {
+  return {
+    [TEMPLATE_BUNDLE]: (parameters) => server.openBundle(bundleSchema.parse(parameters).digest),
+    [TEMPLATE_MANIFEST]: (parameters) => server.parts.manifest(bundleSchema.parse(parameters).digest),
+    [TEMPLATE_FILES]: (parameters) => {
+      const { digest, ranges } = filesSchema.parse(parameters);
+      return server.parts.files(digest, ranges);
+    },
+  };
 }
 
 /** The wrapper's half: asks for the tar stream of a whole tree. Throws DRV_CHANNEL_CLOSED while the master is away. */
@@ -80,17 +77,17 @@ function connected(calls: CallPeer | undefined): CallPeer {
   );
 }
 
-/** Fetches trees on a node before an instance needs them. */
-interface PrefetchServer {
-  /** Fetches the trees that the node lacks, and yields the result for each digest in turn. */
-  fetch(digests: readonly string[]): AsyncIterable<TreeResult>;
-}
-
-/** The wrapper's half: answers `requestFetch`. */
-export function prefetchServices(server: PrefetchServer): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [FETCH_TEMPLATES, (parameters) => encodeResults(server.fetch(fetchSchema.parse(parameters).digests))],
-  ]);
+/**
+ * The wrapper's half: answers `requestFetch`. `fetch` fetches the trees that the node lacks, and yields the result for
+ * each digest in turn.
+ */
+export function prefetchServices(fetch: (digests: readonly string[]) => AsyncIterable<TreeResult>): Services {
+  return {
+    [FETCH_TEMPLATES]: async function* (parameters) {
+      for await (const result of fetch(fetchSchema.parse(parameters).digests))
+        yield Buffer.from(JSON.stringify(result));
+    },
+  };
 }
 
 /** The master's half: makes the node fetch the trees that it lacks, and yields the result for each. */
@@ -104,8 +101,4 @@ export async function* requestFetch(
     for await (const chunk of calls.stream(FETCH_TEMPLATES, { digests: some }, signal))
       yield treeResultSchema.parse(JSON.parse(chunk.toString()));
   }
-}
-
-async function* encodeResults(results: AsyncIterable<TreeResult>): AsyncGenerator<Buffer> {
-  for await (const result of results) yield Buffer.from(JSON.stringify(result));
 }

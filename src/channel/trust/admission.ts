@@ -10,7 +10,7 @@ import type { MemberRecord } from '../../model/cluster.js';
 import { nodeRecordSchema } from '../../model/node.js';
 import { countText } from '../../model/words.js';
 import { joinTokenKey, memberKey, nodeKey } from '../../store/keys.js';
-import type { Entry, Store } from '../../store/store.js';
+import type { Entry, Operation, Store } from '../../store/store.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Authority, IssuedCertificate } from './authority.js';
@@ -191,14 +191,10 @@ export class Admission {
     const { nodeId, tokenId } = request;
     const token = await this.#checkToken(request);
     const present = await this.#records.find(nodeId);
-    const isRepeated =
-      present !== undefined &&
-      key !== undefined &&
-      [present.record.key, ...pendingKeysOf(present.record)].includes(key);
+    const isRepeated = isOwnKey(present, key);
     if (token.record.asMaster === true) throw otherKind(nodeId, tokenId);
-    const { maxUses, uses } = token.record;
     // Check the uses before the name: the holder of a used-up token must learn nothing more of the cluster.
-    if (!isRepeated && maxUses !== null && uses >= maxUses) throw usedUp(nodeId, tokenId, maxUses);
+    if (!isRepeated) refuseUsedUp(nodeId, token);
     const node = await this.#checkName(nodeId);
     // A member without a node record never opened the channel: it cannot be forgotten, and owns nothing.
     if (present !== undefined && node !== undefined && !isRepeated) throw nameTaken(nodeId);
@@ -223,21 +219,13 @@ export class Admission {
   async #enterMaster(request: JoinMasterRequest, key: string): Promise<void> {
     const { nodeId, tokenId } = request;
     const token = await this.#checkToken(request);
-    const { asMaster, maxUses, uses } = token.record;
-    if (asMaster !== true) throw otherKind(nodeId, tokenId);
-    if (maxUses !== null && uses >= maxUses) throw usedUp(nodeId, tokenId, maxUses);
+    if (token.record.asMaster !== true) throw otherKind(nodeId, tokenId);
+    refuseUsedUp(nodeId, token);
     const node = await this.#checkName(nodeId);
     const present = await this.#records.find(nodeId);
-    const isOwn =
-      present !== undefined && [present.record.key, ...pendingKeysOf(present.record)].includes(key);
-    if (!isOwn && present !== undefined && node !== undefined) throw nameTaken(nodeId);
+    if (present !== undefined && node !== undefined && !isOwnKey(present, key)) throw nameTaken(nodeId);
     await this.#options.store.transact([
-      {
-        do: 'update',
-        key: joinTokenKey(tokenId),
-        value: { ...token.record, uses: uses + 1 },
-        expectedRevision: token.revision,
-      },
+      usedOnce(token),
       ...(present === undefined
         ? []
         : [{ do: 'remove', key: memberKey(nodeId), expectedRevision: present.revision } as const]),
@@ -257,9 +245,8 @@ export class Admission {
       issuedAt,
       endsAt,
     };
-    const used = { ...token.record, uses: token.record.uses + (isRepeated ? 0 : 1) };
     await this.#options.store.transact([
-      { do: 'update', key: joinTokenKey(tokenId), value: used, expectedRevision: token.revision },
+      usedOnce(token, isRepeated ? 0 : 1),
       present === undefined
         ? { do: 'create', key: memberKey(nodeId), value: record }
         : updateOf(present, record),
@@ -268,11 +255,24 @@ export class Admission {
   }
 }
 
-function usedUp(nodeId: string, tokenId: string, maxUses: number): DoorRefusal {
-  return new DoorRefusal({
+/** True when the key is the member's, or one of its renewals that it has not shown yet. */
+function isOwnKey(member: KnownMember | undefined, key: string | undefined): boolean {
+  if (member === undefined || key === undefined) return false;
+  return [member.record.key, ...pendingKeysOf(member.record)].includes(key);
+}
+
+/** The write that counts a use of the token that was read. */
+function usedOnce({ record, revision }: KnownToken, times = 1): Operation {
+  const value = { ...record, uses: record.uses + times };
+  return { do: 'update', key: joinTokenKey(record.id), value, expectedRevision: revision };
+}
+
+function refuseUsedUp(nodeId: string, { record: { id, maxUses, uses } }: KnownToken): void {
+  if (maxUses === null || uses < maxUses) return;
+  throw new DoorRefusal({
     reason: 'token-used-up',
     nodeId,
-    message: `join token ${tokenId} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
+    message: `join token ${id} was for ${countText(maxUses, 'node')}: make another with "drover token" on the master`,
   });
 }
 

@@ -115,16 +115,13 @@ export class Authority {
 
   async #ready(): Promise<Known> {
     if (this.#known !== undefined) return this.#known;
-    this.#making ??= this.#find().finally(() => {
-      this.#making = undefined;
-    });
-    return this.#making;
-  }
-
-  async #find(): Promise<Known> {
     // Another master may have made the authority since this master started.
-    await this.open();
-    return this.#known ?? (await this.#make());
+    this.#making ??= this.open()
+      .then(() => this.#known ?? this.#make())
+      .finally(() => {
+        this.#making = undefined;
+      });
+    return this.#making;
   }
 
   async #make(): Promise<Known> {

@@ -20,18 +20,13 @@ export type CertificateOrder =
   | { readonly make: 'authority'; readonly parameters: Parameters<typeof makeAuthority> }
   | { readonly make: 'certificate'; readonly parameters: Parameters<typeof issueCertificate> };
 
-interface CertificateThreadOptions {
-  /** The path of the built certificate-thread-main.js. */
-  readonly program: string;
-  readonly clock: Pick<Clock, 'setTimer'>;
-}
-
 export class CertificateThread implements CertificateMaker {
-  readonly #clock: CertificateThreadOptions['clock'];
+  readonly #clock: Pick<Clock, 'setTimer'>;
   readonly #thread: WorkerThread<CertificateOrder, KeyPair | string>;
   #idle: TimerHandle | undefined;
 
-  constructor({ program, clock }: CertificateThreadOptions) {
+  /** `program`: the path of the built certificate-thread-main.js. */
+  constructor(program: string, clock: Pick<Clock, 'setTimer'>) {
     this.#clock = clock;
     this.#thread = new WorkerThread({ program, name: 'certificates', task: 'makes certificates' });
   }
@@ -59,13 +54,10 @@ export class CertificateThread implements CertificateMaker {
     try {
       return await this.#thread.ask(order);
     } finally {
-      this.#endLater();
+      if (this.#thread.isIdle) {
+        this.#idle?.cancel();
+        this.#idle = this.#clock.setTimer(IDLE_MS, () => void this.#thread.rest());
+      }
     }
-  }
-
-  #endLater(): void {
-    if (!this.#thread.isIdle) return;
-    this.#idle?.cancel();
-    this.#idle = this.#clock.setTimer(IDLE_MS, () => void this.#thread.rest());
   }
 }

@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { joinTokenIdSchema } from '../../model/cluster.js';
 import { nameSchema } from '../../model/names.js';
 import { masterPeerSchema } from '../protocol/messages.js';
+import { type MasterHandover, masterHandoverSchema } from './master-handover.js';
 
 export const JOIN_PATH = '/join';
 /** Checks whether a join would be let in, and changes nothing. */
@@ -49,8 +50,8 @@ export const joinCheckSchema = joinEnvelopeSchema.extend({
 });
 export type JoinCheck = z.output<typeof joinCheckSchema>;
 
-export const joinAnswerSchema = z.object({ certificate: z.string() });
-export const joinCheckAnswerSchema = z.object({ clusterName: nameSchema });
+const joinAnswerSchema = z.object({ certificate: z.string() });
+const joinCheckAnswerSchema = z.object({ clusterName: nameSchema });
 export const refusalSchema = z.object({
   error: z.string(),
   /** With status 421: the leader, or null during an election. */
@@ -64,4 +65,26 @@ export function joinStatement({
   tokenId,
 }: Pick<JoinRequest, 'nodeId' | 'clusterName' | 'tokenId'>): Buffer {
   return Buffer.from(['drover-join', clusterName, nodeId, tokenId].join('\n'));
+}
+
+/** A question of a node that has no channel yet. */
+export interface JoinQuestion<Answer> {
+  readonly path: string;
+  readonly content: object;
+  readonly schema: z.ZodType<Answer>;
+}
+
+/** Asks to join. */
+export function joinQuestion(content: JoinRequest): JoinQuestion<z.output<typeof joinAnswerSchema>> {
+  return { path: JOIN_PATH, content, schema: joinAnswerSchema };
+}
+
+/** Asks whether this node could join, and changes nothing on the master. */
+export function joinCheckQuestion(content: JoinCheck): JoinQuestion<{ clusterName: string }> {
+  return { path: JOIN_CHECK_PATH, content, schema: joinCheckAnswerSchema };
+}
+
+/** Asks for what a master of the cluster needs. */
+export function joinMasterQuestion(content: JoinMasterRequest): JoinQuestion<MasterHandover> {
+  return { path: JOIN_MASTER_PATH, content, schema: masterHandoverSchema };
 }

@@ -53,7 +53,12 @@ export class JoinTokens {
     asMaster = false,
   }: NewJoinToken): Promise<{ readonly token: string; readonly record: JoinTokenRecord }> {
     const { store, authority, clock } = this.#options;
-    checkLabel(label);
+    const { error } = nameSchema.nullable().safeParse(label);
+    if (error !== undefined)
+      throw new DroverError(
+        'DRV_REQUEST_INVALID',
+        `the label of a join token ${error.issues[0]?.message ?? 'is not valid'}`,
+      );
     const now = clock.now();
     await this.#clean(now);
     const { fingerprint } = await authority.ensure();
@@ -130,13 +135,4 @@ export class JoinTokens {
 /** True when no node can join with the token any more. */
 function isSpent({ expiresAt, maxUses, uses }: JoinTokenRecord, now: number): boolean {
   return (expiresAt !== null && expiresAt <= now) || (maxUses !== null && uses >= maxUses);
-}
-
-function checkLabel(label: string | null): void {
-  const { success, error } = nameSchema.nullable().safeParse(label);
-  if (!success)
-    throw new DroverError(
-      'DRV_REQUEST_INVALID',
-      `the label of a join token ${error.issues[0]?.message ?? 'is not valid'}`,
-    );
 }

@@ -9,7 +9,7 @@ import { withDeadline } from '../../loop/deadline.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { CallPeer, Service } from '../protocol/calls.js';
+import type { CallPeer, Services } from '../protocol/calls.js';
 import { isDueForRenewal } from './authority.js';
 import type { ClusterMembers } from './members.js';
 
@@ -113,15 +113,12 @@ export class Renewal implements Part {
 export function renewalServices(node: {
   makeKey(): string;
   takeCertificate(certificate: string): Promise<void>;
-}): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [NEW_KEY, async () => ({ publicKey: node.makeKey() })],
-    [
-      NEW_CERTIFICATE,
-      async (parameters) => {
-        await node.takeCertificate(certificateParameters.parse(parameters).certificate);
-        return {};
-      },
-    ],
-  ]);
+}): Services {
+  return {
+    [NEW_KEY]: async () => ({ publicKey: node.makeKey() }),
+    [NEW_CERTIFICATE]: async (parameters) => {
+      await node.takeCertificate(certificateParameters.parse(parameters).certificate);
+      return {};
+    },
+  };
 }

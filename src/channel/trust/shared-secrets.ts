@@ -2,6 +2,7 @@
  * The secrets that all masters of a cluster have in common, so that every leader has the same authority. They are
  * sealed in the store when masters share it, and otherwise kept in files of the only master.
  */
+import { remembered } from '../../loop/remembered.js';
 import { DroverError } from '../../model/errors.js';
 import { PREFIX, secretKey } from '../../store/keys.js';
 import { create, type Store } from '../../store/store.js';
@@ -29,7 +30,10 @@ interface SharedSecretsOptions {
 
 export class SharedSecrets {
   readonly #options: SharedSecretsOptions;
-  #key: Promise<ClusterKey> | undefined;
+  /**
+   * The cluster's key, for a node that becomes a master. Made at the first call for a store that holds no secret yet.
+   */
+  readonly clusterKey = remembered(() => this.#findKey());
 
   constructor(options: SharedSecretsOptions) {
     this.#options = options;
@@ -53,17 +57,6 @@ export class SharedSecrets {
       },
       write: (text) => (isShared ? this.#seal(name, text) : file.write(text)),
     };
-  }
-
-  /**
-   * The cluster's key, for a node that becomes a master. Made at the first call for a store that holds no secret yet.
-   */
-  clusterKey(): Promise<ClusterKey> {
-    this.#key ??= this.#findKey().catch((error: unknown) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return this.#key;
   }
 
   async #findKey(): Promise<ClusterKey> {

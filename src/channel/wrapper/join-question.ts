@@ -2,9 +2,9 @@
  * A question of a node that has no channel yet: one request over HTTP inside TLS, its answer, and the meaning of a
  * refusal.
  */
-import { type IncomingMessage, request } from 'node:http';
+import { type IncomingMessage, type OutgoingHttpHeaders, type RequestOptions, request } from 'node:http';
 import type { TLSSocket } from 'node:tls';
-import type { z } from 'zod';
+import { readWhole } from '../../files/read-whole.js';
 import type { MasterPeer } from '../../leadership/leadership.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { systemReason } from '../../model/words.js';
@@ -16,26 +16,38 @@ import {
   TUNNEL_PROTOCOL,
 } from '../trust/join-messages.js';
 
+/** An answer; status 101: the connection leads to the API from now on. */
+interface JoinAnswer {
+  readonly status: number;
+  readonly body: string;
+}
+
 /** Asks the master one question on a connection of its own. Throws DRV_CHANNEL_CLOSED when the master hangs up. */
-export function ask(
-  socket: TLSSocket,
-  path: string,
-  question: object,
-): Promise<{ readonly status: number; readonly body: string }> {
+export function ask(socket: TLSSocket, path: string, question: object): Promise<JoinAnswer> {
   const text = JSON.stringify(question);
+  const about = { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(text) };
+  return send(socket, { method: 'POST', path, headers: { ...about, Connection: 'close' } }, text);
+}
+
+/** Asks the master to forward this connection to its API. Throws like `ask`. */
+export function askForTunnel(socket: TLSSocket): Promise<JoinAnswer> {
+  const headers = { Connection: 'Upgrade', Upgrade: TUNNEL_PROTOCOL };
+  return send(socket, { path: TUNNEL_PATH, headers });
+}
+
+function send(
+  socket: TLSSocket,
+  { headers, ...options }: RequestOptions & { readonly headers: OutgoingHttpHeaders },
+  text?: string,
+): Promise<JoinAnswer> {
   return new Promise((resolve, reject) => {
     const outgoing = request({
+      ...options,
       createConnection: () => socket,
-      method: 'POST',
-      path,
-      headers: {
-        Host: 'master',
-        'Content-Type': 'application/json',
-        'Content-Length': Buffer.byteLength(text),
-        Connection: 'close',
-      },
+      headers: { Host: 'master', ...headers },
     });
     outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));
+    outgoing.on('upgrade', ({ statusCode: status = 0 }) => resolve({ status, body: '' }));
     outgoing.on('response', (response) => {
       readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
     });
@@ -43,36 +55,8 @@ export function ask(
   });
 }
 
-/**
- * Asks the master to forward this connection to its API. After status 101 the connection leads to the API. Throws like
- * `ask`.
- */
-export function askForTunnel(socket: TLSSocket): Promise<{ readonly status: number; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const outgoing = request({
-      createConnection: () => socket,
-      path: TUNNEL_PATH,
-      headers: { Host: 'master', Connection: 'Upgrade', Upgrade: TUNNEL_PROTOCOL },
-    });
-    outgoing.on('error', (error) => reject(new DroverError('DRV_CHANNEL_CLOSED', reasonOf(error))));
-    outgoing.on('upgrade', ({ statusCode: status = 0 }) => resolve({ status, body: '' }));
-    outgoing.on('response', (response) => {
-      readBody(response).then((body) => resolve({ status: response.statusCode ?? 0, body }), reject);
-    });
-    outgoing.end();
-  });
-}
-
 export async function readBody(response: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    const part: Buffer = chunk;
-    bytes += part.length;
-    if (bytes > MAX_JOIN_BYTES) throw new Error('the answer is too long');
-    chunks.push(part);
-  }
-  return Buffer.concat(chunks).toString('utf8');
+  return String(await readWhole(response, MAX_JOIN_BYTES, () => new Error('the answer is too long')));
 }
 
 /** Thrown when the asked master does not lead and did nothing, so that the caller asks another master. */
@@ -89,27 +73,16 @@ export class ElsewhereError extends DroverError {
 
 /** The error for a master's answer: a 403 is a refusal; any other status is a fault of the master, which may pass. */
 export function refusalOf(status: number, body: string, address: string): DroverError {
-  const said = parseJsonSafely(body);
-  if (said === undefined)
+  try {
+    const { error, leader } = refusalSchema.parse(JSON.parse(body));
+    if (status === ELSEWHERE) return new ElsewhereError(error, leader ?? null);
+    return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', error);
+  } catch {
     return new DroverError(
       'DRV_CHANNEL_CLOSED',
       `${address} answers with ${status} and is no master of Drover`,
     );
-  const { error, leader } = said;
-  if (status === ELSEWHERE) return new ElsewhereError(error, leader ?? null);
-  return new DroverError(status === 403 ? 'DRV_JOIN_REFUSED' : 'DRV_CHANNEL_CLOSED', error);
-}
-
-function parseJsonSafely(body: string): z.output<typeof refusalSchema> | undefined {
-  try {
-    return parseJson(refusalSchema, body);
-  } catch {
-    return undefined;
   }
-}
-
-export function parseJson<T>(schema: z.ZodType<T>, body: string): T {
-  return schema.parse(JSON.parse(body));
 }
 
 /**

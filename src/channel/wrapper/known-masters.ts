@@ -5,10 +5,10 @@
  */
 import { z } from 'zod';
 import type { MasterPeer } from '../../leadership/leadership.js';
-import { messageOf } from '../../model/errors.js';
+import { DroverError, messageOf } from '../../model/errors.js';
 import { type HostPort, hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Logger } from '../../telemetry/logger.js';
-import type { Service } from '../protocol/calls.js';
+import type { Services } from '../protocol/calls.js';
 import { BOUNDS, type MessageOf, masterPeersSchema, TAKE_MASTERS } from '../protocol/messages.js';
 import type { SecretFile } from '../trust/authority.js';
 
@@ -168,14 +168,34 @@ export class KnownMasters {
 }
 
 /** The call by which the leader tells a node that the list of masters has changed. */
-export function mastersServices(known: Pick<KnownMasters, 'learn'>): ReadonlyMap<string, Service> {
-  return new Map<string, Service>([
-    [
-      TAKE_MASTERS,
-      async (parameters) => {
-        known.learn(masterPeersSchema.parse(parameters));
-        return {};
-      },
-    ],
-  ]);
+export function mastersServices(known: Pick<KnownMasters, 'learn'>): Services {
+  return {
+    [TAKE_MASTERS]: async (parameters) => {
+      known.learn(masterPeersSchema.parse(parameters));
+      return {};
+    },
+  };
+}
+
+/**
+ * Asks the masters in turn until one of them answers; a refusal is an answer. After DRV_CHANNEL_CLOSED the next master
+ * is asked; any other error ends the search. `isOnly`: there is no other master to ask. Throws the error of the last
+ * master.
+ */
+export async function askMasters<T>(
+  masters: Pick<KnownMasters, 'candidates' | 'failed'>,
+  signal: AbortSignal,
+  question: (at: HostPort, isOnly: boolean) => Promise<T>,
+): Promise<T> {
+  const candidates = masters.candidates();
+  for (const [index, at] of candidates.entries()) {
+    try {
+      return await question(at, candidates.length === 1);
+    } catch (error) {
+      signal.throwIfAborted();
+      masters.failed(at);
+      if (index === candidates.length - 1 || !DroverError.is(error, 'DRV_CHANNEL_CLOSED')) throw error;
+    }
+  }
+  throw new DroverError('DRV_CHANNEL_CLOSED', 'no master is known');
 }

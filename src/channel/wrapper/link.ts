@@ -10,7 +10,7 @@ import { type InstanceUsage, toUsageSample } from '../../model/run/instance-usag
 import type { Logger } from '../../telemetry/logger.js';
 import { RepeatedLog } from '../../telemetry/repeated-log.js';
 import { hashAssignment } from '../protocol/assignment-hash.js';
-import { CallPeer, type Service } from '../protocol/calls.js';
+import { CallPeer, type Services } from '../protocol/calls.js';
 import {
   type Assignment,
   BEAT_EVERY_MS,
@@ -82,7 +82,7 @@ interface LinkOptions {
   readonly onRefused?: (reason: string) => boolean;
   readonly feed: FeedSink;
   readonly reports: ReportSource;
-  readonly services: ReadonlyMap<string, Service>;
+  readonly services: Services;
   readonly onWelcome: (master: MessageOf<'welcome'>['master']) => void;
   /** The masters of a cluster that may have several. Absent: the master is in this process. */
   readonly masters?: Pick<KnownMasters, 'welcomed' | 'pointed' | 'fruitless'>;
@@ -115,13 +115,12 @@ export class Link {
    * True when this try follows a master's pointer to the leader. Such a try is made at once; the try after it waits.
    */
   #isPointed = false;
-  #isStopped = false;
 
   constructor(options: LinkOptions) {
     this.#options = options;
     this.#backoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_RECONNECT_MS });
     this.#refusedBackoff = new Backoff(options.random, { baseMs: FIRST_RETRY_MS, maxMs: MAX_REFUSED_MS });
-    this.#trouble = new RepeatedLog(options.logger, () => options.clock.monotonic());
+    this.#trouble = new RepeatedLog(options.logger, options.clock);
     // Send the reports in the next turn, so that a restart after the end of a process begins before that end is
     // reported.
     options.reports.onReady(() => options.clock.nextTurn(() => this.#sendReports()));
@@ -136,8 +135,7 @@ export class Link {
    * again.
    */
   stop(willReturn: boolean): void {
-    if (this.#isStopped) return;
-    this.#isStopped = true;
+    if (this.#stopping.signal.aborted) return;
     this.#stopping.abort();
     this.#retry?.cancel();
     const connection = this.#connection;
@@ -165,7 +163,7 @@ export class Link {
   }
 
   #connect(): void {
-    if (this.#isStopped) return;
+    if (this.#stopping.signal.aborted) return;
     this.#options
       .connect(this.#stopping.signal)
       .then((transport) => this.#open(transport))
@@ -178,7 +176,7 @@ export class Link {
   }
 
   #open(transport: Transport): void {
-    if (this.#isStopped) {
+    if (this.#stopping.signal.aborted) {
       transport.close('the node stops');
       return;
     }
@@ -314,7 +312,7 @@ export class Link {
     if (hasToldNothing || connection.refusal?.isBehind === true) this.#options.masters?.fruitless();
     // Follow only every second pointer without a delay, because two masters may point to each other.
     this.#isPointed = connection.hasPointed && !this.#isPointed;
-    if (this.#isPointed && !this.#isStopped) {
+    if (this.#isPointed && !this.#stopping.signal.aborted) {
       this.#connect();
       return;
     }
@@ -322,14 +320,14 @@ export class Link {
   }
 
   #reconnectLater(reason: string, refusal?: Pick<MessageOf<'refused'>, 'isFinal' | 'isBehind'>): void {
-    if (this.#isStopped) return;
+    if (this.#stopping.signal.aborted) return;
     if (refusal?.isFinal === true && this.#options.onRefused?.(reason) === true) return;
     const isRefused = refusal !== undefined;
     // Retry soon when the master is only behind: it may catch up in a moment, or another master may lead.
     const isLasting = isRefused && refusal.isBehind !== true;
     const delayMs = (isLasting ? this.#refusedBackoff : this.#backoff).next();
     const what = isRefused ? 'the master refused this node' : 'no connection to the master';
-    this.#trouble.warn(
+    this.#trouble.say(
       `${what}: ${reason}`,
       `${what}: ${reason}; what it was told last goes on, and it tries again`,
       { reason, delayMs },

@@ -12,29 +12,9 @@ import { hostPort, parseHostPort } from '../../model/host-port.js';
 import type { Transport } from '../protocol/transport.js';
 import { WebSocketTransport } from '../protocol/websocket-transport.js';
 import type { KeyPair } from '../trust/certificates.js';
-import {
-  CHANNEL_PATH,
-  DESK_PATH,
-  JOIN_CHECK_PATH,
-  JOIN_MASTER_PATH,
-  JOIN_PATH,
-  type JoinCheck,
-  type JoinMasterRequest,
-  type JoinRequest,
-  joinAnswerSchema,
-  joinCheckAnswerSchema,
-} from '../trust/join-messages.js';
-import { type MasterHandover, masterHandoverSchema } from '../trust/master-handover.js';
+import { CHANNEL_PATH, DESK_PATH, type JoinQuestion } from '../trust/join-messages.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
-import {
-  ask,
-  askForTunnel,
-  ElsewhereError,
-  parseJson,
-  readBody,
-  reasonOf,
-  refusalOf,
-} from './join-question.js';
+import { ask, askForTunnel, ElsewhereError, readBody, reasonOf, refusalOf } from './join-question.js';
 
 /** The limit for TCP, TLS and the first answer: long enough to outlast a master that hangs for a moment. */
 const DIAL_MS = 10_000;
@@ -55,16 +35,18 @@ const MOST_BYTES = { [CHANNEL_PATH]: 256 * MB, [DESK_PATH]: 16 * MB } as const;
 type TrustCheck = (leaf: X509Certificate, issuer: X509Certificate | undefined) => void;
 
 /** Another master of this cluster, and the certificate with which this master identifies itself there. */
-export interface FellowMaster {
+interface FellowMaster {
   readonly nodeId: string;
   readonly credential: KeyPair;
   /** The authority of the cluster. */
   readonly authority: X509Certificate;
 }
 
-interface KnownMaster {
-  readonly socket: TLSSocket;
+interface Answered<T> {
+  readonly answer: T;
   readonly authority: X509Certificate;
+  /** The address of this machine that reached the master. */
+  readonly localAddress: string;
 }
 
 interface MasterDialerOptions {
@@ -88,59 +70,6 @@ export class MasterDialer {
   get address(): string {
     const { host, port } = this.#options;
     return hostPort(host, port);
-  }
-
-  /**
-   * Asks whether this node could join, and changes nothing on the master. Answers with the name of the cluster and the
-   * address of this machine that reached the master. Throws like `join`.
-   */
-  async check(
-    fingerprint: string,
-    joinCheck: JoinCheck,
-    signal: AbortSignal,
-  ): Promise<{ readonly clusterName: string; readonly localAddress: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket }) => {
-      const localAddress = addressOf(socket);
-      const { status, body } = await ask(socket, JOIN_CHECK_PATH, joinCheck);
-      if (status !== 200) throw refusalOf(status, body, this.address);
-      return { clusterName: parseJson(joinCheckAnswerSchema, body).clusterName, localAddress };
-    });
-  }
-
-  /**
-   * Asks to join, after the other side has shown the authority with this fingerprint. Throws DRV_CHANNEL_CLOSED when no
-   * master can answer now. Throws DRV_JOIN_REFUSED when the master refuses or belongs to another cluster.
-   */
-  async join(
-    fingerprint: string,
-    joinRequest: JoinRequest,
-    signal: AbortSignal,
-  ): Promise<{ readonly certificate: string; readonly authority: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket, authority }) => {
-      const { status, body } = await ask(socket, JOIN_PATH, joinRequest);
-      if (status !== 200) throw refusalOf(status, body, this.address);
-      return {
-        certificate: parseJson(joinAnswerSchema, body).certificate,
-        authority: authority.toString(),
-      };
-    });
-  }
-
-  /**
-   * Asks to become a master. Answers with the secrets and settings of a master, and the address of this machine that
-   * reached the asked one. Throws like `join`.
-   */
-  async joinAsMaster(
-    fingerprint: string,
-    joinRequest: JoinMasterRequest,
-    signal: AbortSignal,
-  ): Promise<{ readonly handover: MasterHandover; readonly localAddress: string }> {
-    return this.#asking(fingerprint, signal, async ({ socket }) => {
-      const localAddress = addressOf(socket);
-      const { status, body } = await ask(socket, JOIN_MASTER_PATH, joinRequest);
-      if (status !== 200) throw refusalOf(status, body, this.address);
-      return { handover: parseJson(masterHandoverSchema, body), localAddress };
-    });
   }
 
   /** Opens the channel as a member. Throws DRV_JOIN_REFUSED, DRV_CHANNEL_CLOSED. */
@@ -199,40 +128,42 @@ export class MasterDialer {
     });
   }
 
-  /** Connects to the master whose authority has this fingerprint, asks the question, and hangs up after the answer. */
-  async #asking<T>(
+  /**
+   * Connects to the master whose authority has this fingerprint, asks the question, and hangs up after the answer.
+   * `hops`: how many masters have redirected the question. Throws DRV_CHANNEL_CLOSED when no master can answer now, and
+   * DRV_JOIN_REFUSED when the master refuses or belongs to another cluster.
+   */
+  async ask<T>(
     fingerprint: string,
+    question: JoinQuestion<T>,
     signal: AbortSignal,
-    question: (master: KnownMaster) => Promise<T>,
     hops = 0,
-  ): Promise<T> {
+  ): Promise<Answered<T>> {
     try {
       return await this.#within(signal, async (inner) => {
-        const master = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
+        const { socket, authority } = await this.#dialFor(fingerprint, inner).catch((error: unknown) => {
           // The named leader may be dead: other masters name it until its lease ends. Ask another master then.
           const mayHaveDied = hops > 0 && DroverError.is(error, 'DRV_CHANNEL_CLOSED');
           throw mayHaveDied ? new ElsewhereError(messageOf(error), null) : error;
         });
         try {
-          return await question(master);
+          const localAddress = (socket.localAddress ?? '').replace(IPV4_IN_IPV6, '');
+          const { status, body } = await ask(socket, question.path, question.content);
+          if (status !== 200) throw refusalOf(status, body, this.address);
+          return { answer: question.schema.parse(JSON.parse(body)), authority, localAddress };
         } finally {
-          master.socket.destroy();
+          socket.destroy();
         }
       });
     } catch (error) {
       const named = error instanceof ElsewhereError ? error.leader : null;
       const leader = named === null ? undefined : parseHostPort(named.clusterAddress);
       if (leader === undefined || hops === MOST_HOPS) throw error;
-      return new MasterDialer({ ...this.#options, ...leader }).#asking(
-        fingerprint,
-        signal,
-        question,
-        hops + 1,
-      );
+      return new MasterDialer({ ...this.#options, ...leader }).ask(fingerprint, question, signal, hops + 1);
     }
   }
 
-  async #dialFor(fingerprint: string, signal: AbortSignal): Promise<KnownMaster> {
+  async #dialFor(fingerprint: string, signal: AbortSignal) {
     const stranger = (): DroverError =>
       this.#stranger(
         'DRV_JOIN_REFUSED',
@@ -279,7 +210,10 @@ export class MasterDialer {
       socket.once('secureConnect', () => {
         signal.removeEventListener('abort', onAbort);
         try {
-          checkPeer(socket, check);
+          const leaf = socket.getPeerX509Certificate();
+          if (leaf === undefined)
+            throw new DroverError('DRV_CHANNEL_CLOSED', 'the other side shows no certificate');
+          check(leaf, leaf.issuerCertificate);
           socket.setNoDelay(true);
           resolve(socket);
         } catch (error) {
@@ -327,15 +261,4 @@ export class MasterDialer {
       cause,
     });
   }
-}
-
-/** The address of this machine that reached the master. */
-function addressOf({ localAddress = '' }: TLSSocket): string {
-  return localAddress.replace(IPV4_IN_IPV6, '');
-}
-
-function checkPeer(socket: TLSSocket, check: TrustCheck): void {
-  const leaf = socket.getPeerX509Certificate();
-  if (leaf === undefined) throw new DroverError('DRV_CHANNEL_CLOSED', 'the other side shows no certificate');
-  check(leaf, leaf.issuerCertificate);
 }

@@ -15,11 +15,10 @@ import { PROTOCOL_VERSION } from '../protocol/messages.js';
 import type { Transport } from '../protocol/transport.js';
 import type { SecretFile } from '../trust/authority.js';
 import { generatePrivateKey } from '../trust/certificates.js';
-import { type JoinRequest, joinStatement } from '../trust/join-messages.js';
+import { type JoinRequest, joinQuestion, joinStatement } from '../trust/join-messages.js';
 import type { JoinToken } from '../trust/join-token.js';
 import { fingerprintOf, isIssuedBy, nodeIdOf } from '../trust/peer-certificate.js';
-import { askMasters } from './ask-masters.js';
-import type { KnownMasters } from './known-masters.js';
+import { askMasters, type KnownMasters } from './known-masters.js';
 import { MasterDialer } from './master-dialer.js';
 
 const credentialSchema = z.object({
@@ -165,10 +164,11 @@ export class Membership {
     if (token === undefined) throw new DroverError('DRV_JOIN_REFUSED', 'this node has no join token');
     const key = await this.#joiningKey(token.id);
     const request = this.#request(token, key);
-    const answer = await this.#askMasters(signal, (dialer) =>
-      dialer.join(token.fingerprint, request, signal),
+    const { answer, authority } = await this.#askMasters(signal, (dialer) =>
+      dialer.ask(token.fingerprint, joinQuestion(request), signal),
     );
-    const credential = { nodeId, tokenId: token.id, key, ...answer };
+    const { certificate } = answer;
+    const credential = { nodeId, tokenId: token.id, key, certificate, authority: authority.toString() };
     await this.#keep(credential);
     await joiningFile.remove();
     logger.info(

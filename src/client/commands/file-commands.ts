@@ -1,7 +1,8 @@
 /** `apply`, `diff`, `plan`, `validate` and `delete -f`: configurations from files. `file-runs.ts` implements them. */
 import type { Command } from 'commander';
-import { DroverError } from '../../model/errors.js';
+import { invalid } from '../../command-tree/command.js';
 import { quoteText } from '../../model/words.js';
+import type { Format } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
 
 /** The options of the file commands. Each command declares some of them. */
@@ -16,60 +17,55 @@ export interface FileOptions extends ClientOptions {
 }
 
 const FILES = '-f, --filename <files...>';
-const PRUNE = '--prune';
-const DETAILED_EXITCODE = '--detailed-exitcode';
-const EXITCODE = 'end with exit code 2 when there are changes';
-const SHOW_VALUES = '--show-values';
-const VALUES = 'show values of environmentVariables and properties too: they may be secrets';
 const WHERE = 'files of configurations, directories of them, or - for standard input';
+const EXITCODE = ['--detailed-exitcode', 'end with exit code 2 when there are changes'] as const;
+const SHOW_VALUES = [
+  '--show-values',
+  'show values of environmentVariables and properties too: they may be secrets',
+] as const;
 
-export function addApply(program: Command, host: ClientHost): void {
-  const command = program
-    .command('apply')
-    .description('make configurations what files say; deletes nothing without --prune')
-    .requiredOption(FILES, WHERE)
-    .option('--dry-run', 'only say what would be done')
-    .option(PRUNE, 'delete all other configurations too; instances stay, unless their onDelete is "stop"')
-    .option('--fingerprint <fingerprint>', 'only if what "plan" said is still what would happen')
-    .option(SHOW_VALUES, VALUES);
-  host.addOutput(command);
-  host.addTarget(command);
-  host.addYes(command);
-  command.action(async () => (await runs()).apply(host, command.optsWithGlobals<FileOptions>()));
+interface FileCommand {
+  readonly about: string;
+  readonly options: readonly (readonly [flags: string, about: string])[];
+  readonly formats?: readonly Format[];
 }
 
-export function addDiff(program: Command, host: ClientHost): void {
-  const command = program
-    .command('diff')
-    .description('what "apply" would change; prints nothing where nothing would')
-    .requiredOption(FILES, WHERE)
-    .option(DETAILED_EXITCODE, EXITCODE)
-    .option(SHOW_VALUES, VALUES);
-  host.addOutput(command);
-  host.addTarget(command);
-  command.action(async () => (await runs()).diff(host, command.optsWithGlobals<FileOptions>()));
-}
+const FILE_COMMANDS: Readonly<Record<'apply' | 'diff' | 'plan' | 'validate', FileCommand>> = {
+  apply: {
+    about: 'make configurations what files say; deletes nothing without --prune',
+    options: [
+      ['--dry-run', 'only say what would be done'],
+      ['--prune', 'delete all other configurations too; instances stay, unless their onDelete is "stop"'],
+      ['--fingerprint <fingerprint>', 'only if what "plan" said is still what would happen'],
+      SHOW_VALUES,
+    ],
+  },
+  diff: {
+    about: 'what "apply" would change; prints nothing where nothing would',
+    options: [EXITCODE, SHOW_VALUES],
+  },
+  plan: {
+    about: 'what "apply" would change, and what becomes of the instances',
+    options: [['--prune', 'as for "apply --prune": all other configurations go'], EXITCODE, SHOW_VALUES],
+    formats: ['table', 'markdown', 'json', 'yaml'],
+  },
+  validate: {
+    about: 'check files of configurations as a master does, here, without one',
+    options: [],
+    formats: ['table', 'json', 'yaml'],
+  },
+};
 
-export function addPlan(program: Command, host: ClientHost): void {
-  const command = program
-    .command('plan')
-    .description('what "apply" would change, and what becomes of the instances')
-    .requiredOption(FILES, WHERE)
-    .option(PRUNE, 'as for "apply --prune": all other configurations go')
-    .option(DETAILED_EXITCODE, EXITCODE)
-    .option(SHOW_VALUES, VALUES);
-  host.addOutput(command, ['table', 'markdown', 'json', 'yaml']);
-  host.addTarget(command);
-  command.action(async () => (await runs()).plan(host, command.optsWithGlobals<FileOptions>()));
-}
-
-export function addValidate(program: Command, host: ClientHost): void {
-  const command = program
-    .command('validate')
-    .description('check files of configurations as a master does, here, without one')
-    .requiredOption(FILES, WHERE);
-  host.addOutput(command, ['table', 'json', 'yaml']);
-  command.action(async () => (await runs()).validate(host, command.optsWithGlobals<FileOptions>()));
+export function addFileCommands(program: Command, host: ClientHost): void {
+  for (const name of ['apply', 'diff', 'plan', 'validate'] as const) {
+    const { about, options, formats } = FILE_COMMANDS[name];
+    const command = program.command(name).description(about).requiredOption(FILES, WHERE);
+    for (const [flags, meaning] of options) command.option(flags, meaning);
+    host.addOutput(command, formats);
+    if (name !== 'validate') host.addTarget(command);
+    if (name === 'apply') host.addYes(command);
+    command.action(async () => (await runs())[name](host, command.optsWithGlobals<FileOptions>()));
+  }
 }
 
 /** Adds the group `delete`, to which `aliases.ts` adds commands. */
@@ -89,11 +85,9 @@ export function addDelete(program: Command, host: ClientHost): void {
     const [word] = command.args;
     if (word !== undefined) {
       const kinds = command.commands.map((known) => known.name()).join(', ');
-      const kind = `there is no kind ${quoteText(word)} to delete: there are ${kinds}`;
-      throw new DroverError('DRV_COMMAND_INVALID', kind);
+      throw invalid(`there is no kind ${quoteText(word)} to delete: there are ${kinds}`);
     }
-    if (filename === undefined)
-      throw new DroverError('DRV_COMMAND_INVALID', 'name what to delete: -f FILE, or a kind and a name');
+    if (filename === undefined) throw invalid('name what to delete: -f FILE, or a kind and a name');
     await (await runs()).remove(host, { ...options, filename });
   });
 }

@@ -6,10 +6,9 @@ import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { listText } from '../../model/words.js';
 import type { ChangePlan } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
-import { applyAll, planAll } from '../configurations/apply.js';
-import { appliedText, comparedText } from '../configurations/change-text.js';
+import { applyAll, deleteAll, planAll } from '../configurations/apply.js';
+import { appliedText, comparedText, reportText } from '../configurations/change-text.js';
 import { type Compared, compareAll, requireValid, warningText } from '../configurations/compare.js';
-import { deleteAll, deletedText } from '../configurations/delete.js';
 import { type Document, passedOverText, readDocuments } from '../configurations/documents.js';
 import { changedIn, planMarkdown, planText } from '../configurations/plan-text.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
@@ -18,32 +17,23 @@ import type { FileOptions } from './file-commands.js';
 /** The most names that a confirmation question lists. */
 const MOST_NAMED = 10;
 
-interface PlanOptions {
-  /** True: configurations without a file are deleted. */
-  readonly prune: boolean;
-  readonly showValues: boolean;
-  /**
-   * The fingerprint of the plan that the person has read. If the plan has changed since, the master answers with a
-   * conflict.
-   */
-  readonly fingerprint?: string | undefined;
-}
-
 /** Writes the files' configurations to the master. Throws a ClientError. */
 export async function apply(host: ClientHost, options: FileOptions): Promise<void> {
   const say = await host.sayer();
   const { valid, api } = await open(host, options, 'nothing was written');
-  const { showValues, prune = false, fingerprint } = options;
+  const { showValues = false, prune = false, fingerprint } = options;
   const plan =
     prune || fingerprint !== undefined
-      ? await askPlan(api, valid, { prune, fingerprint, showValues: false })
+      ? await askPlan(api, valid, { prune, showValues: false, fingerprint })
       : undefined;
-  const compared = asPlanned(await compareAll(api, valid, { say, showValues }), plan);
+  const compared = asPlanned(await compareAll(api, valid, showValues, say), plan);
   const removed = plan?.configurations.filter(({ action }) => action === 'delete') ?? [];
   const names = removed.map(({ name }) => name);
   const isDry = options.dryRun === true;
   if (names.length > 0 && !isDry) await confirmRemoval(host, api, names, options);
-  const { applied, exitCode } = isDry ? planAll(compared, removed) : await applyAll(api, compared, removed);
+  const { reports: applied, exitCode } = isDry
+    ? planAll(compared, removed)
+    : await applyAll(api, compared, removed);
   const suffix = isDry ? ' (dry run)' : '';
   const shown = {
     json: () => applied,
@@ -85,8 +75,8 @@ export async function plan(host: ClientHost, options: FileOptions): Promise<void
 /** Shows what the files would change. Throws a ClientError, with exit code 2 for changes when requested. */
 export async function diff(host: ClientHost, options: FileOptions): Promise<void> {
   const { valid, api } = await open(host, options, 'nothing was compared');
-  const { showValues } = options;
-  const compared = await compareAll(api, valid, { say: await host.sayer(), showValues });
+  const { showValues = false } = options;
+  const compared = await compareAll(api, valid, showValues, await host.sayer());
   const changed = compared.filter(({ change }) => change.change !== 'unchanged');
   const shown = {
     json: () => compared.map(({ document: { file }, change }) => ({ file, ...change })),
@@ -133,10 +123,10 @@ export async function remove(host: ClientHost, options: FileOptions): Promise<vo
   const { valid, api } = await open(host, options, 'nothing was deleted');
   const names = valid.map(({ name }) => name);
   await confirmRemoval(host, api, names, options);
-  const { deleted, exitCode } = await deleteAll(api, names, options.ignoreNotFound === true);
+  const { reports: deleted, exitCode } = await deleteAll(api, names, options.ignoreNotFound === true);
   const shown = {
     json: () => deleted,
-    text: () => deleted.map(deletedText).join('\n'),
+    text: () => deleted.map((report) => reportText(report, 'deleted')).join('\n'),
     names: () => deleted.filter(({ result }) => result === 'deleted').map(({ name }) => name),
   };
   await host.print(shown, options.output, api.now);
@@ -170,8 +160,20 @@ async function open(host: ClientHost, options: FileOptions, undone: string) {
   return { valid, api: await host.open(options) };
 }
 
-/** Asks the master how all documents together would change the configurations and their instances. */
-function askPlan(api: ApiClient, documents: readonly Document[], options: PlanOptions): Promise<ChangePlan> {
+/**
+ * Asks the master how all documents together would change the configurations and their instances. `prune`:
+ * configurations without a file are deleted. `fingerprint`: that of the plan that the person has read; the master
+ * answers with a conflict when the plan has changed since.
+ */
+function askPlan(
+  api: ApiClient,
+  documents: readonly Document[],
+  options: {
+    readonly prune: boolean;
+    readonly showValues: boolean;
+    readonly fingerprint?: string | undefined;
+  },
+): Promise<ChangePlan> {
   const configurations = documents.map(({ name, content }) => ({ ...content, name }));
   return api.send<ChangePlan>('POST', '/plan', { configurations, ...options });
 }

@@ -3,36 +3,36 @@
  * runs.
  */
 import { tmpdir } from 'node:os';
-import { Argument, type Command, Option } from 'commander';
+import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
 import { GROUPS } from '../../command-tree/commands.js';
+import { declareLogParts, type LogPartOptions, logPartOf } from '../../command-tree/groups/instance-logs.js';
+import { lengthOfTime } from '../../command-tree/parsers.js';
 import { plainLines } from '../../command-tree/printed-text.js';
 import { ClientError, usageError } from '../../command-tree/runs/client-error.js';
+import { DEFAULT_LOG_LINES } from '../../model/plain/command-limits.js';
 import { SHELLS, type Shell, scriptOf } from '../completion/scripts.js';
 import type { TargetOptions } from '../contexts/choose-target.js';
+import { GOALS, type Goal, KINDS, type Kind } from '../live/states.js';
 import { write } from '../print.js';
 import type { ClientHost, ClientOptions } from './client-host.js';
-import { addApply, addDelete, addDiff, addPlan, addValidate } from './file-commands.js';
-import { addLogs } from './logs-command.js';
-import { addWait } from './wait-command.js';
+import { addDelete, addFileCommands } from './file-commands.js';
+
+const WAIT_MS = 60_000;
+/** A timer cannot wait longer than 24.8 days. */
+const MOST_WAIT_MS = 24 * 24 * 3_600_000;
 
 export function addOwnCommands(program: Command, host: ClientHost): void {
-  for (const add of [
-    addApply,
-    addDiff,
-    addPlan,
-    addValidate,
-    addDelete,
-    addEdit,
-    addLogs,
-    addAttach,
-    addWait,
-    addRolloutWatch,
-    addTop,
-    addCopy,
-    addUi,
-    addCompletion,
-  ])
-    add(program, host);
+  addFileCommands(program, host);
+  addDelete(program, host);
+  addEdit(program, host);
+  addLogs(program, host);
+  addAttach(program, host);
+  addWait(program, host);
+  addRolloutWatch(program, host);
+  addTop(program, host);
+  addCopy(program, host);
+  addUi(program, host);
+  addCompletion(program, host);
 }
 
 function addEdit(program: Command, host: ClientHost): void {
@@ -59,13 +59,44 @@ function addEdit(program: Command, host: ClientHost): void {
     const api = await host.open(options);
     const say = await host.sayer();
     const edited = await editConfiguration({ api, name, openEditor, directory, say });
-    const shown = {
-      json: () => edited,
-      text: () => `${name} ${edited.result}`,
-      names: () => [name],
-    };
+    const shown = { json: () => edited, text: () => `${name} ${edited.result}`, names: () => [name] };
     await host.print(shown, options.output, api.now);
   });
+}
+
+type LogsOptions = TargetOptions & LogPartOptions & { readonly follow?: true; readonly tail?: number };
+
+function addLogs(program: Command, host: ClientHost): void {
+  const command = program
+    .command('logs <id|configuration>')
+    .description('the log of an instance, or of all instances of a configuration')
+    .option('-f, --follow', 'go on with what is written, until the instance is removed or stopped')
+    .option(
+      '-n, --tail <count>',
+      `how many of the last lines, or all; default ${DEFAULT_LOG_LINES}, or all with --since, --until or --previous`,
+      lineCount,
+    );
+  declareLogParts(command);
+  host.addTarget(command);
+  command.action(async (name: string, options: LogsOptions) => {
+    const { follow = false, until, previous } = options;
+    if (follow && until !== undefined)
+      throw usageError('--until ends the log, and --follow goes on: give one of them');
+    if (follow && previous === true)
+      throw usageError('--previous is a run that has ended, and --follow goes on: give one of them');
+    const { part, isAll } = logPartOf(options);
+    const tail = options.tail ?? (isAll ? Number.POSITIVE_INFINITY : DEFAULT_LOG_LINES);
+    const { followLogs, printLogs } = await import('../live/logs.js');
+    const api = await host.open(options);
+    const show = follow ? followLogs : printLogs;
+    await show(api, name, { ...part, tail }, await host.liveOutput());
+  });
+}
+
+function lineCount(text: string): number {
+  if (text === 'all') return Number.POSITIVE_INFINITY;
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('It must be a whole number, or all.');
 }
 
 function addAttach(program: Command, host: ClientHost): void {
@@ -91,6 +122,35 @@ function addAttach(program: Command, host: ClientHost): void {
   });
 }
 
+type WaitOptions = TargetOptions & { readonly for: Goal; readonly timeout: number };
+
+function addWait(program: Command, host: ClientHost): void {
+  const command = program
+    .command('wait')
+    .description(
+      'wait until instances, configurations, nodes or rollouts are as wanted; also for what is not there yet',
+    )
+    .addArgument(new Argument('<kind>', 'what they are').choices(KINDS))
+    .argument('<name...>')
+    .addOption(
+      new Option('--for <state>', 'minimum: of a configuration; complete, ended: of a rollout')
+        .choices(GOALS)
+        .default('online'),
+    )
+    .option(
+      '--timeout <time>',
+      'then it says why, and ends with exit code 6; default 60s',
+      lengthOfTime(MOST_WAIT_MS, 'It must be a length of time such as 30s, 10m or 2h, 24d at most.'),
+      WAIT_MS,
+    );
+  host.addTarget(command);
+  command.action(async (kind: Kind, names: readonly string[], options: WaitOptions) => {
+    const { wait } = await import('../live/wait.js');
+    const question = { kind, names, goal: options.for, timeoutMs: options.timeout };
+    await wait(await host.open(options), question, await host.liveOutput());
+  });
+}
+
 /** Adds a command to the group `rollout`, which the console has too. */
 function addRolloutWatch(program: Command, host: ClientHost): void {
   const group =
@@ -104,13 +164,8 @@ function addRolloutWatch(program: Command, host: ClientHost): void {
   command.action(async (name: string, options: ClientOptions) => {
     const { watchRollout } = await import('../live/rollout-watch.js');
     const isJson = options.output === 'json';
-    await watchRollout(await host.open(options), { name, isJson }, await host.liveOutput());
+    await watchRollout(await host.open(options), name, isJson, await host.liveOutput());
   });
-}
-
-interface TopOptions extends ClientOptions {
-  readonly sort: 'cpu' | 'memory';
-  readonly once?: true;
 }
 
 function addTop(program: Command, host: ClientHost): void {
@@ -121,14 +176,19 @@ function addTop(program: Command, host: ClientHost): void {
     .option('--once', 'also on a terminal');
   host.addOutput(command);
   host.addTarget(command);
-  command.action(async (configuration: string | undefined, options: TopOptions) => {
-    const { top } = await import('../live/top.js');
-    const { output: format, once = false, sort } = options;
-    const { stdout } = host.surroundings;
-    const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
-    const terminal = isLive ? stdout : undefined;
-    await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());
-  });
+  command.action(
+    async (
+      configuration: string | undefined,
+      options: ClientOptions & { sort: 'cpu' | 'memory'; once?: true },
+    ) => {
+      const { top } = await import('../live/top.js');
+      const { output: format, once = false, sort } = options;
+      const { stdout } = host.surroundings;
+      const isLive = stdout.isTTY === true && !once && (format === 'table' || format === 'wide');
+      const terminal = isLive ? stdout : undefined;
+      await top(await host.open(options), { configuration, sort, format, terminal }, await host.liveOutput());
+    },
+  );
 }
 
 function addCopy(program: Command, host: ClientHost): void {
@@ -150,17 +210,13 @@ function addCopy(program: Command, host: ClientHost): void {
   });
 }
 
-interface UiOptions extends TargetOptions {
-  readonly print?: true;
-}
-
 function addUi(program: Command, host: ClientHost): void {
   const command = program
     .command('ui')
     .description('open the dashboard in a browser, signed in; without a display it prints the link')
     .option('--print', 'print the link in any case');
   host.addTarget(command);
-  command.action(async (options: UiOptions) => {
+  command.action(async (options: TargetOptions & { print?: true }) => {
     const [{ makeSignInCode }, { openBrowser }] = await Promise.all([
       import('../ui/sign-in-code.js'),
       import('../ui/open-browser.js'),

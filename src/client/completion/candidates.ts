@@ -1,32 +1,13 @@
 /** Finds the completions of a shell line. The line is split into words at blanks. */
 import type { Command } from 'commander';
-import { pathOf } from '../../command-tree/help/usage.js';
-import { type KnownWord, wantedWord } from '../../command-tree/help/wanted-word.js';
-import { masterNames, type NameKind, type NameSource } from './master-names.js';
+import { askForNames, candidatesAt, FILES, type NameSource } from '../../command-tree/help/candidates.js';
+import { type KnownWord, plain } from '../../command-tree/help/wanted-word.js';
+import { chooseTarget, type Surroundings, type TargetOptions } from '../contexts/choose-target.js';
+import { ContextFile } from '../contexts/context-file.js';
+import { within } from '../within.js';
 
-/** Printed instead of candidates: the shell then completes file paths. */
-const FILES = ':files';
-
-const PATH_OPTIONS: ReadonlySet<string> = new Set(['--root', '--filename', '--key-file', '--ca']);
-
-/** The kinds of names that complete each argument, by the name of the argument. */
-const ARGUMENTS: Readonly<Record<string, readonly NameKind[]>> = {
-  id: ['instances'],
-  instance: ['instances'],
-  configuration: ['configurations'],
-  name: ['configurations'],
-  node: ['nodes'],
-  label: ['keys'],
-  'session-id': ['sessions'],
-  'token-id': ['joinTokens'],
-};
-
-/** The kinds of names for an argument whose kind another argument sets: `wait node <name>`. */
-const KINDS: Readonly<Record<string, NameKind>> = {
-  instance: 'instances',
-  config: 'configurations',
-  node: 'nodes',
-};
+/** Short, because the person who pressed Tab is waiting. */
+const LIMIT_MS = 300;
 
 /** Returns the words that complete a line. Never throws and prints nothing. */
 export async function completeLine(
@@ -34,14 +15,9 @@ export async function completeLine(
   environment: NodeJS.ProcessEnv,
   line: string,
 ): Promise<readonly KnownWord[]> {
-  const names = masterNames({
-    environment,
-    directory: process.cwd(),
-    say: () => undefined,
-    version: program.version() ?? '',
-    target: { context: valueIn(line, '--context'), root: valueIn(line, '--root') },
-  });
-  const found = await candidatesFor(program, line, names);
+  const target = { context: valueIn(line, '--context'), root: valueIn(line, '--root') };
+  const surroundings = { environment, directory: process.cwd(), say: () => undefined };
+  const found = await candidatesFor(program, line, masterNames(target, surroundings, program.version()));
   return found.toSorted((a, b) => Number(a.word === FILES) - Number(b.word === FILES));
 }
 
@@ -58,67 +34,32 @@ export async function candidatesFor(
   return all.filter(({ word }) => word === FILES || word.startsWith(typed));
 }
 
-async function candidatesAt(
-  program: Command,
-  before: readonly string[],
-  typed: string,
-  names: NameSource,
-): Promise<readonly KnownWord[]> {
-  const wanted = wantedWord(program, before, typed);
-  switch (wanted.kind) {
-    case 'known': {
-      const isFirst = before.length === 0 && !typed.startsWith('-');
-      return isFirst ? [...wanted.words, ...(await names('extensionCommands'))] : wanted.words;
-    }
-    case 'value':
-      if (wanted.option === '--context') return names('contexts');
-      if (wanted.option === '--configuration') return names('configurations');
-      if (wanted.option === '--node') return names('nodes');
-      return PATH_OPTIONS.has(wanted.option) ? [{ word: FILES, about: '' }] : [];
-    case 'argument':
-      return argument(wanted.command, wanted.argument, { before, typed, names });
-    case 'nothing':
-      return [];
-    default:
-      return wanted satisfies never;
-  }
-}
-
-interface Typing {
-  readonly before: readonly string[];
-  readonly typed: string;
-  readonly names: NameSource;
-}
-
-async function argument(
-  command: Command,
-  name: string,
-  { before, typed, names }: Typing,
-): Promise<readonly KnownWord[]> {
-  const path = pathOf(command);
-  if (path.startsWith('context ')) return path === 'context add' ? [] : names('contexts');
-  if (path === 'cp') return places(typed, names);
-  if (name === 'pattern') return patterns(await names('templates'));
-  const kind = path === 'wait' ? KINDS[before[before.indexOf('wait') + 1] ?? ''] : undefined;
-  const sources = kind === undefined ? name.split('|').flatMap((one) => ARGUMENTS[one] ?? []) : [kind];
-  return (await Promise.all(sources.map((source) => names(source)))).flat();
-}
-
-/** Returns the files of a typed template; before its colon, the templates and local files. */
-async function places(typed: string, names: NameSource): Promise<readonly KnownWord[]> {
-  const [template = '', path] = typed.split(':', 2);
-  if (path !== undefined)
-    return (await names('files', template)).map(({ word, about }) => ({
-      word: `${template}:${word}`,
-      about,
-    }));
-  const templates = (await names('templates')).map(({ word, about }) => ({ word: `${word}:`, about }));
-  return [...templates, { word: FILES, about: '' }];
-}
-
-function patterns(templates: readonly KnownWord[]): KnownWord[] {
-  const groups = new Set(templates.map(({ word }) => `${word.split('/', 1)[0]}/*`));
-  return [...[...groups].map((word) => ({ word, about: '' })), ...templates];
+/**
+ * The names that the file of contexts and the chosen master know. Names that do not arrive within the limit, in
+ * milliseconds, are left out silently.
+ */
+export function masterNames(
+  wanted: TargetOptions,
+  surroundings: Surroundings,
+  version = '',
+  limitMs = LIMIT_MS,
+): NameSource {
+  return async (kind, template = '') => {
+    const found = await within(limitMs, async (signal) => {
+      if (kind === 'contexts') {
+        const { contexts } = await new ContextFile(surroundings.environment).read();
+        return [...contexts.keys()].sort().map(plain);
+      }
+      const target = await chooseTarget(wanted, surroundings);
+      // Pressing Tab must not ask for a password.
+      if (target.key.kind === 'command') return [];
+      const { HttpConnection } = await import('../connection/http-connection.js');
+      const { ApiClient } = await import('../api-client.js');
+      const api = new ApiClient(new HttpConnection(target, { version }));
+      return askForNames(api, kind, template, { signal });
+    });
+    return found ?? [];
+  };
 }
 
 function valueIn(line: string, option: string): string | undefined {

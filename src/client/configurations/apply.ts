@@ -1,80 +1,108 @@
 /** Writes changed documents to the master, each only if nobody changed the configuration after it was compared. */
 
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ifMatch, pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { ifMatch } from '../../command-tree/runs/configuration-content.js';
 import type { FieldDifference } from '../../model/field-differences.js';
 import type { PlannedConfiguration } from '../../operations/plan/change-plan.js';
 import type { ApiClient } from '../api-client.js';
 import type { Compared } from './compare.js';
 
-export interface Applied {
+/** What became of one configuration. */
+export interface Report {
   readonly name: string;
-  /** The file of the configuration; null: the configuration has no file and is deleted. */
-  readonly file: string | null;
   /** `skipped`: not tried, because an earlier configuration failed. In a dry run: the expected result. */
-  readonly result: 'created' | 'changed' | 'unchanged' | 'deleted' | 'conflict' | 'failed' | 'skipped';
-  readonly differences: readonly FieldDifference[];
+  readonly result:
+    | 'created'
+    | 'changed'
+    | 'unchanged'
+    | 'deleted'
+    | 'conflict'
+    | 'not-found'
+    | 'failed'
+    | 'skipped';
   readonly error: string | null;
 }
 
-interface AppliedAll {
-  readonly applied: readonly Applied[];
-  /** The exit code of the first failure; 0: no failure. */
+export interface Applied extends Report {
+  /** The file of the configuration; null: the configuration has no file and is deleted. */
+  readonly file: string | null;
+  readonly differences: readonly FieldDifference[];
+}
+
+/** The reports in order, and the exit code of the first failure; 0: no failure. */
+interface Reported<R extends Report> {
+  readonly reports: readonly R[];
   readonly exitCode: number;
 }
 
 /** A configuration to delete, if it still has this revision. */
 type Removed = Pick<PlannedConfiguration, 'name' | 'revision'>;
 
-/** One configuration to write or delete. */
-interface Task {
-  readonly result: Applied;
-  run(): Promise<unknown>;
+/** Writes the documents one after another, then deletes. It goes on after a conflict. */
+export function applyAll(
+  api: ApiClient,
+  all: readonly Compared[],
+  removed: readonly Removed[],
+): Promise<Reported<Applied>> {
+  const tasks = [
+    ...all.map((one) => ({ report: resultOf(one), run: () => write(api, one) })),
+    ...removed.map((one) => ({ report: removalOf(one), run: () => remove(api, one.name, one.revision) })),
+  ];
+  return inTurn(tasks, EXIT.conflict, 'conflict', true);
+}
+
+/** Lists the planned changes without making them. */
+export function planAll(all: readonly Compared[], removed: readonly Removed[]): Reported<Applied> {
+  return { reports: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
+}
+
+/** Deletes configurations by name. It goes on after a configuration that does not exist. */
+export function deleteAll(
+  api: ApiClient,
+  names: readonly string[],
+  ignoreNotFound: boolean,
+): Promise<Reported<Report>> {
+  const tasks = names.map((name) => ({
+    report: { name, result: 'deleted', error: null } as const,
+    run: () => remove(api, name),
+  }));
+  return inTurn<Report>(tasks, EXIT.notFound, 'not-found', !ignoreNotFound);
 }
 
 /**
- * Writes the documents one after another, then deletes. After a conflict it continues; after any other failure it skips
- * the remaining ones.
+ * Runs the tasks one after another. It goes on after a refusal with the exit code `lenient`, which is reported as
+ * `result` and counts as a failure only when `isFailure`. After any other refusal it skips the remaining tasks.
  */
-export async function applyAll(
-  api: ApiClient,
-  all: readonly Compared[],
-  removed: readonly Removed[] = [],
-): Promise<AppliedAll> {
-  const tasks: Task[] = [
-    ...all.map((one) => ({ result: resultOf(one), run: () => write(api, one) })),
-    ...removed.map((one) => ({ result: removalOf(one), run: () => remove(api, one) })),
-  ];
-  const applied: Applied[] = [];
+async function inTurn<R extends Report>(
+  tasks: readonly { readonly report: R; run(): Promise<unknown> }[],
+  lenient: number,
+  result: Report['result'],
+  isFailure: boolean,
+): Promise<Reported<R>> {
+  const reports: R[] = [];
   let exitCode = 0;
   let isOver = false;
-  for (const { result, run } of tasks) {
+  for (const { report, run } of tasks) {
     if (isOver) {
-      applied.push({ ...result, result: 'skipped' });
+      reports.push({ ...report, result: 'skipped' });
       continue;
     }
     try {
       await run();
-      applied.push(result);
+      reports.push(report);
     } catch (error) {
       if (!(error instanceof ClientError)) throw error;
-      const isConflict = error.exitCode === EXIT.conflict;
-      applied.push({ ...result, result: isConflict ? 'conflict' : 'failed', error: error.message });
-      exitCode ||= error.exitCode;
-      isOver = !isConflict;
+      isOver = error.exitCode !== lenient;
+      reports.push({ ...report, result: isOver ? 'failed' : result, error: error.message });
+      if (isOver || isFailure) exitCode ||= error.exitCode;
     }
   }
-  return { applied, exitCode };
+  return { reports, exitCode };
 }
 
-/** Lists the planned changes without making them. */
-export function planAll(all: readonly Compared[], removed: readonly Removed[] = []): AppliedAll {
-  return { applied: [...all.map(resultOf), ...removed.map(removalOf)], exitCode: 0 };
-}
-
-async function remove(api: ApiClient, { name, revision }: Removed): Promise<void> {
-  await api.send('DELETE', `/configurations/${pathPart(name)}`, undefined, ifMatch(revision));
+function remove(api: ApiClient, name: string, revision?: string | null): Promise<unknown> {
+  const options = revision === undefined ? undefined : ifMatch(revision);
+  return api.send('DELETE', `/configurations/${pathPart(name)}`, undefined, options);
 }
 
 async function write(api: ApiClient, { document, change }: Compared): Promise<void> {

@@ -1,7 +1,7 @@
 /** Describes for people what documents change, or have changed. */
 import { describeDifference } from '../../command-tree/groups/configuration-diff-text.js';
 import type { ConfigurationChange } from '../../operations/configuration-content.js';
-import type { Applied } from './apply.js';
+import type { Applied, Report } from './apply.js';
 import type { Compared } from './compare.js';
 
 const FILE_STATES: Readonly<Record<NonNullable<ConfigurationChange['fileState']>, string>> = {
@@ -12,19 +12,24 @@ const FILE_STATES: Readonly<Record<NonNullable<ConfigurationChange['fileState']>
 };
 
 /** Returns `lobby changed: minimumServiceCount, ramMB`. */
-export function appliedText({ name, result, differences, error }: Applied): string {
+export function appliedText(applied: Applied): string {
+  const { name, result, differences } = applied;
+  if (result !== 'changed') return reportText(applied, 'written');
+  return `${name} changed: ${differences.map(({ field }) => field).join(', ') || 'its file is written anew'}`;
+}
+
+/** Returns `lobby deleted`. `wanted`: what should have been done. */
+export function reportText({ name, result, error }: Report, wanted: 'written' | 'deleted'): string {
   switch (result) {
-    case 'created':
-    case 'deleted':
-    case 'unchanged':
-      return `${name} ${result}`;
-    case 'changed':
-      return `${name} changed: ${differences.map(({ field }) => field).join(', ') || 'its file is written anew'}`;
+    case 'not-found':
+      return `${name} is not there`;
     case 'conflict':
     case 'failed':
-      return `${name} not written: ${error}`;
+      return `${name} not ${wanted}: ${error}`;
     case 'skipped':
-      return `${name} not written: not tried`;
+      return `${name} not ${wanted}: not tried`;
+    default:
+      return `${name} ${result}`;
   }
 }
 

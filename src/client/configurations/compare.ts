@@ -34,18 +34,15 @@ export function requireValid(
   );
 }
 
-interface CompareOptions {
-  /** Receives each warning, one line per call. */
-  say(line: string): void;
-  /** Undefined: the values of possibly secret fields are hidden. */
-  readonly showValues?: boolean | undefined;
-}
-
-/** Compares all documents. The master validates each as for a write. Throws a ClientError for the first refusal. */
+/**
+ * Compares all documents. The master validates each as for a write. `showValues`: possibly secret values are shown too.
+ * `say` receives each warning, one line per call. Throws a ClientError for the first refusal.
+ */
 export async function compareAll(
   api: ApiClient,
   documents: readonly Document[],
-  { say, showValues = false }: CompareOptions,
+  showValues: boolean,
+  say: (line: string) => void,
 ): Promise<Compared[]> {
   const compared: Compared[] = [];
   for (let from = 0; from < documents.length; from += AT_ONCE) {

@@ -55,7 +55,11 @@ export async function readDocuments(
   for (const path of new Set(given)) {
     const found = path === STDIN ? split(STDIN_LABEL, await readInput()) : await readPath(path);
     const others = path === STDIN ? [] : await lookalikesIn(path);
-    if (found.length === 0) throw new ClientError(EXIT.failed, emptyText(path, others));
+    if (found.length === 0) {
+      const label = path === STDIN ? STDIN_LABEL : path;
+      const more = [`${label} holds no configuration`, passedOverText({ passedOver: others })];
+      throw new ClientError(EXIT.failed, more.filter((part) => part !== undefined).join('; '));
+    }
     sources.push(...found);
     passedOver.push(...others);
   }
@@ -66,11 +70,6 @@ export async function readDocuments(
 export function passedOverText({ passedOver }: Pick<Documents, 'passedOver'>): string | undefined {
   if (passedOver.length === 0) return undefined;
   return `passed over, because only *.json directly in a directory is read: ${listText(passedOver, MOST_NAMED)}`;
-}
-
-function emptyText(path: string, passedOver: readonly string[]): string {
-  const others = passedOverText({ passedOver });
-  return `${labelOf(path)} holds no configuration${others === undefined ? '' : `; ${others}`}`;
 }
 
 /** Returns a directory's files of other formats, and its subdirectories that hold configuration files. */
@@ -103,7 +102,12 @@ async function readPath(path: string): Promise<Source[]> {
   });
   if (status.isDirectory()) return readDirectory(path);
   // A path that is not a regular file, such as a shell's `<(jq ...)`, has no meaningful name.
-  if (!status.isFile()) return split(path, await readStream(path));
+  if (!status.isFile()) {
+    const texts = await text(createReadStream(path)).catch((error: unknown) => {
+      throw unreadable(path, error);
+    });
+    return split(path, texts);
+  }
   const reading = await readerOf(dirname(path)).readFile(basename(path));
   return reading === undefined ? [] : [[path, withOwnName(path, judgedOf(reading))]];
 }
@@ -134,12 +138,6 @@ function withOwnName(path: string, judged: Judged): Judged {
   if (path.endsWith('.json') || !('parsed' in judged) || 'name' in judged.parsed.content) return judged;
   const message = 'is missing: only that of NAME.json can be left out';
   return { error: { file: path, line: 1, column: 1, field: 'name', message } };
-}
-
-async function readStream(path: string): Promise<string> {
-  return text(createReadStream(path)).catch((error: unknown) => {
-    throw unreadable(path, error);
-  });
 }
 
 function split(file: string, texts: string): Source[] {
@@ -175,8 +173,4 @@ function apart(sources: readonly Source[]): Omit<Documents, 'passedOver'> {
 function unreadable(path: string, cause: unknown): ClientError {
   const reason = systemReason(cause) ?? 'it is no directory of configurations';
   return new ClientError(EXIT.failed, `${path} cannot be read: ${reason}`, { cause });
-}
-
-function labelOf(path: string): string {
-  return path === STDIN ? STDIN_LABEL : path;
 }

@@ -6,9 +6,8 @@
 import { mkdtemp, readdir, readFile, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describeFileError } from '../../command-tree/file-errors.js';
-import { pathPart } from '../../command-tree/runs/api-calls.js';
+import { ifMatch, pathPart, readContent } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
-import { ifMatch, readContent } from '../../command-tree/runs/configuration-content.js';
 import { NAME } from '../../model/plain/name.js';
 import { quoteText } from '../../model/words.js';
 import type { ConfigurationContent } from '../../operations/configuration-content.js';
@@ -80,7 +79,10 @@ async function editUntilDone(
     await openEditor(path);
     text = withoutComment(await readFile(path, 'utf8'));
     if (text.trim() === '') return 'unchanged';
-    if (complaint !== undefined && text === before) throw givenUp(name, complaint);
+    if (complaint !== undefined && text === before) {
+      const why = toPlainText(describeFileError({ ...complaint, file: `${name}.json` }));
+      throw new ClientError(EXIT.failed, `not saved: ${why}`);
+    }
     const judged = judge(name, text);
     if ('message' in judged) {
       complaint = judged;
@@ -127,11 +129,6 @@ function commentOf(name: string, complaint: Complaint | undefined): string {
 
 function withoutComment(text: string): string {
   return text.replace(/^(?:\/\/.*(?:\n|$))+/, '');
-}
-
-function givenUp(name: string, complaint: Complaint): ClientError {
-  const why = toPlainText(describeFileError({ ...complaint, file: `${name}.json` }));
-  return new ClientError(EXIT.failed, `not saved: ${why}`);
 }
 
 /**

@@ -1,5 +1,4 @@
 /** Describes a plan for people: as lines for a terminal, or as Markdown for a comment that is updated in place. */
-import type { ChangedField } from '../../model/field-class.js';
 import { countText, cutText } from '../../model/words.js';
 import type { ChangePlan, PlannedConfiguration } from '../../operations/plan/change-plan.js';
 
@@ -21,7 +20,9 @@ const SIGN: Readonly<Record<PlannedConfiguration['action'], string>> = {
 export function planText(plan: ChangePlan): string {
   const lines = changedIn(plan).flatMap((one) => [
     `${SIGN[one.action]} ${one.name}: ${one.action}`,
-    ...one.fields.map((field) => `    ${field.path} (${field.class}): ${fromTo(field)}`),
+    ...one.fields.map(
+      (field) => `    ${field.path} (${field.class}): ${valueText(field.from)} -> ${valueText(field.to)}`,
+    ),
     `    ${one.why}`,
   ]);
   const troubles = [...plan.shortages.map(shortageText), ...plan.warnings.map(warningText)];
@@ -99,10 +100,6 @@ function summary(plan: ChangePlan): string {
     return count === 0 ? [] : [`${count} to ${action}`];
   });
   return parts.length === 0 ? 'nothing changes' : parts.join(', ');
-}
-
-function fromTo({ from, to }: Pick<ChangedField, 'from' | 'to'>): string {
-  return `${valueText(from)} -> ${valueText(to)}`;
 }
 
 function valueText(value: string | null): string {

@@ -1,6 +1,7 @@
 /** Reads answers of the API, and recognizes answers that a proxy made instead. */
 import type { IncomingMessage } from 'node:http';
 import { apiFailureOf, ClientError, EXIT, exitCodeOf } from '../../command-tree/runs/client-error.js';
+import { readWhole } from '../../files/read-whole.js';
 import type { ErrorCode } from '../../model/errors.js';
 import { NOT_TAKEN } from '../../model/plain/not-taken.js';
 import { cutText } from '../../model/words.js';
@@ -62,17 +63,10 @@ export class NotTakenError extends ClientError {
 /** Reads the whole body. Throws a ClientError, or the error of the connection. */
 export async function readAnswer(target: Place, response: IncomingMessage): Promise<Answer> {
   const { statusCode: status = 0, headers } = response;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES)
-      throw new ClientError(EXIT.failed, `the answer of ${placeOf(target)} is larger than 256 MiB`);
-    chunks.push(chunk);
-  }
-  if (bytes === 0) return { status, headers, body: undefined };
-  const text = Buffer.concat(chunks).toString('utf8');
+  const tooLong = `the answer of ${placeOf(target)} is larger than 256 MiB`;
+  const bytes = await readWhole(response, MAX_BYTES, () => new ClientError(EXIT.failed, tooLong));
+  if (bytes.length === 0) return { status, headers, body: undefined };
+  const text = bytes.toString('utf8');
   if (!JSON_TYPE.test(headers['content-type'] ?? '')) return { status, headers, body: text };
   let body: unknown;
   try {
@@ -95,16 +89,11 @@ export function refusalOf(
 ): ClientError | undefined {
   if (status < 400) return undefined;
   const exitCode = exitCodeOf(status);
-  const said = errorText(body);
+  const failure = apiFailureOf(body);
+  const said = failure && plain(failure.error);
   if (status === 401)
     return new ClientError(exitCode, `${placeOf(target)} refuses the key: ${said ?? 'it is not valid'}`);
   return new ClientError(exitCode, said ?? `${placeOf(target)} answers with status ${status}`);
-}
-
-/** Returns the text of `{error}` on one line, without terminal control characters. */
-function errorText(body: unknown): string | undefined {
-  const failure = apiFailureOf(body);
-  return failure && plain(failure.error);
 }
 
 function plain(text: string): string {

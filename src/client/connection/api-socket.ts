@@ -1,10 +1,9 @@
-/** Opens one API WebSocket, for `http-connection.ts`. */
+/** Opens one API WebSocket, and bounds how long a request waits for its connection, for `http-connection.ts`. */
 import type { ClientRequest, IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
 import type { ClientError } from '../../command-tree/runs/client-error.js';
 import { NotTakenError, readAnswer, refusalOf, refuseForeign, retryAfterOf } from './answers.js';
-import { boundConnect } from './connect-limit.js';
 import { lateAnswer, unreachable } from './failures.js';
 import type { Target } from './target.js';
 
@@ -81,4 +80,16 @@ async function refused(target: Target, response: IncomingMessage): Promise<Clien
       `it opens no WebSocket (status ${answer.status}): a proxy before it must let them pass`,
     )
   );
+}
+
+/** Ends the request with a ClientError when the connection and its handshake take too long. */
+export function boundConnect(request: ClientRequest, target: Target, limitMs: number): void {
+  const problem = `it takes no connection within ${limitMs / 1000} s: check host and port, and firewalls on the way`;
+  const timer = setTimeout(() => request.destroy(unreachable(target, problem)), limitMs);
+  const clear = (): void => clearTimeout(timer);
+  request.once('close', clear);
+  request.once('socket', (socket) => {
+    if (!socket.connecting && request.reusedSocket) clear();
+    else socket.once(target.url.startsWith('https:') ? 'secureConnect' : 'connect', clear);
+  });
 }

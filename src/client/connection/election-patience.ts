@@ -7,26 +7,22 @@ import { setTimeout as pause } from 'node:timers/promises';
 const PATIENCE_MS = 15_000;
 const WAITS = `no master leads at this moment: trying again for ${PATIENCE_MS / 1000} s`;
 
-/** The waiting time of one request. Each request has its own. */
-export class ElectionPatience {
-  readonly #say: ((line: string) => void) | undefined;
-  #endsAt: number | undefined;
-
-  /** `say` is called once, before the first wait. Absent: requests do not wait. */
-  constructor(say: ((line: string) => void) | undefined) {
-    this.#say = say;
-  }
-
-  /** Waits before the next try. Returns false when the time is used up. Rejects when `signal` aborts. */
-  async again(afterMs: number, signal?: AbortSignal): Promise<boolean> {
-    if (this.#say === undefined) return false;
+/**
+ * Returns a function that waits before the next try of one request. It answers false when the time is used up, and
+ * rejects when `signal` aborts. `say` is called once, before the first wait. Absent: the request does not wait.
+ */
+export function electionPatience(
+  say: ((line: string) => void) | undefined,
+  signal?: AbortSignal,
+): (afterMs: number) => Promise<boolean> {
+  let endsAt: number | undefined;
+  return async (afterMs) => {
+    if (say === undefined) return false;
     const now = performance.now();
-    if (this.#endsAt === undefined) {
-      this.#endsAt = now + PATIENCE_MS;
-      this.#say(WAITS);
-    }
-    if (now + afterMs > this.#endsAt) return false;
+    if (endsAt === undefined) say(WAITS);
+    endsAt ??= now + PATIENCE_MS;
+    if (now + afterMs > endsAt) return false;
     await pause(afterMs, undefined, { ...(signal !== undefined && { signal }) });
     return true;
-  }
+  };
 }

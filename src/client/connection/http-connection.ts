@@ -6,11 +6,11 @@ import type { ConnectionOptions } from 'node:tls';
 import type { WebSocket } from 'ws';
 import type { CallOptions } from '../../command-tree/runs/api-calls.js';
 import { hasFileCode } from '../../files/system-error.js';
+import { remembered } from '../../loop/remembered.js';
 import { NotTakenError, readAnswer, refuseForeign, retryAfterOf } from './answers.js';
-import { openApiSocket } from './api-socket.js';
-import { boundConnect } from './connect-limit.js';
+import { boundConnect, openApiSocket } from './api-socket.js';
 import type { Answer, ApiConnection, StreamedAnswer, StreamOptions } from './connection.js';
-import { ElectionPatience } from './election-patience.js';
+import { electionPatience } from './election-patience.js';
 import { cutFailure, failureOf, lateAnswer } from './failures.js';
 import { readKey } from './key-source.js';
 import type { Target } from './target.js';
@@ -50,26 +50,20 @@ interface Transport {
 }
 
 export class HttpConnection implements ApiConnection {
+  readonly name: string;
+  readonly url: string;
+  readonly mayAskPerson: boolean;
   readonly #target: Target;
   readonly #options: HttpConnectionOptions;
-  #transport: Promise<Transport> | undefined;
-  #key: Promise<string> | undefined;
+  readonly #prepare = remembered(() => this.#makeTransport());
+  readonly #readKey = remembered(() => readKey(this.#target.key));
 
   constructor(target: Target, options: HttpConnectionOptions) {
     this.#target = target;
     this.#options = options;
-  }
-
-  get name(): string {
-    return this.#target.name;
-  }
-
-  get url(): string {
-    return this.#target.url;
-  }
-
-  get mayAskPerson(): boolean {
-    return this.#target.key.kind === 'command';
+    this.name = target.name;
+    this.url = target.url;
+    this.mayAskPerson = target.key.kind === 'command';
   }
 
   async request(
@@ -99,7 +93,7 @@ export class HttpConnection implements ApiConnection {
       });
     } catch (error) {
       if (ends.aborted) throw ends.reason;
-      throw await failureOf(error, this.#target, isChange(method));
+      throw await failureOf(error, this.#target, method !== 'GET');
     } finally {
       clearTimeout(timer);
     }
@@ -126,7 +120,7 @@ export class HttpConnection implements ApiConnection {
       return { status, headers: answered, body: this.#readable(response, signal) };
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
-      throw bodyError ?? (await failureOf(error, this.#target, isChange(method)));
+      throw bodyError ?? (await failureOf(error, this.#target, method !== 'GET'));
     }
   }
 
@@ -141,14 +135,14 @@ export class HttpConnection implements ApiConnection {
       const { connectMs = CONNECT_MS, answerMs = ANSWER_MS } = this.#options;
       const [target, headers] = [this.#target, this.#headers(key)];
       const call = { target, path, tls, headers, connectMs, answerMs, signal };
-      const patience = new ElectionPatience(this.#options.sayWaits && sayWaits);
+      const again = electionPatience(this.#options.sayWaits && sayWaits, signal);
       for (;;) {
         const opened = await openApiSocket(call).catch((error: unknown) => {
           if (error instanceof NotTakenError) return error;
           throw error;
         });
         if (!(opened instanceof NotTakenError)) return opened;
-        if (!(await patience.again(opened.retryAfterMs, signal))) throw opened;
+        if (!(await again(opened.retryAfterMs))) throw opened;
       }
     } catch (error) {
       if (signal?.aborted === true) throw signal.reason;
@@ -168,7 +162,7 @@ export class HttpConnection implements ApiConnection {
         headers: { ...headers, ...this.#headers(key) },
         ...(signal !== undefined && { signal }),
       });
-    const patience = new ElectionPatience(this.#options.sayWaits);
+    const again = electionPatience(this.#options.sayWaits, signal);
     for (;;) {
       const response = await this.#answerOf(start, call);
       try {
@@ -179,7 +173,7 @@ export class HttpConnection implements ApiConnection {
       }
       // Never repeat a request whose body is a stream: the stream is already used up.
       const retryAfterMs = call.body instanceof Readable ? undefined : retryAfterOf(response);
-      if (retryAfterMs === undefined || !(await patience.again(retryAfterMs, signal))) return response;
+      if (retryAfterMs === undefined || !(await again(retryAfterMs))) return response;
       response.resume();
     }
   }
@@ -237,23 +231,6 @@ export class HttpConnection implements ApiConnection {
     return { authorization: `Bearer ${key}`, 'user-agent': `drover/${this.#options.version}` };
   }
 
-  /** Reads the key once for all calls. After a failure the next call tries again. */
-  #readKey(): Promise<string> {
-    this.#key ??= readKey(this.#target.key).catch((error: unknown) => {
-      this.#key = undefined;
-      throw error;
-    });
-    return this.#key;
-  }
-
-  #prepare(): Promise<Transport> {
-    this.#transport ??= this.#makeTransport().catch((error: unknown) => {
-      this.#transport = undefined;
-      throw error;
-    });
-    return this.#transport;
-  }
-
   async #makeTransport(): Promise<Transport> {
     if (!this.url.startsWith('https:')) {
       const { Agent: PlainAgent, request } = await import('node:http');
@@ -270,9 +247,4 @@ export class HttpConnection implements ApiConnection {
 function isReset(error: unknown): boolean {
   const isCut = hasFileCode(error, 'ECONNRESET', 'EPIPE');
   return isCut || (error instanceof Error && error.message === 'aborted');
-}
-
-/** True when a request with this method may have changed something, even though no answer arrived. */
-function isChange(method: string): boolean {
-  return method !== 'GET';
 }

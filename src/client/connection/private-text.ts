@@ -2,6 +2,7 @@
 import { open } from 'node:fs/promises';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { ownUser } from '../../files/own-user.js';
+import { readWhole } from '../../files/read-whole.js';
 import { isMissing } from '../../files/system-error.js';
 import { shellWord, systemReason } from '../../model/words.js';
 
@@ -31,22 +32,11 @@ export async function readPrivateText(what: string, path: string): Promise<strin
       throw unusable(
         `${named} has mode ${mode.toString(8)} and is open to other users; run: chmod 600 ${shellWord(path)}`,
       );
-    return await readAll(file, named);
+    const tooLong = (): ClientError => unusable(`${named} is larger than ${MAX_BYTES / 1024} KiB`);
+    return String(await readWhole(file.createReadStream({ autoClose: false }), MAX_BYTES, tooLong));
   } finally {
     await file.close();
   }
-}
-
-async function readAll(file: Awaited<ReturnType<typeof open>>, named: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of file.createReadStream({ autoClose: false })) {
-    if (!Buffer.isBuffer(chunk)) continue;
-    chunks.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw unusable(`${named} is larger than ${MAX_BYTES / 1024} KiB`);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** Returns `permission denied (EACCES)`, without a path. */

@@ -19,7 +19,8 @@ const FINGERPRINT = /^(?:sha-?256(?: fingerprint)?[ =:]+)?((?:[0-9a-f]{2}:?){31}
 /** Returns options for tls.connect and https.request. Throws a ClientError when a file is not usable. */
 export async function tlsOptionsOf(trust: Trust): Promise<ConnectionOptions> {
   if (trust.kind === 'system') return {};
-  const certificates = trust.kind === 'pinned' ? [trust.certificate] : await readCertificates(trust);
+  const certificates =
+    trust.kind === 'pinned' ? [trust.certificate] : await readCertificates(trust.path, trust.from);
   const known = new Set(certificates.map(fingerprintOf));
   const { checkServerIdentity } = await import('node:tls');
   const options = {
@@ -33,14 +34,8 @@ export async function tlsOptionsOf(trust: Trust): Promise<ConnectionOptions> {
   return options;
 }
 
-/** Reads at least one certificate from a PEM file. Throws a ClientError. */
-export async function readCertificates({
-  path,
-  from,
-}: {
-  readonly path: string;
-  readonly from: string;
-}): Promise<string[]> {
+/** Reads at least one certificate from a PEM file. `from` names its source in messages. Throws a ClientError. */
+export async function readCertificates(path: string, from: string): Promise<string[]> {
   const named = from === path ? path : `${from} (${path})`;
   const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw systemFailure(`${named} cannot be read`, cause);

@@ -21,16 +21,6 @@ const RANDOM_STEPS = 2 ** 32;
 const OLDER =
   'does not have the change stream, which this command needs: its Drover is older than this client';
 
-interface WatchStreamOptions {
-  /**
-   * Receives a line when the connection is lost, when a try fails for a new reason, and when the connection is
-   * restored.
-   */
-  readonly say: (line: string) => void;
-  /** How long the master may stay silent before the connection counts as lost. Default: 20 s. */
-  readonly silenceMs?: number;
-}
-
 /** Each connection begins with a message `open`, which the stream itself creates. */
 export type StreamMessage = WatchMessage | { readonly type: 'open'; readonly isAgain: boolean };
 
@@ -41,12 +31,18 @@ interface Loss {
 
 export class WatchStream {
   readonly #connection: ApiConnection;
-  readonly #options: WatchStreamOptions;
+  readonly #say: (line: string) => void;
+  readonly #silenceMs: number;
   readonly #subscriptions = new Subscriptions();
 
-  constructor(connection: ApiConnection, options: WatchStreamOptions) {
+  /**
+   * `say` receives a line when the connection is lost, when a try fails for a new reason, and when the connection is
+   * restored. `silenceMs`: how long the master may stay silent before the connection counts as lost.
+   */
+  constructor(connection: ApiConnection, say: (line: string) => void, silenceMs = SILENCE_MS) {
     this.#connection = connection;
-    this.#options = options;
+    this.#say = say;
+    this.#silenceMs = silenceMs;
   }
 
   /**
@@ -67,13 +63,13 @@ export class WatchStream {
       const socket = await this.#open(signal, lostAt !== undefined);
       if (socket === undefined) return;
       if (lostAt !== undefined)
-        this.#options.say(
+        this.#say(
           `connected to ${this.#connection.name} again after ${durationText(performance.now() - lostAt)}`,
         );
       const { problem } = yield* this.#read(socket, signal, lostAt !== undefined);
       if (signal.aborted) return;
       lostAt = performance.now();
-      this.#options.say(`the connection to ${this.#connection.name} was lost (${problem}): trying again`);
+      this.#say(`the connection to ${this.#connection.name} was lost (${problem}): trying again`);
     }
   }
 
@@ -82,7 +78,7 @@ export class WatchStream {
     let said = '';
     const backoff = connectBackoff(() => randomInt(RANDOM_STEPS) / RANDOM_STEPS);
     // When reconnecting, report waits through this stream's `say`: a drawing command shows such lines itself.
-    const sayWaits = isAgain ? this.#options.say : undefined;
+    const sayWaits = isAgain ? this.#say : undefined;
     while (!signal.aborted) {
       try {
         return await this.#connection.openSocket('/watch', signal, sayWaits);
@@ -92,7 +88,7 @@ export class WatchStream {
         if (error.exitCode === EXIT.notFound)
           throw new ClientError(EXIT.failed, `${this.#connection.name} ${OLDER}`);
         if (!isAgain || !isTransient(error)) throw error;
-        if (said !== error.message) this.#options.say(error.message);
+        if (said !== error.message) this.#say(error.message);
         said = error.message;
       }
       await pause(backoff.next(), undefined, { signal }).catch(() => undefined);
@@ -105,7 +101,7 @@ export class WatchStream {
     signal: AbortSignal,
     isAgain: boolean,
   ): AsyncGenerator<StreamMessage, Loss> {
-    const inbox = new Inbox(socket, this.#options.silenceMs ?? SILENCE_MS);
+    const inbox = new Inbox(socket, this.#silenceMs);
     const onAbort = (): void => socket.terminate();
     signal.addEventListener('abort', onAbort);
     try {

@@ -46,7 +46,11 @@ export async function chooseTarget(
 
   const { DROVER_CONTEXT: variable = '', DROVER_URL: url = '' } = environment;
   if (variable !== '') return variableTarget(variable, await readAll(file), surroundings);
-  if (url !== '') return environmentTarget(url, surroundings, await currentName(file));
+  if (url !== '') {
+    // An unreadable file is ignored here: the name is only for a message on stderr.
+    const { current } = await file.read().catch(() => ({ current: null }));
+    return environmentTarget(url, surroundings, current);
+  }
   const ignored = URL_COMPANIONS.find((name) => (environment[name] ?? '') !== '');
   if (ignored !== undefined) say(`${ignored} has no effect without DROVER_URL`);
   return usualTarget(await file.read(), file, surroundings);
@@ -97,14 +101,6 @@ export function unknownContext(
 ): ClientError {
   const known = contexts.size === 0 ? 'there are none' : `there are ${[...contexts.keys()].join(', ')}`;
   return new ClientError(exitCode, `there is no context ${name}${more}: ${known}`);
-}
-
-/** An unreadable file is ignored here: the name is only for a message on stderr. */
-async function currentName(file: ContextFile): Promise<string | null> {
-  return file.read().then(
-    ({ current }) => current,
-    () => null,
-  );
 }
 
 function environmentTarget(

@@ -27,12 +27,6 @@ interface AddSurroundings {
   readInput(): Promise<string>;
 }
 
-interface AddedContext {
-  readonly name: string;
-  readonly url: string;
-  readonly isCurrent: boolean;
-}
-
 /**
  * Adds the context; the first context becomes the current one. With TLS and without `ca` the master must be running,
  * because its certificate is read. Throws a ClientError; nothing is then stored.
@@ -41,7 +35,7 @@ export async function addContext(
   name: string,
   options: AddOptions,
   surroundings: AddSurroundings,
-): Promise<AddedContext> {
+): Promise<{ readonly url: string; readonly isCurrent: boolean }> {
   checkContextName(name);
   const url = parseMasterUrl(options.url, '--url');
   const file = new ContextFile(surroundings.environment);
@@ -58,7 +52,7 @@ export async function addContext(
     isCurrent = current === null || !contexts.has(current);
     return { current: isCurrent ? name : current, contexts: new Map(contexts).set(name, entry) };
   });
-  return { name, url, isCurrent };
+  return { url, isCurrent };
 }
 
 function refuseDouble(name: string, contexts: ReadonlyMap<string, unknown>): void {
@@ -82,7 +76,7 @@ async function trustOf(
   }
   if (ca === undefined) return trustServer({ name, url }, fingerprint, terminal);
   const path = resolve(directory, ca);
-  await readCertificates({ path, from: '--ca' });
+  await readCertificates(path, '--ca');
   return { kind: 'file', path, from: '--ca' };
 }
 

@@ -37,21 +37,17 @@ export function contextsPathOf(environment: NodeJS.ProcessEnv): string | undefin
 }
 
 export class ContextFile {
-  readonly #path: string | undefined;
+  /** The path of the file of contexts; undefined without a home directory. */
+  readonly path: string | undefined;
 
   constructor(environment: NodeJS.ProcessEnv) {
-    this.#path = contextsPathOf(environment);
-  }
-
-  /** The path of the file of contexts; undefined without a home directory. */
-  get path(): string | undefined {
-    return this.#path;
+    this.path = contextsPathOf(environment);
   }
 
   /** Returns no contexts when there is no file or no home directory. Throws a ClientError. */
   async read(): Promise<StoredContexts> {
-    if (this.#path === undefined) return { current: null, contexts: new Map() };
-    return contextsOf(await readFields(this.#path), this.#path);
+    if (this.path === undefined) return { current: null, contexts: new Map() };
+    return contextsOf(await readFields(this.path), this.path);
   }
 
   /**
@@ -81,14 +77,14 @@ export class ContextFile {
 
   /** Creates the directory. Returns the real path of the file, so that a link to it is kept. */
   async #prepare(): Promise<string> {
-    if (this.#path === undefined) throw homeless();
-    const directory = dirname(this.#path);
+    if (this.path === undefined) throw homeless();
+    const directory = dirname(this.path);
     try {
       await mkdir(directory, { recursive: true, mode: 0o700 });
-      await refuseOthers(this.#path);
-      return await realpath(this.#path).catch(async (error: unknown) => {
+      await refuseOthers(this.path);
+      return await realpath(this.path).catch(async (error: unknown) => {
         if (!isMissing(error)) throw error;
-        return join(await realpath(directory), basename(this.#path ?? ''));
+        return join(await realpath(directory), basename(this.path ?? ''));
       });
     } catch (error) {
       if (error instanceof ClientError) throw error;

@@ -21,7 +21,7 @@ const AUTHORITY_FILE = 'api-ca.pem';
  */
 export async function findOwnRoot(directory: string): Promise<string | undefined> {
   for (let root = resolve(directory); ; root = dirname(root)) {
-    if (await isOwnRoot(root)) return root;
+    if ((await isOwn(root, 'config.json')) && (await isOwn(root, 'data/admin.key'))) return root;
     if (root === dirname(root)) return undefined;
   }
 }
@@ -29,10 +29,6 @@ export async function findOwnRoot(directory: string): Promise<string | undefined
 /** True when `directory` is the root of this user's node, but holds no key to call that node with. */
 export async function isKeyless(directory: string): Promise<boolean> {
   return (await isOwn(directory, 'config.json')) && !(await isOwn(directory, 'data/admin.key'));
-}
-
-async function isOwnRoot(root: string): Promise<boolean> {
-  return (await isOwn(root, 'config.json')) && (await isOwn(root, 'data/admin.key'));
 }
 
 async function isOwn(root: string, name: string): Promise<boolean> {

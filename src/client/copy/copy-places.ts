@@ -22,9 +22,11 @@ export interface TemplatePlace {
   readonly isDirectory: boolean;
 }
 
-export type Copy =
-  | { readonly to: 'template'; readonly local: LocalPlace; readonly place: TemplatePlace }
-  | { readonly to: 'local'; readonly local: LocalPlace; readonly place: TemplatePlace };
+export interface Copy {
+  readonly to: 'template' | 'local';
+  readonly local: LocalPlace;
+  readonly place: TemplatePlace;
+}
 
 const TEMPLATE_PLACE = /^([^/:]+)\/([^/:]+):([\s\S]*)$/;
 

@@ -83,7 +83,7 @@ async function fetchTree(
   // An old master ignores `path` and sends the whole template. Only the wanted part is then used.
   const query = from.path === '' ? '' : `?${new URLSearchParams({ path: from.path })}`;
   const answer = await api.stream('POST', `${templatePath(from)}/export${query}`, { signal });
-  const counted = withProgress(bytesOf(answer), { stderr, label: placeText(from) });
+  const counted = withProgress(bytesOf(answer), placeText(from), stderr);
   await pipeline(Readable.from(counted, { objectMode: false }), createWriteStream(zip, { mode: 0o600 }));
   await unpackZip(zip, tree, LIMITS, signal);
 }

@@ -6,18 +6,18 @@ const EVERY_MS = 200;
 /** The escape sequence that moves to the start of the line and clears it. */
 const CLEAR = '\r\x1b[K';
 
-interface ProgressOptions {
-  readonly stderr: NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
-  /** The name of what is copied. */
-  readonly label: string;
-  /** A clock in milliseconds. Default: the monotonic clock. */
-  readonly now?: () => number;
-}
+/** A stream that may be a terminal. */
+type ProgressStream = NodeJS.WritableStream & Partial<Pick<NodeJS.WriteStream, 'isTTY'>>;
 
-/** Passes bytes through and counts them. The progress line is removed after the last byte or an error. */
+/**
+ * Passes bytes through and counts them on a line that begins with `label`. The line is removed after the last byte or an
+ * error.
+ */
 export async function* withProgress(
   source: AsyncIterable<Buffer>,
-  { stderr, label, now = () => performance.now() }: ProgressOptions,
+  label: string,
+  stderr: ProgressStream,
+  now = () => performance.now(),
 ): AsyncGenerator<Buffer> {
   if (stderr.isTTY !== true) return yield* source;
   const startAt = now();

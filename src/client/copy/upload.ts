@@ -46,7 +46,7 @@ export async function upload(
     from.kind === 'stream'
       ? packStream(to, options.stdin)
       : await packPath(api, from.path, to, options.signal);
-  const counted = withProgress(bytesOf(zip), { stderr: options.stderr, label: placeText(to) });
+  const counted = withProgress(bytesOf(zip), placeText(to), options.stderr);
   const body = Readable.from(counted, { objectMode: false });
   try {
     return await api.sendStream('POST', `${templatePath(to)}/import`, {

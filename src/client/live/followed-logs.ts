@@ -12,8 +12,7 @@ import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiClient } from '../api-client.js';
 import { type StreamMessage, WatchStream } from '../connection/watch-stream.js';
 import type { LiveOutput } from './live-output.js';
-import { type LogPart, type LogPiece, readLogPart } from './log-part.js';
-import type { LogPrinter } from './log-printer.js';
+import { type LogPart, type LogPiece, type LogPrinter, readLogPart } from './log-part.js';
 import { isAtRest } from './states.js';
 
 /** The most logs that a master sends over one connection. */
@@ -76,7 +75,7 @@ export class FollowedLogs {
   }
 
   #addWatch(say: (line: string) => void): WatchStream {
-    const watch = new WatchStream(this.#options.api.connection, { say });
+    const watch = new WatchStream(this.#options.api.connection, say);
     this.#watches.push(watch);
     return watch;
   }

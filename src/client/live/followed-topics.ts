@@ -5,6 +5,7 @@ import { KEY_OF, type TopicName, type Topics } from '../../watch-client/topics.j
 import { WatchedEntries } from '../../watch-client/watched-entries.js';
 import type { ApiConnection } from '../connection/connection.js';
 import { WatchStream } from '../connection/watch-stream.js';
+import type { LiveOutput } from './live-output.js';
 
 /** The topics to follow, with the other fields of each subscribe message. */
 export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
@@ -12,22 +13,16 @@ export type WantedTopics = Readonly<Partial<Record<TopicName, object>>>;
 /** The entries of each topic; a topic that is not followed has none. */
 export type FollowedTopics = { readonly [Name in TopicName]: WatchedEntries<Topics[Name]> };
 
-interface Following {
-  /** Prints a line about a lost or restored connection. */
-  readonly say: (line: string) => void;
-  /** Ends the following when it aborts. */
-  readonly signal: AbortSignal;
-}
-
 /**
  * Yields one object that is updated in place: first once all topics have their whole snapshot, then after each change.
+ * `say` gets a line about each lost or restored connection. The following ends when `signal` aborts.
  */
 export async function* followTopics(
   connection: ApiConnection,
   wanted: WantedTopics,
-  { say, signal }: Following,
+  { say, signal }: Pick<LiveOutput, 'say' | 'signal'>,
 ): AsyncGenerator<FollowedTopics, void> {
-  const watch = new WatchStream(connection, { say });
+  const watch = new WatchStream(connection, say);
   for (const [topic, rest] of Object.entries(wanted)) watch.subscribe(topic, () => rest);
   const followed: FollowedTopics = {
     instances: new WatchedEntries(KEY_OF.instances),

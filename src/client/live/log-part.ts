@@ -1,10 +1,13 @@
-/** Reads a part of an instance's log of any length, in pages by line number. */
+/** Reads a part of an instance's log of any length, in pages by line number, and prints its lines. */
+
+import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { InputOf } from '../../command-tree/commands.js';
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { logQuery } from '../../command-tree/runs/instance-runs.js';
 import { MAX_LOG_LINES } from '../../model/plain/command-limits.js';
-import type { InstanceLog } from '../../operations/instance-log.js';
+import { toPlainText } from '../../telemetry/plain-text.js';
 import type { ApiClient } from '../api-client.js';
+import type { LiveOutput } from './live-output.js';
 
 type LogPoints = Pick<InputOf<'instance logs'>, 'since' | 'until' | 'timestamps' | 'previous'>;
 
@@ -42,16 +45,10 @@ export async function firstLineOf(api: ApiClient, id: string, part: LogPart): Pr
   return Math.max(first, last - part.tail + 1);
 }
 
-interface Lines {
-  readonly from: number;
-  readonly to: number;
-  readonly timestamps: boolean;
-}
-
 async function* readLines(
   api: ApiClient,
   id: string,
-  { from, to, timestamps }: Lines,
+  { from, to, timestamps }: { readonly from: number; readonly to: number; readonly timestamps: boolean },
 ): AsyncGenerator<LogPiece> {
   let size = MAX_LOG_LINES;
   for (let next = from; next <= to; ) {
@@ -88,4 +85,29 @@ function rangeOf(log: InstanceLog): NonNullable<InstanceLog['range']> {
 
 function pieceOf(log: InstanceLog): LogPiece {
   return { first: firstOf(log), lines: log.lines, times: log.times };
+}
+
+/** Printed instead of an unknown time. */
+const NO_TIME = '-';
+
+/** Prints a piece of an instance's log in plain text. Resolves with false when nobody reads the output any more. */
+export type LogPrinter = (id: string, piece: LogPiece) => Promise<boolean>;
+
+/** `isPrefixed`: each line begins with its instance, because there are several. */
+export function logPrinter(output: LiveOutput, isPrefixed: boolean): LogPrinter {
+  return async (id, piece) => {
+    if ('gap' in piece) {
+      const { first, last } = piece.gap;
+      const which = first === last ? `line ${first} is` : `lines ${first} to ${last} are`;
+      output.say(`instance ${id}: ${which} no longer kept`);
+      return true;
+    }
+    const { lines, times } = piece;
+    const prefix = isPrefixed ? `[${id}] ` : '';
+    const texts = lines.map((line, index) => {
+      const time = times === undefined ? '' : `${times[index] ?? NO_TIME} `;
+      return `${prefix}${time}${toPlainText(line)}\n`;
+    });
+    return output.write(texts.join(''));
+  };
 }

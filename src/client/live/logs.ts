@@ -8,19 +8,10 @@ import { quoteText } from '../../model/words.js';
 import type { ApiClient } from '../api-client.js';
 import { FollowedLogs, type LogStart } from './followed-logs.js';
 import type { LiveOutput } from './live-output.js';
-import { firstLineOf, type LogPart, readLogPart } from './log-part.js';
-import { logPrinter } from './log-printer.js';
+import { firstLineOf, type LogPart, logPrinter, readLogPart } from './log-part.js';
 
 /** The most last lines that a live log begins with. */
 const MOST_TAIL = 1000;
-
-interface LogsOf {
-  readonly configuration: string;
-  /** Undefined: all instances of the configuration. */
-  readonly instance: string | undefined;
-  /** The ids of the existing instances, the oldest first. */
-  readonly ids: readonly string[];
-}
 
 /** Prints a log. `name`: an instance or a configuration. Throws a ClientError. */
 export async function printLogs(
@@ -50,7 +41,11 @@ export async function followLogs(
   await new FollowedLogs({ api, output, printer, configuration, instance, timestamps, starts }).run();
 }
 
-async function logsOf(api: ApiClient, name: string): Promise<LogsOf> {
+/**
+ * The logs of a name. `instance` undefined: it names a configuration, all of whose instances are meant. `ids`: the
+ * existing instances, the oldest first.
+ */
+async function logsOf(api: ApiClient, name: string) {
   const instance = await find<InstanceInfo>(api, `/instances/${pathPart(name)}`);
   if (instance !== undefined)
     return { configuration: instance.configurationName, instance: name, ids: [name] };

@@ -8,19 +8,14 @@ import type { ApiClient } from '../api-client.js';
 import { followTopics } from './followed-topics.js';
 import type { LiveOutput } from './live-output.js';
 
-interface RolloutQuestion {
-  readonly name: string;
-  /** Prints a line of JSON for each change, for programs. */
-  readonly isJson: boolean;
-}
-
 /**
  * Resolves when the rollout is complete, or nobody reads the output. Throws a ClientError: exit code 1 for any other
- * end of the rollout, or the API's error for a name without a rollout.
+ * end of the rollout, or the API's error for a name without a rollout. `isJson`: prints a line of JSON for each change.
  */
 export async function watchRollout(
   api: ApiClient,
-  { name, isJson }: RolloutQuestion,
+  name: string,
+  isJson: boolean,
   output: LiveOutput,
 ): Promise<void> {
   await api.get<ShownRollout>(`/rollouts/${pathPart(name)}`);

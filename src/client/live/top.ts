@@ -31,7 +31,7 @@ export async function top(api: ApiClient, options: TopOptions, output: LiveOutpu
   const { configuration, sort, format, terminal } = options;
   // Refuse an unknown configuration as the list of instances does.
   if (configuration !== undefined)
-    await commandRuns(api)['instance list']({ configuration }, quietCall(output.signal));
+    await commandRuns(api)['instance list']({ configuration, left: false }, quietCall(output.signal));
   const sorted = ({ usage }: FollowedTopics): MeasuredUsage[] => sortUsages(usage.values(), sort);
   const view: LiveView = {
     topics: { usage: configuration === undefined ? {} : { filter: { configuration: [configuration] } } },

@@ -2,11 +2,6 @@
 
 import { pathPart } from '../../command-tree/runs/api-calls.js';
 import { ClientError, EXIT, usageError } from '../../command-tree/runs/client-error.js';
-import type {
-  ConfigurationExplanation,
-  InstanceExplanation,
-  NodeExplanation,
-} from '../../explain/explanation.js';
 import {
   renderConfigurationExplanation,
   renderInstanceExplanation,
@@ -20,6 +15,41 @@ import { CONDITIONS, type Goal, type Kind } from './states.js';
 
 /** The time limit for fetching the reasons at the end. */
 const WHY_MS = 5000;
+
+const ofConfigurations = (names: readonly string[]) => ({ filter: { configuration: names } });
+
+/** For each kind: the topics that its conditions need, and where the reason for its state stands. */
+const KIND_OF: Readonly<
+  Record<
+    Kind,
+    {
+      readonly topics: (names: readonly string[]) => WantedTopics;
+      readonly path: string;
+      readonly render: (explanation: never) => string;
+    }
+  >
+> = {
+  instance: {
+    topics: () => ({ instances: {} }),
+    path: '/instances',
+    render: renderInstanceExplanation,
+  },
+  config: {
+    topics: (names) => ({ configurations: ofConfigurations(names), instances: ofConfigurations(names) }),
+    path: '/configurations',
+    render: renderConfigurationExplanation,
+  },
+  node: {
+    topics: (names) => ({ nodes: { filter: { node: names } } }),
+    path: '/cluster/nodes',
+    render: renderNodeExplanation,
+  },
+  rollout: {
+    topics: (names) => ({ rollouts: ofConfigurations(names) }),
+    path: '/configurations',
+    render: renderConfigurationExplanation,
+  },
+};
 
 interface WaitQuestion {
   readonly kind: Kind;
@@ -39,62 +69,32 @@ export async function wait(api: ApiClient, question: WaitQuestion, output: LiveO
     throw usageError(
       `--for ${goal} is not for ${kind}: there are ${Object.keys(CONDITIONS[kind]).join(', ')}`,
     );
+  const isMinimum = goal === 'minimum';
+  const done = isMinimum ? 'has its minimum online' : `is ${goal}`;
   const waiting = new Set(names);
   const late = AbortSignal.timeout(timeoutMs);
   const following = { say: output.say, signal: AbortSignal.any([late, output.signal]) };
-  for await (const world of followTopics(api.connection, topicsOf(question), following))
+  for await (const world of followTopics(api.connection, KIND_OF[kind].topics(names), following))
     for (const name of [...waiting]) {
       if (!isSo(world, name)) continue;
       waiting.delete(name);
-      const isRead = await output.write(`${sentence(kind, name, goal)}\n`);
+      const isRead = await output.write(`${kind} ${name} ${done}\n`);
       if (waiting.size === 0 || !isRead) return;
     }
   if (output.signal.aborted) return;
   for (const name of waiting) output.show(await whyText(api, kind, name));
   throw new ClientError(
     EXIT.timedOut,
-    `${kind} ${[...waiting].join(', ')}: not ${goalText(goal)} within ${durationText(timeoutMs)}`,
+    `${kind} ${[...waiting].join(', ')}: not ${isMinimum ? 'at its minimum' : goal} within ${durationText(timeoutMs)}`,
   );
-}
-
-function topicsOf({ kind, names }: WaitQuestion): WantedTopics {
-  switch (kind) {
-    case 'instance':
-      return { instances: {} };
-    case 'config': {
-      const filter = { filter: { configuration: names } };
-      return { configurations: filter, instances: filter };
-    }
-    case 'node':
-      return { nodes: { filter: { node: names } } };
-    case 'rollout':
-      return { rollouts: { filter: { configuration: names } } };
-  }
-}
-
-function sentence(kind: Kind, name: string, goal: Goal): string {
-  return goal === 'minimum' ? `${kind} ${name} has its minimum online` : `${kind} ${name} is ${goal}`;
-}
-
-function goalText(goal: Goal): string {
-  return goal === 'minimum' ? 'at its minimum' : goal;
 }
 
 /** Returns the reason for the current state, or the reason why it is unknown. */
 async function whyText(api: ApiClient, kind: Kind, name: string): Promise<string> {
-  const ask = <T>(path: string): Promise<T> =>
-    api.send('GET', `${path}/${pathPart(name)}/why`, undefined, { timeoutMs: WHY_MS });
+  const { path, render } = KIND_OF[kind];
   try {
-    switch (kind) {
-      case 'instance':
-        return renderInstanceExplanation(await ask<InstanceExplanation>('/instances'));
-      case 'config':
-        return renderConfigurationExplanation(await ask<ConfigurationExplanation>('/configurations'));
-      case 'node':
-        return renderNodeExplanation(await ask<NodeExplanation>('/cluster/nodes'));
-      case 'rollout':
-        return renderConfigurationExplanation(await ask<ConfigurationExplanation>('/configurations'));
-    }
+    const options = { timeoutMs: WHY_MS };
+    return render(await api.send<never>('GET', `${path}/${pathPart(name)}/why`, undefined, options));
   } catch (error) {
     if (error instanceof ClientError) return error.message;
     throw error;

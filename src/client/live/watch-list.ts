@@ -135,7 +135,12 @@ function rowPrinter<P extends CommandPath, Item>(
   let printed = new Map<string, string>();
   let hasHead = false;
   return async (data) => {
-    const now = new Map(items(data).map((item) => [nameOf(item), JSON.stringify(item, withoutVolatile)]));
+    const now = new Map(
+      items(data).map((item) => [
+        nameOf(item),
+        JSON.stringify(item, (key, value: unknown) => (VOLATILE.has(key) ? undefined : value)),
+      ]),
+    );
     const changed = items(data).filter((item) => now.get(nameOf(item)) !== printed.get(nameOf(item)));
     const gone = [...printed.keys()].filter((name) => !now.has(name));
     printed = now;
@@ -164,10 +169,6 @@ async function unlessTransient<T>(answer: Promise<T>): Promise<T | undefined> {
     if (isTransient(error)) return undefined;
     throw error;
   });
-}
-
-function withoutVolatile(key: string, value: unknown): unknown {
-  return VOLATILE.has(key) ? undefined : value;
 }
 
 /** Returns the header and rows of a table; lines below the table are not rows. */

@@ -4,7 +4,7 @@ import { renderNodeExplanation } from '../../explain/render.js';
 import { countBy } from '../../model/plain/count-by.js';
 import { countText, durationText, instantText } from '../../model/words.js';
 import type { ClusterStatus, ListedNode } from '../../operations/cluster-status.js';
-import { describe, fieldsOf, noInput, tableOf, type View } from '../command.js';
+import { type Columns, describe, fieldsOf, listOf, noInput, tableOf, type View } from '../command.js';
 import { describeFileErrors, describeRemoved } from '../file-errors.js';
 import { offeredRuntimes } from '../runtime-text.js';
 import { describeDrain, markOf } from './drain-text.js';
@@ -12,18 +12,18 @@ import { describeDrain, markOf } from './drain-text.js';
 /** The most unreadable records that `cluster status` names. */
 const MOST_UNREADABLE = 20;
 
-const NODE_HEAD = [
-  'NODE',
-  'ADDRESS',
-  'ROLE',
-  'CONDITION',
-  'INSTANCES',
-  'RAM',
-  'CPU',
-  'RUNTIMES',
-  'BEAT',
-  'VERSION',
-];
+const NODE_COLUMNS: Columns<ListedNode> = {
+  NODE: ({ nodeId }) => nodeId,
+  ADDRESS: ({ address }) => address,
+  ROLE: ({ master }) => (master ? 'master' : 'wrapper'),
+  CONDITION: describeCondition,
+  INSTANCES: ({ instances }) => instances,
+  RAM: ({ usedRamMB, maxRamMB }) => `${usedRamMB}/${maxRamMB} MB`,
+  CPU: ({ usedCpu, maxCpu }) => `${usedCpu}/${maxCpu}`,
+  RUNTIMES: ({ offers }) => offeredRuntimes(offers),
+  BEAT: ({ beatAgeMs }) => (beatAgeMs === null ? '' : `${durationText(beatAgeMs)} ago`),
+  VERSION: ({ version }) => version,
+};
 
 /** The status of the cluster, and the nodes, from which the totals are added up. */
 interface ClusterOverview {
@@ -43,7 +43,7 @@ export const CLUSTER_COMMANDS = {
     about: 'all nodes, what they run and what is left',
     input: noInput,
     text: (listed: readonly ListedNode[], view) =>
-      tableOf(view, NODE_HEAD, listed.map(nodeRow), 'no node has joined yet'),
+      listOf(view, NODE_COLUMNS, listed, 'no node has joined yet'),
     names: (listed) => listed.map(({ nodeId }) => nodeId),
   }),
   'cluster why': describe({
@@ -53,21 +53,6 @@ export const CLUSTER_COMMANDS = {
     text: (explanation: NodeExplanation) => renderNodeExplanation(explanation),
   }),
 };
-
-function nodeRow(node: ListedNode): (string | number)[] {
-  return [
-    node.nodeId,
-    node.address,
-    node.master ? 'master' : 'wrapper',
-    describeCondition(node),
-    node.instances,
-    `${node.usedRamMB}/${node.maxRamMB} MB`,
-    `${node.usedCpu}/${node.maxCpu}`,
-    offeredRuntimes(node.offers),
-    node.beatAgeMs === null ? '' : `${durationText(node.beatAgeMs)} ago`,
-    node.version,
-  ];
-}
 
 async function describeStatus({ status, nodes }: ClusterOverview, view: View): Promise<string> {
   const { brokenFiles, belowMinimum } = status;

@@ -1,10 +1,16 @@
-/** `config diff`: describes for people how a configuration differs from its file and its instances. */
+/** `config diff`, `config history` and `config rollback`: describes the contents of a configuration for people. */
 
+import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import type { FieldDifference } from '../../model/field-differences.js';
-import { countText, listText } from '../../model/words.js';
+import { countText, durationText, listText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
+import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
+import { tableOf, type View } from '../command.js';
 import { describeFileError } from '../file-errors.js';
 
+const HISTORY_HEAD = ['#', 'AGE', 'FROM', 'OUTCOME', 'INSTANCES', 'REVISION'];
+/** How many characters of a revision or a commit are printed: enough to tell ten of them apart. */
+const SHORT = 8;
 /** The most ids that a line of output names. */
 const MAX_IDS = 10;
 
@@ -15,7 +21,7 @@ export function describeDiff(diff: ConfigurationDiff): string {
 function describeFile(diff: ConfigurationDiff): string[] {
   const { heldBack } = diff;
   if (heldBack === null) return describeState(diff);
-  const held = `${heldText(diff)}; new instances are made from revision ${heldBack.revision.slice(0, 8)}`;
+  const held = `${heldText(diff)}; new instances are made from revision ${heldBack.revision.slice(0, SHORT)}`;
   return diff.fileState === 'same' ? [held] : [held, ...describeState(diff)];
 }
 
@@ -50,7 +56,7 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
   return [
     current,
     ...older.flatMap(({ revision, instanceIds, differences }) => [
-      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, 8)}): ${listText(instanceIds, MAX_IDS)}`,
+      `${countText(instanceIds.length, 'instance')} made from older content (revision ${revision.slice(0, SHORT)}): ${listText(instanceIds, MAX_IDS)}`,
       ...(differences === null
         ? ['  that content is not kept any more']
         : differences.map((difference) => `  ${describeDifference(difference)}`)),
@@ -62,4 +68,44 @@ function describeInstances({ olderInstances: older, currentInstances }: Configur
 /** `ramMB: 512 -> 1024`; a missing value is `-`. */
 export function describeDifference({ field, before, after }: FieldDifference): string {
   return `${field}: ${before ?? '-'} -> ${after ?? '-'}`;
+}
+
+export function describeHistory(contents: readonly PastContent[], view: View): Promise<string> {
+  const rows = contents.map((content) => [
+    content.isInForce ? `${content.number} *` : content.number,
+    content.at === null ? '-' : durationText(view.now - content.at),
+    originText(content),
+    outcomeText(content),
+    content.instances,
+    content.revision.slice(0, SHORT),
+  ]);
+  return tableOf(view, HISTORY_HEAD, rows, 'there is no history');
+}
+
+/** `web.json, commit 0a1b2c3d` or `web.json, key deploy`. */
+function originText({ file, key, commit, isDirty }: PastContent): string {
+  const who = key === null ? '' : `, key ${key}`;
+  const edited = isDirty === true ? ' and an edit' : '';
+  return `${file}${who}${commit === null ? '' : `, commit ${commit.slice(0, SHORT)}${edited}`}`;
+}
+
+function outcomeText({ outcome, reason }: PastContent): string {
+  const word = outcome.replace('-', ' ');
+  return reason === null ? word : `${word}: ${reason}`;
+}
+
+export function describeRollback({ name, to, rollout }: RolledBack): string {
+  if (rollout === null) return `content ${to} of ${name} is in its file now, and in force`;
+  const running =
+    rollout.state === 'rolling-back' ? '; those that run are brought back one after the other' : '';
+  return [
+    `${name} is back at content ${to}: new instances are made from it${running}`,
+    `its file is held back until it changes; \`rollout retry ${name}\` brings it into force again`,
+  ].join('\n');
+}
+
+export function describeContentDiff({ configurationName, from, to, differences }: ContentDiff): string {
+  const pair = `${configurationName}: content ${from} -> ${to}`;
+  if (differences.length === 0) return `${pair}: the same`;
+  return [pair, ...differences.map((difference) => `  ${describeDifference(difference)}`)].join('\n');
 }

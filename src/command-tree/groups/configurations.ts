@@ -1,5 +1,7 @@
 /** `config ...`: what should run, which content is in force, and which files are broken. */
 import { Option } from 'commander';
+import type { ConfigurationReload } from '../../api/routes/configuration-file-routes.js';
+import type { RolledBack } from '../../api/routes/configuration-history-routes.js';
 import { fileWarningText } from '../../configuration-files/file-warnings.js';
 import type { ConfigurationExplanation } from '../../explain/explanation.js';
 import { renderConfigurationExplanation } from '../../explain/render.js';
@@ -10,18 +12,31 @@ import type { ScaledConfiguration } from '../../model/plain/scaled-content.js';
 import { countText } from '../../model/words.js';
 import type { ConfigurationDiff } from '../../operations/configuration-diff.js';
 import type { ConfigurationSummary, RemovedConfiguration } from '../../operations/configuration-list.js';
-import type { ConfigurationReload } from '../../operations/configuration-reload.js';
 import type { ContentDiff, PastContent } from '../../operations/rollouts/configuration-history.js';
-import type { RolledBack } from '../../operations/rollouts/configuration-rollback.js';
 import type { ShownRollout } from '../../operations/rollouts/rollouts.js';
-import { describe, messageText, noInput, tableOf, type View } from '../command.js';
+import { type Columns, describe, listOf, messageText, noInput, type Said, type View } from '../command.js';
 import { describeFileErrors, describeRemoved, describeWarnings } from '../file-errors.js';
 import { wholeNumber } from '../parsers.js';
-import { describeDiff } from './configuration-diff-text.js';
-import { describeContentDiff, describeHistory, describeRollback } from './configuration-history-text.js';
+import {
+  describeContentDiff,
+  describeDiff,
+  describeHistory,
+  describeRollback,
+} from './configuration-diff-text.js';
 import { rolloutSentence } from './rollouts.js';
 
-const HEAD = ['NAME', 'RUNTIME', 'ONLINE', 'INSTANCES', 'MINIMUM', 'RAM', 'CPU', 'PORTS', 'FILE', 'STATUS'];
+const COLUMNS: Columns<ConfigurationSummary> = {
+  NAME: ({ name }) => name,
+  RUNTIME: ({ runtime }) => runtime,
+  ONLINE: ({ online }) => online,
+  INSTANCES: ({ instances }) => instances,
+  MINIMUM: ({ minimum }) => minimum,
+  RAM: ({ ramMB }) => `${ramMB} MB`,
+  CPU: ({ cpu }) => cpu,
+  PORTS: ({ ports }) => ports,
+  FILE: ({ file }) => file,
+  STATUS: statusOf,
+};
 
 /** The text of `config list` for a file that is not in force. */
 const FILE_WORDS: Readonly<Record<Exclude<ConfigurationSummary['fileState'], 'in-force'>, string>> = {
@@ -38,25 +53,10 @@ interface ListedConfigurations {
   readonly brokenFiles: readonly ConfigurationFileError[];
 }
 
-interface ConfigurationMessage {
-  readonly message: string;
-  readonly name: string;
-}
-
 /** Contents of a history are counted from 1. */
 const contentNumber = wholeNumber(999_999_999);
 
-interface DiffOptions {
-  readonly showValues?: boolean;
-}
-
-interface RollbackOptions {
-  readonly to?: number;
-  readonly reason: string;
-  readonly write?: boolean;
-}
-
-const byName = (name: string): { readonly name: string } => ({ name });
+const byName = (name: string) => ({ name });
 
 export const CONFIGURATION_COMMANDS = {
   'config list': describe({
@@ -98,7 +98,12 @@ export const CONFIGURATION_COMMANDS = {
           '--show-values',
           'show values of environmentVariables and properties too: they may be secrets',
         ),
-    input: (name: string, from?: number, to?: number, { showValues = false }: DiffOptions = {}) => ({
+    input: (
+      name: string,
+      from?: number,
+      to?: number,
+      { showValues = false }: { readonly showValues?: boolean } = {},
+    ) => ({
       name,
       from,
       to,
@@ -129,7 +134,10 @@ export const CONFIGURATION_COMMANDS = {
           '--write',
           'write the older content into the file, instead of holding the content of the file back',
         ),
-    input: (name: string, { to, reason, write = false }: RollbackOptions) => ({ name, to, reason, write }),
+    input: (
+      name: string,
+      { to, reason, write = false }: { to?: number; reason: string; write?: boolean },
+    ) => ({ name, to, reason, write }),
     text: (rolledBack: RolledBack) => describeRollback(rolledBack),
     names: ({ name }) => [name],
   }),
@@ -152,7 +160,7 @@ export const CONFIGURATION_COMMANDS = {
     usage: '<name>',
     about: 'remove a configuration with its file; its instances stay, unless its onDelete is "stop"',
     input: byName,
-    text: (message: ConfigurationMessage) => messageText(message),
+    text: (said: Said<'name'>) => messageText(said),
     names: ({ name }) => [name],
     destroys: ({ name }) => `configuration ${name} is deleted with its file; ${LEFT_BEHIND}`,
   }),
@@ -170,19 +178,7 @@ async function describeList(
   { configurations, removed, brokenFiles }: ListedConfigurations,
   view: View,
 ): Promise<string> {
-  const rows = configurations.map((summary) => [
-    summary.name,
-    summary.runtime,
-    summary.online,
-    summary.instances,
-    summary.minimum,
-    `${summary.ramMB} MB`,
-    summary.cpu,
-    summary.ports,
-    summary.file,
-    statusOf(summary),
-  ]);
-  const table = await tableOf(view, HEAD, rows, 'there are no configurations');
+  const table = await listOf(view, COLUMNS, configurations, 'there are no configurations');
   const warnings = configurations.flatMap(({ name, warnings }) => warnings.map((text) => `${name}: ${text}`));
   const below = [...describeFileErrors(brokenFiles), ...describeWarnings(warnings)];
   return [table, ...describeRemoved(removed), ...(below.length === 0 ? [] : ['', ...below])].join('\n');

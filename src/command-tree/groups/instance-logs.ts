@@ -1,11 +1,11 @@
 /** `instance logs`: its options, and its text: notes about missing lines, then the lines. */
 import { type Command, InvalidArgumentError } from 'commander';
+import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
 import type { LogPoint } from '../../logs/log-batch.js';
-import { DroverError } from '../../model/errors.js';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../model/plain/command-limits.js';
 import { countText } from '../../model/words.js';
-import type { InstanceLog } from '../../operations/instance-log.js';
 import { logPointsProblem, parseLogPoint } from '../../operations/log-point.js';
+import { invalid } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 
 export interface LogPartOptions {
@@ -43,7 +43,7 @@ export function declareLogParts(command: Command): void {
  */
 export function logPartOf({ since, until, timestamps = false, previous = false }: LogPartOptions) {
   const problem = logPointsProblem(since, until);
-  if (problem !== undefined) throw new DroverError('DRV_COMMAND_INVALID', `--until ${problem}`);
+  if (problem !== undefined) throw invalid(`--until ${problem}`);
   const isAll = since !== undefined || until !== undefined || previous;
   return { part: { since, until, timestamps, previous }, isAll };
 }

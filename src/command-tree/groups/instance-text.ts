@@ -1,44 +1,33 @@
 /** Shows instances to people: as a row of a table, and one in full. A master of another version may leave fields out. */
+
+import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText, durationText } from '../../model/words.js';
-import type { InstanceDetails } from '../../operations/instance-details.js';
-import { fieldsOf } from '../command.js';
-import type { Cell } from '../table.js';
+import { type Columns, fieldsOf } from '../command.js';
 
-export const INSTANCE_HEAD = [
-  'ID',
-  'CONFIGURATION',
-  'STATE',
-  'NODE',
-  'ADDRESS',
-  'PID',
-  'AGE',
-  'RESTARTS',
-  'MESSAGE',
-];
+const COMMON: Columns<InstanceInfo> = {
+  ID: ({ id }) => id,
+  CONFIGURATION: ({ configurationName }) => configurationName,
+  STATE: ({ state }) => state,
+  NODE: ({ wrapperNodeId }) => wrapperNodeId,
+  ADDRESS: addressOf,
+  PID: ({ processPid }) => processPid,
+  AGE: ageOf,
+  RESTARTS: ({ restarts }) => restarts,
+};
+const MESSAGE: Columns<InstanceInfo> = { MESSAGE: ({ message }) => message };
 
-export function instanceRow(instance: InstanceInfo, now: number): readonly Cell[] {
-  return [
-    instance.id,
-    instance.configurationName,
-    instance.state,
-    instance.wrapperNodeId,
-    addressOf(instance),
-    instance.processPid,
-    ageOf(instance, now),
-    instance.restarts,
-    instance.message,
-  ];
-}
+export const INSTANCE_COLUMNS = { ...COMMON, ...MESSAGE };
 
-/** The columns that replace the last column in wide tables. */
-export const WIDE_INSTANCE_HEAD = ['RUNTIME', 'RAM', 'CPU', 'REVISION', 'REASON', 'MESSAGE'];
-
-export function wideInstanceCells(instance: InstanceInfo): readonly Cell[] {
-  const { runtime, allocatedRamMB, allocatedCpu, reason, message }: Partial<InstanceInfo> = instance;
-  const { configurationRevision: revision }: Partial<InstanceInfo> = instance;
-  return [runtime, `${allocatedRamMB} MB`, allocatedCpu, revision?.slice(0, 8), reason, message];
-}
+export const WIDE_INSTANCE_COLUMNS: Columns<InstanceInfo> = {
+  ...COMMON,
+  RUNTIME: ({ runtime }) => runtime,
+  RAM: ({ allocatedRamMB }) => `${allocatedRamMB} MB`,
+  CPU: ({ allocatedCpu }) => allocatedCpu,
+  REVISION: ({ configurationRevision }: Partial<InstanceInfo>) => configurationRevision?.slice(0, 8),
+  REASON: ({ reason }) => reason,
+  ...MESSAGE,
+};
 
 function ageOf({ createdAt }: Partial<InstanceInfo>, now: number): string | undefined {
   return createdAt === undefined ? undefined : durationText(now - createdAt);

@@ -1,15 +1,15 @@
 /** `instance ...`: shows instances, and changes what is wanted of them. */
 
 import { Option } from 'commander';
+import type { InstanceDetails } from '../../api/routes/instances/instance-details.js';
+import type { InstanceLog } from '../../api/routes/instances/log-routes.js';
+import type { UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { InstanceExplanation } from '../../explain/explanation.js';
 import { renderInstanceExplanation } from '../../explain/render.js';
 import type { InstanceInfo } from '../../model/instance.js';
 import { MAX_CREATED } from '../../model/plain/command-limits.js';
 import type { LeftDirectories } from '../../model/run/left-directory.js';
-import type { InstanceDetails } from '../../operations/instance-details.js';
-import type { InstanceLog } from '../../operations/instance-log.js';
-import type { UpdatedInstance } from '../../operations/instance-update.js';
-import { describe, messageText, tableOf } from '../command.js';
+import { describe, listOf, messageText } from '../command.js';
 import { wholeNumber } from '../parsers.js';
 import {
   type Acted,
@@ -28,30 +28,13 @@ import {
   singleId,
 } from '../selection/selection.js';
 import { declareLogs, logQuestionOf, logText } from './instance-logs.js';
-import {
-  describeInstance,
-  INSTANCE_HEAD,
-  instanceRow,
-  sentenceOf,
-  WIDE_INSTANCE_HEAD,
-  wideInstanceCells,
-} from './instance-text.js';
+import { describeInstance, INSTANCE_COLUMNS, sentenceOf, WIDE_INSTANCE_COLUMNS } from './instance-text.js';
 import { leftText } from './left-text.js';
 
 /** The most rows of a table. With `-o json` there is no limit. */
 const MAX_ROWS = 1000;
 
-interface ListInput {
-  readonly configuration: string | undefined;
-  /** Lists directories of removed instances instead of instances. */
-  readonly left?: boolean;
-}
-
-interface ById {
-  readonly id: string;
-}
-
-const byId = (id: string): ById => ({ id });
+const byId = (id: string) => ({ id });
 
 export const INSTANCE_COMMANDS = {
   'instance list': describe({
@@ -64,23 +47,18 @@ export const INSTANCE_COMMANDS = {
           'directories of static instances that are gone; "instance adopt" takes one up',
         ).conflicts('watch'),
       ),
-    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }): ListInput => ({
+    input: (configuration: string | undefined, { left = false }: { readonly left?: boolean }) => ({
       configuration,
       left,
     }),
     text: async (found: readonly InstanceInfo[] | LeftDirectories, view, { configuration }) => {
       if ('directories' in found) return leftText(found, view);
       const shown = found.slice(0, MAX_ROWS);
-      const head = view.isWide ? [...INSTANCE_HEAD.slice(0, -1), ...WIDE_INSTANCE_HEAD] : INSTANCE_HEAD;
-      const rows = shown.map((instance) =>
-        view.isWide
-          ? [...instanceRow(instance, view.now).slice(0, -1), ...wideInstanceCells(instance)]
-          : instanceRow(instance, view.now),
-      );
+      const columns = view.isWide ? WIDE_INSTANCE_COLUMNS : INSTANCE_COLUMNS;
       const none =
         configuration === undefined ? 'there are no instances' : `${configuration} has no instances`;
-      const table = await tableOf(view, head, rows, none);
-      const more = found.length - rows.length;
+      const table = await listOf(view, columns, shown, none);
+      const more = found.length - shown.length;
       return more === 0
         ? table
         : `${table}\n... and ${more} more: name a configuration, or use -o json for all`;

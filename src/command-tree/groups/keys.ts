@@ -1,14 +1,13 @@
 /** `key ...`: the keys of the API. A token is printed only when its key is made. */
 import { Argument, type Command, InvalidArgumentError, Option } from 'commander';
+import type { CreatedKey, ListedKey, NewKey } from '../../api/routes/key-routes.js';
 import { ADDRESS_RANGE_RULE, isAddressRange } from '../../model/access/address-range.js';
 import { KEY_SCOPES, type KeyScope } from '../../model/access/key-scopes.js';
 import { NAME_PATTERN, NAME_PATTERN_RULE } from '../../model/access/name-pattern.js';
-import { DroverError } from '../../model/errors.js';
 import { MAX_KEY_ENTRIES } from '../../model/plain/command-limits.js';
 import { EXPIRY_RULE, parseExpiry } from '../../model/plain/duration.js';
 import { durationText, instantText, quoteText } from '../../model/words.js';
-import type { CreatedKey, ListedKey, NewKey } from '../../operations/api-keys.js';
-import { describe, messageText, noInput, tableOf } from '../command.js';
+import { describe, invalid, messageText, noInput, type Said, tableOf } from '../command.js';
 
 /** From the widest to the narrowest, as people look for them. */
 const SCOPES = KEY_SCOPES.toReversed();
@@ -18,11 +17,6 @@ interface CreateOptions {
   readonly configurations?: readonly string[];
   readonly expires: string;
   readonly from?: readonly string[];
-}
-
-interface KeyMessage {
-  readonly message: string;
-  readonly label: string;
 }
 
 export const KEY_COMMANDS = {
@@ -64,14 +58,22 @@ function declareCreate(command: Command): void {
     .addArgument(new Argument('[scope]').choices(SCOPES))
     .usage(`[options] <label> <${SCOPES.join('|')}>`)
     .addOption(new Option('--scope <scope>', 'what it may do, another way to write it').choices(SCOPES))
-    .option('--configurations <names>', 'what it sees: names or patterns such as lobby*,survival', patternsOf)
+    .option(
+      '--configurations <names>',
+      'what it sees: names or patterns such as lobby*,survival',
+      (text: string) => listOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE),
+    )
     .option(
       '--expires <time>',
       'when it ends: 12h, 30d, a date such as 2027-01-31, never',
       expiresOf,
       'never',
     )
-    .option('--from <addresses>', 'where it may be used from, such as 10.0.0.0/8,2001:db8::/32', rangesOf);
+    .option(
+      '--from <addresses>',
+      'where it may be used from, such as 10.0.0.0/8,2001:db8::/32',
+      (text: string) => listOf(text, isAddressRange, ADDRESS_RANGE_RULE),
+    );
 }
 
 function newKeyOf(label: string, scope: KeyScope | undefined, options: CreateOptions): NewKey {
@@ -113,18 +115,10 @@ function removal(about: string) {
     usage: '<label>',
     about,
     input: (label: string) => ({ label }),
-    text: (deleted: KeyMessage) => messageText(deleted),
+    text: (deleted: Said<'label'>) => messageText(deleted),
     names: ({ label }) => [label],
     destroys: ({ label }) => `key ${label} is revoked, and its sessions end`,
   });
-}
-
-function patternsOf(text: string): readonly string[] {
-  return listOf(text, (pattern) => NAME_PATTERN.test(pattern), NAME_PATTERN_RULE);
-}
-
-function rangesOf(text: string): readonly string[] {
-  return listOf(text, isAddressRange, ADDRESS_RANGE_RULE);
 }
 
 function listOf(text: string, isValid: (entry: string) => boolean, rule: string): readonly string[] {
@@ -139,8 +133,4 @@ function listOf(text: string, isValid: (entry: string) => boolean, rule: string)
 function expiresOf(text: string): string {
   if (parseExpiry(text, 0) === undefined) throw new InvalidArgumentError(`It ${EXPIRY_RULE}.`);
   return text;
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_COMMAND_INVALID', message);
 }

@@ -1,10 +1,10 @@
 /** `cluster cordon|uncordon|drain|forget`: takes a node out of service and back. */
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import type { ForgottenNode, NodeDrain, NodeMessage } from '../../api/routes/node-operation-routes.js';
 import { DRAIN_DEADLINE_SECONDS, MAX_DRAIN_DEADLINE_SECONDS } from '../../model/plain/command-limits.js';
-import { parseDuration } from '../../model/plain/duration.js';
 import { countText } from '../../model/words.js';
-import type { ForgottenNode, NodeDrain, NodeMessage } from '../../operations/node-operations.js';
 import { describe, messageText } from '../command.js';
+import { lengthOfTime } from '../parsers.js';
 import { describeDrain } from './drain-text.js';
 
 /** The most instances that a line of output names. */
@@ -16,35 +16,18 @@ interface Forgetting {
   readonly wasConnected: boolean;
 }
 
-interface ForgetOptions {
-  readonly force?: boolean;
-  readonly keepToken?: boolean;
-}
-
-const byNode = (node: string): { readonly node: string } => ({ node });
+const byNode = (node: string) => ({ node });
 
 export const NODE_OPERATION_COMMANDS = {
-  'cluster cordon': describe({
-    usage: '<node>',
-    about: 'give a node no new instances; what runs there stays',
-    input: byNode,
-    text: (said: NodeMessage) => messageText(said),
-    names: ({ nodeId }) => [nodeId],
-  }),
-  'cluster uncordon': describe({
-    usage: '<node>',
-    about: 'give a node instances again; calls off a drain',
-    input: byNode,
-    text: (said: NodeMessage) => messageText(said),
-    names: ({ nodeId }) => [nodeId],
-  }),
+  'cluster cordon': cordoning('give a node no new instances; what runs there stays'),
+  'cluster uncordon': cordoning('give a node instances again; calls off a drain'),
   'cluster drain': describe({
     usage: '<node>',
     about: 'cordon a node and move its instances to others; static ones stay',
     declare: declareDrain,
     input: (node: string, { deadline, now }: { readonly deadline: number; readonly now?: boolean }) => ({
       node,
-      deadlineSeconds: now === true ? 0 : deadline,
+      deadlineSeconds: now === true ? 0 : deadline / 1000,
     }),
     text: ({ nodeId, drain }: NodeDrain) => {
       const after =
@@ -67,11 +50,10 @@ export const NODE_OPERATION_COMMANDS = {
         .option('--force', 'also one that is connected, or has files of static instances')
         .option('--keep-token', 'leave the join token to other nodes; this one can join with it again');
     },
-    input: (node: string, { force, keepToken }: ForgetOptions) => ({
-      node,
-      force: force === true,
-      keepToken: keepToken === true,
-    }),
+    input: (
+      node: string,
+      { force = false, keepToken = false }: { readonly force?: boolean; readonly keepToken?: boolean },
+    ) => ({ node, force, keepToken }),
     text: (forgetting: Forgetting) => describeForgotten(forgetting),
     json: ({ forgotten }) => forgotten,
     names: ({ forgotten }) => [forgotten.nodeId],
@@ -79,10 +61,25 @@ export const NODE_OPERATION_COMMANDS = {
   }),
 };
 
+function cordoning(about: string) {
+  return describe({
+    usage: '<node>',
+    about,
+    input: byNode,
+    text: (said: NodeMessage) => messageText(said),
+    names: ({ nodeId }) => [nodeId],
+  });
+}
+
 function declareDrain(command: Command): void {
   const deadline = new Option('--deadline <time>', 'how long to wait for players: 90s, 10m, 2h')
-    .argParser(deadlineOf)
-    .default(DRAIN_DEADLINE_SECONDS, '10m');
+    .argParser(
+      lengthOfTime(
+        MAX_DRAIN_DEADLINE_SECONDS * 1000,
+        'It must be a time such as 90s, 10m or 2h, 30d at most.',
+      ),
+    )
+    .default(DRAIN_DEADLINE_SECONDS * 1000, '10m');
   const now = new Option('--now', 'do not wait for players').conflicts('deadline');
   command.addOption(deadline).addOption(now);
 }
@@ -108,12 +105,4 @@ function named(ids: readonly string[]): string {
   const shown = ids.slice(0, MOST_NAMED).join(', ');
   const more = ids.length > MOST_NAMED ? ', ...' : '';
   return `${countText(ids.length, 'instance')} (${shown}${more})`;
-}
-
-/** Parses a time into seconds. */
-function deadlineOf(text: string): number {
-  const ms = parseDuration(text);
-  const seconds = ms === undefined ? Number.POSITIVE_INFINITY : ms / 1000;
-  if (seconds <= MAX_DRAIN_DEADLINE_SECONDS) return seconds;
-  throw new InvalidArgumentError('It must be a time such as 90s, 10m or 2h, 30d at most.');
 }

@@ -1,8 +1,9 @@
 /** `node info` and `stop`, for the node that serves the command. */
+
+import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { ApiCertificateInfo } from '../../channel/trust/api-certificate.js';
 import type { RuntimeOffer } from '../../model/node.js';
 import { durationText } from '../../model/words.js';
-import type { NodeStats } from '../../operations/node-stats.js';
 import { describe, fieldsOf, messageText, noInput } from '../command.js';
 import { offeredRuntimes, runtimesNotOffered } from '../runtime-text.js';
 

@@ -6,11 +6,7 @@ import { describe, fieldsOf, tableOf, type View } from '../command.js';
 
 const HEAD = ['CONFIGURATION', 'STATE', 'CONTENT', 'GOOD', 'OUTDATED', 'WAITING', 'AGE', 'MESSAGE'];
 
-interface ByName {
-  readonly name: string;
-}
-
-const byName = (name: string): ByName => ({ name });
+const byName = (name: string) => ({ name });
 const namesOf = ({ configurationName }: ShownRollout): readonly string[] => [configurationName];
 
 /** A command that changes a rollout answers with one sentence on it. */

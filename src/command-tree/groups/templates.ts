@@ -2,20 +2,13 @@
 import type { ClusterSyncReport } from '../../model/template.js';
 import { countText } from '../../model/words.js';
 import { describeNodeSync } from '../../templates/sync/node-sync-text.js';
+import type { TemplateName } from '../../templates/sync/pattern.js';
 import { describe, noInput, tableOf } from '../command.js';
 
 /** The most templates that a line of output names. */
 const MAX_NAMES = 20;
 
-interface ListedTemplate {
-  readonly group: string;
-  readonly name: string;
-  readonly usedBy: readonly string[];
-}
-
-export interface DownloadedTemplate {
-  readonly group: string;
-  readonly name: string;
+export interface DownloadedTemplate extends TemplateName {
   readonly files: number;
   readonly bytes: number;
   readonly digest: string;
@@ -36,7 +29,7 @@ export const TEMPLATE_COMMANDS = {
   'template list': describe({
     about: 'all templates of the master',
     input: noInput,
-    text: (templates: readonly ListedTemplate[], view) =>
+    text: (templates: readonly (TemplateName & { readonly usedBy: readonly string[] })[], view) =>
       tableOf(
         view,
         ['GROUP', 'NAME', 'USED BY'],

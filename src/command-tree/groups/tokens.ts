@@ -1,10 +1,10 @@
 /** `cluster token ...`: the tokens with which nodes join. A token is printed only when it is made. */
 import { type Command, InvalidArgumentError } from 'commander';
+import type { CreatedJoinToken, JoinToken } from '../../api/routes/join-token-routes.js';
 import { JOIN_TOKEN_SECONDS, MAX_JOIN_TOKEN_USES } from '../../model/plain/command-limits.js';
 import { parseDuration } from '../../model/plain/duration.js';
 import { countText, durationText } from '../../model/words.js';
-import type { CreatedJoinToken, JoinToken } from '../../operations/join-tokens.js';
-import { describe, messageText, noInput, tableOf } from '../command.js';
+import { describe, messageText, noInput, type Said, tableOf } from '../command.js';
 
 export interface TokenOptions {
   readonly label?: string;
@@ -44,7 +44,7 @@ export const TOKEN_COMMANDS = {
     usage: '<token-id>',
     about: 'end a join token; nodes that joined with it stay',
     input: (id: string) => ({ id }),
-    text: (revoked: { readonly message: string; readonly id: string }) => messageText(revoked),
+    text: (revoked: Said<'id'>) => messageText(revoked),
     names: ({ id }) => [id],
     destroys: ({ id }) => `join token ${id} is revoked`,
   }),

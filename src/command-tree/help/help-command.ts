@@ -1,8 +1,8 @@
 /** `help`: lists every command, or describes one command in full. */
 import type { Command } from 'commander';
-import { DroverError } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import type { TreeHost } from '../build-tree.js';
+import { invalid } from '../command.js';
 import { renderTable } from '../table.js';
 import { suggest } from './suggest.js';
 import { usageOf } from './usage.js';
@@ -21,7 +21,7 @@ export function addHelpCommand(program: Command, host: TreeHost): void {
         text: async ({ columns }) => {
           if (command.commands.length === 0) return command.helpInformation();
           const rows = listed.map(({ usage, description }) => [usage, description]);
-          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, { columns });
+          const table = await renderTable(['COMMAND', 'WHAT IT DOES'], rows, columns);
           return command === program ? [table, '', ...host.footer].join('\n') : table;
         },
         names: () => listed.map(({ usage }) => usage),
@@ -38,10 +38,7 @@ function find(program: Command, words: readonly string[]): Command {
     const next = command.commands.find((known) => known.name() === word);
     if (next === undefined) {
       const names = command.commands.map((known) => known.name());
-      throw new DroverError(
-        'DRV_COMMAND_INVALID',
-        `unknown command ${quoteText(word)}${suggest(word, names, 'help')}`,
-      );
+      throw invalid(`unknown command ${quoteText(word)}${suggest(word, names, 'help')}`);
     }
     command = next;
   }

@@ -32,17 +32,11 @@ export function wantedWord(program: Command, before: readonly string[], typed: s
   return { kind: 'argument', command, argument: argument.name() };
 }
 
-interface Walk {
-  readonly command: Command;
-  /** The arguments typed so far. */
-  readonly rest: readonly string[];
-  /** The option whose value is the next word. */
-  readonly pending: Option | undefined;
-  /** True after `--`: further words are arguments, not options. */
-  readonly areOptionsOver: boolean;
-}
-
-function walk(program: Command, words: readonly string[]): Walk {
+/**
+ * Follows the words into the tree. `rest`: the arguments among them. `pending`: the option whose value is the next word.
+ * `areOptionsOver`: a `--` was among them, so that further words are arguments.
+ */
+function walk(program: Command, words: readonly string[]) {
   let command = program;
   let pending: Option | undefined;
   let areOptionsOver = false;
@@ -90,6 +84,7 @@ function wantedValue({ argChoices, long, short }: Option): WantedWord {
   return { kind: 'value', option: long ?? short ?? '' };
 }
 
-function plain(word: string): KnownWord {
+/** A word whose name says enough. */
+export function plain(word: string): KnownWord {
   return { word, about: '' };
 }

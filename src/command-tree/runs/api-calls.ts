@@ -1,5 +1,6 @@
 /** How a command reaches a master. The client sends the calls over the network, the console into its own process. */
 import type { Method } from '../../api/http/route.js';
+import type { ConfigurationContent } from '../../operations/configuration-content.js';
 import { ClientError, EXIT } from './client-error.js';
 
 export interface CallOptions {
@@ -28,4 +29,17 @@ export async function find<T>(api: ApiCalls, path: string): Promise<T | undefine
     if (error instanceof ClientError && error.exitCode === EXIT.notFound) return undefined;
     throw error;
   });
+}
+
+/** The content of a configuration, with the revision to write it by. Throws a ClientError. */
+export function readContent(api: ApiCalls, name: string): Promise<ConfigurationContent> {
+  return api.get(`/configurations/${pathPart(name)}/file`);
+}
+
+/**
+ * The options of a call that works only while the configuration has this revision; null: only while the configuration
+ * does not exist. So no call overwrites what others changed meanwhile.
+ */
+export function ifMatch(revision: string | null): CallOptions {
+  return { headers: revision === null ? { 'if-none-match': '*' } : { 'if-match': `"${revision}"` } };
 }

@@ -3,8 +3,7 @@
 import { withMinimum } from '../../model/plain/scaled-content.js';
 import type { CommandRuns, DataOf } from '../commands.js';
 import { deletedText } from '../groups/configurations.js';
-import { type ApiCalls, pathPart } from './api-calls.js';
-import { ifMatch, readContent } from './configuration-content.js';
+import { type ApiCalls, ifMatch, pathPart, readContent } from './api-calls.js';
 
 type Listed = DataOf<'config list'>;
 

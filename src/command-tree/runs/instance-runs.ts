@@ -1,8 +1,8 @@
 /** `instance ...`. */
 
+import type { UpdateBody, UpdatedInstance } from '../../api/routes/instances/update-route.js';
 import type { Configuration } from '../../model/configuration.js';
 import type { InstanceInfo } from '../../model/instance.js';
-import type { UpdateBody, UpdatedInstance } from '../../operations/instance-update.js';
 import { logPointText } from '../../operations/log-point.js';
 import type { CommandRuns, InputOf, RunCall } from '../commands.js';
 import { byConfiguration } from '../groups/instance-text.js';
@@ -32,7 +32,7 @@ export function instanceRuns(api: ApiCalls) {
     });
   return {
     'instance list': async ({ configuration, left }) => {
-      if (left === true) return leftOf(await api.get('/cluster/left-directories'), configuration);
+      if (left) return leftOf(await api.get('/cluster/left-directories'), configuration);
       const all = await api.get<InstanceInfo[]>('/instances');
       const found = all
         .filter(({ configurationName }) => configuration === undefined || configurationName === configuration)

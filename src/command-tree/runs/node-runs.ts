@@ -1,13 +1,12 @@
 /** `cluster ...` about nodes, `node info` and `stop`. */
 
+import type { ForgottenNode } from '../../api/routes/node-operation-routes.js';
+import type { NodeStats } from '../../api/routes/node-routes.js';
 import type { NodeConfiguration } from '../../model/node.js';
 import type { ListedNode } from '../../operations/cluster-status.js';
-import type { ForgottenNode } from '../../operations/node-operations.js';
-import type { NodeStats } from '../../operations/node-stats.js';
 import type { CommandRuns, DataOf } from '../commands.js';
 import type { NodeInfo } from '../groups/node.js';
 import { type ApiCalls, find, pathPart } from './api-calls.js';
-import { ClientError, EXIT } from './client-error.js';
 
 export function nodeRuns(api: ApiCalls) {
   return {
@@ -35,14 +34,8 @@ export function nodeRuns(api: ApiCalls) {
   } satisfies Partial<CommandRuns>;
 }
 
-async function listNodes(api: ApiCalls): Promise<ListedNode[]> {
-  const listed = await api.get<ListedNode[]>('/cluster/nodes?details=true');
-  // Older masters ignore `details=true` and leave the details out.
-  if (listed.every((node) => 'offers' in node)) return listed;
-  throw new ClientError(
-    EXIT.failed,
-    'this master does not tell the details of nodes: it is older than this client',
-  );
+function listNodes(api: ApiCalls): Promise<ListedNode[]> {
+  return api.get('/cluster/nodes?details=true');
 }
 
 async function nodeInfo(api: ApiCalls): Promise<NodeInfo> {

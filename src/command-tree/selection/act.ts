@@ -1,7 +1,7 @@
 /** Carries an action out on the instances that were chosen, and shows what became of each. */
 import type { InstanceInfo } from '../../model/instance.js';
 import { countText } from '../../model/words.js';
-import { type CommandFailure, tableOf } from '../command.js';
+import { type Columns, type CommandFailure, listOf } from '../command.js';
 import { ClientError, EXIT, isTransient } from '../runs/client-error.js';
 import { chooseInstances, consequenceText, type InstanceAction, type KnownInstances } from './choose.js';
 import { type Selecting, singleId } from './selection.js';
@@ -71,7 +71,7 @@ export async function actOnInstances<Done extends InstanceMessage>(
   const chosen = chooseInstances(action, input.selection, await known());
   await confirm({
     what: consequenceText(action, chosen, input.waitForPlayers === true),
-    list: await listOf(chosen.instances),
+    list: await linesOf(chosen.instances),
   });
   const ids = chosen.instances.map((instance) => instance.id);
   return { action, outcomes: await performAll(ids, perform, signal) };
@@ -102,19 +102,18 @@ async function performAll<Done extends InstanceMessage>(
   return ids.map((id) => outcomes.get(id) ?? { id });
 }
 
-async function listOf(instances: readonly InstanceInfo[]): Promise<string[]> {
-  const rows = instances
-    .slice(0, MOST_SHOWN)
-    .map(({ id, configurationName, state, wrapperNodeId, players }) => [
-      id,
-      configurationName,
-      state,
-      wrapperNodeId,
-      players,
-    ]);
-  const head = ['ID', 'CONFIGURATION', 'STATE', 'NODE', 'PLAYERS'];
-  const lines = (await tableOf({ columns: undefined }, head, rows, '')).split('\n');
-  const more = instances.length - rows.length;
+const COLUMNS: Columns<InstanceInfo> = {
+  ID: ({ id }) => id,
+  CONFIGURATION: ({ configurationName }) => configurationName,
+  STATE: ({ state }) => state,
+  NODE: ({ wrapperNodeId }) => wrapperNodeId,
+  PLAYERS: ({ players }) => players,
+};
+
+async function linesOf(instances: readonly InstanceInfo[]): Promise<string[]> {
+  const shown = instances.slice(0, MOST_SHOWN);
+  const lines = (await listOf({ columns: undefined, now: 0 }, COLUMNS, shown, '')).split('\n');
+  const more = instances.length - shown.length;
   return more === 0 ? lines : [...lines, `... and ${countText(more, 'more instance')}`];
 }
 

@@ -1,6 +1,6 @@
 /** Which instances an action is for, as it was typed: ids, or all of a configuration, a group or a node. */
 import type { Command } from 'commander';
-import { DroverError } from '../../model/errors.js';
+import { invalid } from '../command.js';
 
 /** The configuration, group and node that an instance must have. Without any field the filter takes all instances. */
 export interface InstanceFilter {
@@ -60,8 +60,4 @@ export function selectionOf(
  */
 export function singleId(selection: Selection): string | undefined {
   return 'ids' in selection && selection.ids.length === 1 ? selection.ids[0] : undefined;
-}
-
-function invalid(message: string): DroverError {
-  return new DroverError('DRV_COMMAND_INVALID', message);
 }

@@ -3,7 +3,7 @@
  * ended. It is no cookie, because the browser would send a cookie to instances that run on this host too.
  */
 import { computed, type ReadonlySignal, signal } from '@preact/signals';
-import type { Caller, CreatedSession } from '../../operations/sessions.js';
+import type { Caller, CreatedSession } from '../../api/routes/session-routes.js';
 import { Api, ApiFailure } from '../api/api-client.js';
 
 type SessionState =

@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { whileOpen } from '../../files/while-open.js';
 import { messageOf } from '../../model/errors.js';
 import { unpackZip } from '../../templates/library/unpack-zip.js';
 import { unpackTree } from '../../templates/transfer/bundle.js';
@@ -41,17 +42,13 @@ export async function unpackArchive(file: string, directory: string, signal: Abo
 }
 
 async function formatOf(file: string): Promise<Format> {
-  const handle = await open(file, 'r');
-  try {
-    const { buffer, bytesRead } = await handle.read(Buffer.alloc(512), 0, 512, 0);
-    const starts = (...bytes: number[]): boolean => bytes.every((byte, index) => buffer[index] === byte);
-    if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip';
-    if (starts(0x1f, 0x8b)) return 'gzip';
-    if (buffer.toString('latin1', TAR_SIGNATURE_AT, Math.min(bytesRead, TAR_SIGNATURE_AT + 5)) === 'ustar')
-      return 'tar';
-  } finally {
-    await handle.close();
-  }
+  const start = Buffer.alloc(512);
+  const { bytesRead } = await whileOpen(open(file, 'r'), (handle) => handle.read(start, 0, start.length, 0));
+  const starts = (...bytes: number[]): boolean => bytes.every((byte, index) => start[index] === byte);
+  if (starts(0x50, 0x4b, 0x03, 0x04) || starts(0x50, 0x4b, 0x05, 0x06)) return 'zip';
+  if (starts(0x1f, 0x8b)) return 'gzip';
+  if (start.toString('latin1', TAR_SIGNATURE_AT, Math.min(bytesRead, TAR_SIGNATURE_AT + 5)) === 'ustar')
+    return 'tar';
   throw new Error('it is neither a zip nor a tar (plain or packed with gzip)');
 }
 

@@ -9,6 +9,7 @@ import { open } from 'node:fs/promises';
 import { request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
+import { whileOpen } from '../../files/while-open.js';
 import { messageOf } from '../../model/errors.js';
 
 const MAX_REDIRECTS = 5;
@@ -35,39 +36,18 @@ interface CheckedDownload {
  * file. No message contains a query.
  */
 export async function downloadChecked(download: CheckedDownload): Promise<void> {
-  const stall = new StallLimit(download.silenceLimitMs ?? SILENCE_LIMIT_MS);
-  const signal = AbortSignal.any([download.signal, stall.signal]);
+  const silent = new AbortController();
+  const timer = setTimeout(() => silent.abort(), download.silenceLimitMs ?? SILENCE_LIMIT_MS);
+  const signal = AbortSignal.any([download.signal, silent.signal]);
   try {
     const response = await follow(new URL(download.url), download.allowPrivateRedirects, signal);
-    await save(response, download, () => stall.break());
+    await save(response, download, () => timer.refresh());
   } catch (error) {
     download.signal.throwIfAborted();
-    if (stall.signal.aborted) throw new Error('the server was silent for too long');
+    if (silent.signal.aborted) throw new Error('the server was silent for too long');
     throw error;
   } finally {
-    stall.end();
-  }
-}
-
-/** Aborts when no byte came for the limit. */
-class StallLimit {
-  readonly #controller = new AbortController();
-  readonly #timer: NodeJS.Timeout;
-
-  constructor(limitMs: number) {
-    this.#timer = setTimeout(() => this.#controller.abort(), limitMs);
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  break(): void {
-    this.#timer.refresh();
-  }
-
-  end(): void {
-    clearTimeout(this.#timer);
+    clearTimeout(timer);
   }
 }
 
@@ -124,8 +104,7 @@ async function save(
     throw tooLarge();
   }
   const hash = createHash('sha256');
-  const handle = await open(file, 'wx', 0o600);
-  try {
+  await whileOpen(open(file, 'wx', 0o600), async (handle) => {
     let size = 0;
     for await (const chunk of bodyOf(response)) {
       onBytes();
@@ -134,9 +113,7 @@ async function save(
       hash.update(chunk);
       await handle.writeFile(chunk);
     }
-  } finally {
-    await handle.close();
-  }
+  });
   const actual = hash.digest('hex');
   if (actual !== sha256)
     throw new Error(
@@ -154,7 +131,7 @@ async function* bodyOf(response: IncomingMessage): AsyncGenerator<Uint8Array> {
 
 /** The networks outside of the public internet: this machine, local networks, and those for special use. */
 const PRIVATE = new BlockList();
-const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
+const PRIVATE_NETWORKS: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
@@ -165,19 +142,16 @@ const PRIVATE_IPV4: readonly (readonly [string, number])[] = [
   ['192.168.0.0', 16],
   ['198.18.0.0', 15],
   ['224.0.0.0', 3],
-];
-/** The private networks of IPv6. The last three can carry an IPv4 address, or a local address. */
-const PRIVATE_IPV6: readonly (readonly [string, number])[] = [
   ['::', 127],
   ['fc00::', 7],
   ['fe80::', 9],
   ['ff00::', 8],
+  // These networks can carry an IPv4 address, or a local address.
   ['64:ff9b::', 32],
   ['2001::', 32],
   ['2002::', 16],
 ];
-for (const [network, prefix] of PRIVATE_IPV4) PRIVATE.addSubnet(network, prefix, 'ipv4');
-for (const [network, prefix] of PRIVATE_IPV6) PRIVATE.addSubnet(network, prefix, 'ipv6');
+for (const [network, prefix] of PRIVATE_NETWORKS) PRIVATE.addSubnet(network, prefix, familyOf(network));
 
 /** Thrown instead of sending a request to a private address. */
 class PrivateAddress extends Error {
@@ -223,5 +197,9 @@ const lookupPublic: LookupFunction = (name, options, callback) => {
 
 /** True for an IP address outside of the public internet, in any notation. */
 function isPrivateIp(ip: string): boolean {
-  return isIP(ip) !== 0 && PRIVATE.check(ip, isIPv6(ip) ? 'ipv6' : 'ipv4');
+  return isIP(ip) !== 0 && PRIVATE.check(ip, familyOf(ip));
+}
+
+function familyOf(ip: string): 'ipv4' | 'ipv6' {
+  return isIPv6(ip) ? 'ipv6' : 'ipv4';
 }

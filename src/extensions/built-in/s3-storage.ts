@@ -42,18 +42,14 @@ const EXPLAINED: Readonly<Record<string, string>> = {
   CredentialsProviderError: 'there are no credentials: give accessKeyId and secretAccessKey',
 };
 
-interface S3StorageOptions {
-  /** How many objects a page of a listing holds. Default: 1000, the most that S3 gives. */
-  readonly pageKeys?: number;
-}
-
 export class S3Storage implements StorageProvider {
   readonly #settings: BucketSettings;
   readonly #pageKeys: number;
   #client: Promise<Sdk> | undefined;
   #isClosed = false;
 
-  constructor(settings: BucketSettings, { pageKeys = 1000 }: S3StorageOptions = {}) {
+  /** `pageKeys`: how many objects a page of a listing holds. 1000 is the most that S3 gives. */
+  constructor(settings: BucketSettings, pageKeys = 1000) {
     this.#settings = settings;
     this.#pageKeys = pageKeys;
   }
@@ -70,7 +66,11 @@ export class S3Storage implements StorageProvider {
     const objects = await this.#list(group, name, signal);
     const { length } = this.#prefixOf(group, name);
     const files = objects.map((object) => ({ object, path: object.key.slice(length) }));
-    for (const { path, object } of files) refuseUnsafe(path, object);
+    for (const { path, object } of files) {
+      const objection = objectionTo(path);
+      if (objection !== undefined)
+        throw new Error(`object ${JSON.stringify(object.key)} is refused: its path ${objection}`);
+    }
     await eachBounded(files, PARALLEL_DOWNLOADS, signal, ({ object, path }) =>
       this.#fetch(object, join(directory, path), signal),
     );
@@ -207,12 +207,6 @@ async function* chunksOf(body: Readable): AsyncGenerator<Buffer> {
   } catch (error) {
     throw new BrokenBody(`its content broke off: ${messageOf(error)}`);
   }
-}
-
-function refuseUnsafe(path: string, { key }: StoredObject): void {
-  const objection = objectionTo(path);
-  if (objection !== undefined)
-    throw new Error(`object ${JSON.stringify(key)} is refused: its path ${objection}`);
 }
 
 /** Explains the error when a key is a file and another key needs a directory of that name. */

@@ -3,60 +3,35 @@ import type { FieldNotes } from '../report.js';
 import { membersOf } from '../values.js';
 import type { Pm2App } from './app.js';
 
-const LOG = 'Drover keeps the output by itself: drover instance logs ID';
-const FAILING =
-  'Drover restarts at once, then after 1 s, 2 s, 4 s, up to 60 s, and never gives up; after 60 s of being up it begins anew';
-const READY = 'say in readiness when it is ready: a log line, a port, or an HTTP answer';
-const OWN = "for pm2's own use";
-
-const NOTES: Readonly<Record<string, string>> = {
-  watch: 'nothing is restarted because files change: drover instance restart ID',
-  ignore_watch: 'see watch',
-  watch_delay: 'see watch',
-  watch_options: 'see watch',
-  cron_restart: 'let cron do it: drover instance restart ID',
-  out_file: LOG,
-  error_file: LOG,
-  log_file: LOG,
-  pid_file: 'drover instance list shows the pid',
-  merge_logs: LOG,
-  disable_logs: LOG,
-  log_type: LOG,
-  log_date_format: 'drover instance logs ID --timestamps',
-  time: 'drover instance logs ID --timestamps',
-  restart_delay: FAILING,
-  exp_backoff_restart_delay: FAILING,
-  max_restarts: FAILING,
-  min_uptime: FAILING,
-  wait_ready: READY,
-  listen_timeout: READY,
-  shutdown_with_message:
-    'the program gets a signal (stopSignal), or a line on its standard input (stopCommand)',
-  treekill: 'Drover always ends all processes of an instance',
-  source_map_support: 'for source maps write node --enable-source-maps in the command',
-  disable_source_map_support: 'Drover adds no source maps',
-  filter_env: 'Drover passes on none of its own environment',
-  instance_var: 'instances have an id: DROVER_INSTANCE_ID',
-  append_env_to_name: 'give the configuration the name that you want',
-  name_prefix: 'give the configuration the name that you want',
-  post_update: 'Drover updates no checkouts',
-  force: OWN,
-  vizion: OWN,
-  pmx: OWN,
-  automation: OWN,
-  trace: OWN,
-  disable_trace: OWN,
-  deep_monitoring: OWN,
-  event_loop_inspector: OWN,
-  v8: OWN,
-  io: OWN,
-  install_url: OWN,
-  kill_retry_time: OWN,
-  windowsHide: OWN,
-  write: OWN,
-  execute_command: OWN,
-  username: OWN,
+/** The fields of each note, with spaces between. */
+const FIELDS: Readonly<Record<string, string>> = {
+  'nothing is restarted because files change: drover instance restart ID': 'watch',
+  'see watch': 'ignore_watch watch_delay watch_options',
+  'let cron do it: drover instance restart ID': 'cron_restart',
+  'Drover keeps the output by itself: drover instance logs ID':
+    'out_file error_file log_file merge_logs disable_logs log_type',
+  'drover instance list shows the pid': 'pid_file',
+  'drover instance logs ID --timestamps': 'log_date_format time',
+  'Drover restarts at once, then after 1 s, 2 s, 4 s, up to 60 s, and never gives up; after 60 s of being up it begins anew':
+    'restart_delay exp_backoff_restart_delay max_restarts min_uptime',
+  'say in readiness when it is ready: a log line, a port, or an HTTP answer': 'wait_ready listen_timeout',
+  'the program gets a signal (stopSignal), or a line on its standard input (stopCommand)':
+    'shutdown_with_message',
+  'Drover always ends all processes of an instance': 'treekill',
+  'for source maps write node --enable-source-maps in the command': 'source_map_support',
+  'Drover adds no source maps': 'disable_source_map_support',
+  'Drover passes on none of its own environment': 'filter_env',
+  'instances have an id: DROVER_INSTANCE_ID': 'instance_var',
+  'give the configuration the name that you want': 'append_env_to_name name_prefix',
+  'Drover updates no checkouts': 'post_update',
+  "for pm2's own use":
+    'force vizion pmx automation trace disable_trace deep_monitoring event_loop_inspector v8 io install_url kill_retry_time windowsHide write execute_command username',
 };
+const NOTES = new Map(
+  Object.entries(FIELDS).flatMap(([note, fields]) =>
+    fields.split(' ').map((field) => [field, note] as const),
+  ),
+);
 
 /** Fields that stand in every list of processes with pm2's defaults. */
 const DEFAULTS: ReadonlySet<string> = new Set([
@@ -98,7 +73,7 @@ export function noteLeftFields(app: Pm2App, notes: FieldNotes): void {
   const environment = app.kind === 'process' ? membersOf(app.fields.env) : undefined;
   for (const [field, value] of Object.entries(app.fields)) {
     if (MAPPED.has(field) || field.startsWith('env_')) continue;
-    const note = Object.hasOwn(NOTES, field) ? NOTES[field] : undefined;
+    const note = NOTES.get(field);
     // Every other field in the list of processes is a variable of the shell, or a figure that pm2 keeps.
     const isVariable = environment !== undefined && Object.hasOwn(environment, field);
     const isPlain = note === undefined || DEFAULTS.has(field) || isNothing(value);

@@ -56,7 +56,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['instanceGroups', (value, { notes }) => ({ instanceGroups: named('instanceGroups', value, notes) })],
   ['fileModifications', mapFileModifications],
   ['environmentVariables', mapEnvironment],
-  ['properties', mapProperties],
+  ['properties', (value, { notes }) => ({ properties: mapVariables('properties', value, notes) ?? value })],
   [
     'templateInstallationConfig',
     (value, { notes, facts }) => ({
@@ -129,10 +129,9 @@ function mapStatic(value: unknown, { notes, facts, input }: Work): Content {
 }
 
 function mapNodes(value: unknown, { notes }: Work): Content {
-  if (listOf(value)?.length === 0) notes.changed('nodes', 'empty: no node in Universe, any node in Drover');
-  const isSaid = listOf(value)?.length === 0;
-  const nodes = named('nodes', value, isSaid ? new FieldNotes() : notes);
-  return { nodes };
+  if (listOf(value)?.length !== 0) return { nodes: named('nodes', value, notes) };
+  notes.changed('nodes', 'empty: no node in Universe, any node in Drover');
+  return { nodes: value };
 }
 
 function mapRuntime(value: unknown, { notes }: Work): Content {
@@ -161,12 +160,10 @@ function mapFileModifications(value: unknown, { notes }: Work): Content {
 }
 
 function mapEnvironment(value: unknown, { notes, facts, input }: Work): Content {
-  const members = membersOf(value);
-  if (members === undefined) return { environmentVariables: value };
-  const map = variableMapOf(members);
-  noteVariables('environmentVariables', map, notes);
+  const variables = mapVariables('environmentVariables', value, notes);
+  if (variables === undefined) return { environmentVariables: value };
   const properties = { ...facts.node.variables, ...membersOf(input.properties) };
-  const unknown = Object.entries(map.values).flatMap(([key, text]) => {
+  const unknown = Object.entries(variables).flatMap(([key, text]) => {
     const names = placeholderNames(text).filter((name) => !isBuiltInVariable(name) && !(name in properties));
     return names.length === 0 ? [] : [`${key} (${percent(names)})`];
   });
@@ -175,15 +172,20 @@ function mapEnvironment(value: unknown, { notes, facts, input }: Work): Content 
       `environmentVariables: ${unknown.join(', ')}`,
       'has no value in Drover: add it to properties',
     );
-  return { environmentVariables: map.values };
+  return { environmentVariables: variables };
 }
 
-function mapProperties(value: unknown, { notes }: Work): Content {
+/** The texts of a map of variables; undefined: the value is no such map. */
+function mapVariables(
+  field: string,
+  value: unknown,
+  notes: FieldNotes,
+): Readonly<Record<string, string>> | undefined {
   const members = membersOf(value);
-  if (members === undefined) return { properties: value };
+  if (members === undefined) return undefined;
   const map = variableMapOf(members);
-  noteVariables('properties', map, notes);
-  return { properties: map.values };
+  noteVariables(field, map, notes);
+  return map.values;
 }
 
 function mapAdditionalPorts(value: unknown, { notes }: Work): Content {

@@ -36,7 +36,7 @@ export async function readUniverse(directory: string): Promise<Drafts> {
     );
   const trees = names.has(TEMPLATES) ? await readTemplates(directory, TEMPLATES) : [];
   const main = names.has(CONFIG) ? await readMembers(directory, CONFIG) : {};
-  const node = mapNode(main instanceof Unreadable ? {} : main);
+  const node = mapNode(typeof main === 'string' ? {} : main);
   const facts: UniverseFacts = {
     node: node.facts,
     templates: new Set(
@@ -45,8 +45,8 @@ export async function readUniverse(directory: string): Promise<Drafts> {
     staticDirectories: names.has(STATIC) ? await namesIn(join(directory, STATIC)) : new Set(),
   };
   const nodeDraft: Draft =
-    main instanceof Unreadable
-      ? { kind: 'refused', what: 'node', from: CONFIG, to: CONFIG, reason: main.reason }
+    typeof main === 'string'
+      ? { kind: 'refused', what: 'node', from: CONFIG, to: CONFIG, reason: main }
       : { kind: 'node', from: CONFIG, content: node.content, fields: node.fields };
   const configurations = names.has(CONFIGURATIONS) ? await readConfigurations(directory, facts) : [];
   const beside = Object.keys(BESIDE).filter((name) => names.has(name));
@@ -63,37 +63,26 @@ async function readConfigurations(directory: string, facts: UniverseFacts): Prom
     const from = `${CONFIGURATIONS}/${file}`;
     const members = await readMembers(directory, from);
     drafts.push(
-      members instanceof Unreadable
-        ? { kind: 'refused', what: 'configuration', from, to: '', reason: members.reason }
+      typeof members === 'string'
+        ? { kind: 'refused', what: 'configuration', from, to: '', reason: members }
         : { kind: 'configuration', from, ...mapConfiguration(members, facts) },
     );
   }
   return drafts;
 }
 
-class Unreadable {
-  readonly reason: string;
-
-  constructor(reason: string) {
-    this.reason = reason;
-  }
-}
-
-/** The members of the object in a JSON file. */
-async function readMembers(directory: string, name: string): Promise<Content | Unreadable> {
+/** The members of the object in a JSON file; a text says why the file cannot be used. */
+async function readMembers(directory: string, name: string): Promise<Content | string> {
   const file = join(directory, name);
   try {
     const status = await stat(file);
-    if (!status.isFile()) return new Unreadable('it is not a regular file');
-    if (status.size > MAX_FILE_BYTES) return new Unreadable(`it is larger than ${MAX_FILE_BYTES / 1024} KiB`);
-    const members = membersOf(readJsonText(await readFile(file, 'utf8')).value);
-    return members ?? new Unreadable('it must be an object in { }');
+    if (!status.isFile()) return 'it is not a regular file';
+    if (status.size > MAX_FILE_BYTES) return `it is larger than ${MAX_FILE_BYTES / 1024} KiB`;
+    return membersOf(readJsonText(await readFile(file, 'utf8')).value) ?? 'it must be an object in { }';
   } catch (error) {
     if (error instanceof JsonTextError)
-      return new Unreadable(
-        `${error.line}:${error.column}: not valid JSON: ${error.message} (Universe reads files more loosely)`,
-      );
-    return new Unreadable(`it cannot be read: ${fileReason(error)}`);
+      return `${error.line}:${error.column}: not valid JSON: ${error.message} (Universe reads files more loosely)`;
+    return `it cannot be read: ${fileReason(error)}`;
   }
 }
 

@@ -7,6 +7,7 @@ import { join, relative } from 'node:path';
 import { ClientError, EXIT } from '../../command-tree/runs/client-error.js';
 import { fileReason } from '../../configuration-files/file-reason.js';
 import type { Draft } from '../draft.js';
+import { FieldNotes } from '../report.js';
 import { toName } from '../values.js';
 
 /** How many entries a refusal names. */
@@ -42,23 +43,9 @@ async function readTemplate(root: string, parent: string, groupName: string, ent
   const foreign = await foreignIn(directory).catch((error: unknown) => fileReason(error));
   if (typeof foreign === 'string') return refused(from, to, `it cannot be read: ${foreign}`);
   if (foreign.length > 0) return refused(from, to, foreignText(foreign));
-  const isRenamed = from !== to;
-  return {
-    kind: 'template',
-    from,
-    group,
-    name,
-    directory,
-    fields: isRenamed
-      ? [
-          {
-            field: 'name',
-            outcome: 'changed',
-            note: `it is ${group}/${name}: names have no other characters`,
-          },
-        ]
-      : [],
-  };
+  const notes = new FieldNotes();
+  if (from !== to) notes.changed('name', `it is ${group}/${name}: names have no other characters`);
+  return { kind: 'template', from, group, name, directory, fields: notes.reports };
 }
 
 /** The paths of entries that are neither files nor directories. Links are not followed. */

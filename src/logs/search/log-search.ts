@@ -2,9 +2,9 @@
  * Searches a log for lines, the newest first, from its end or from before a given line. A call reads a bounded part of
  * the log and says where to go on. Only whole lines are found. Used by the node's installation.
  */
+import { linesBackwards, segmentEnd } from '../lines-backwards.js';
 import { listSegments, openSegment } from '../segment-reader.js';
 import { linePattern } from './line-pattern.js';
-import { linesBackwards, segmentEnd } from './lines-backwards.js';
 
 /** The most bytes of the log read in one call, which takes less than half a second. */
 const MOST_BYTES = 16 * 1024 * 1024;

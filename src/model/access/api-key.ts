@@ -3,7 +3,7 @@
  * `src/api/gate/auth.ts`.
  */
 import { z } from 'zod';
-import { nameSchema } from '../names.js';
+import { nameSchema, sha256Schema } from '../names.js';
 import { MAX_KEY_ENTRIES } from '../plain/command-limits.js';
 import { ADDRESS_RANGE_RULE, isAddressRange, MAX_RANGE_CHARS } from './address-range.js';
 import { KEY_SCOPES, type KeyScope } from './key-scopes.js';
@@ -41,7 +41,7 @@ export type LastUse = z.output<typeof lastUseSchema>;
 export const apiKeyRecordSchema = z.object({
   label: nameSchema,
   /** The SHA-256 of the token, hex. */
-  hash: z.string().regex(/^[0-9a-f]{64}$/),
+  hash: sha256Schema,
   /** The prefix and the last characters of the token, for `key list`. */
   mask: z.string(),
   createdAt: z.number(),

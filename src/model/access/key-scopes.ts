@@ -4,9 +4,7 @@
 export const KEY_SCOPES = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'] as const;
 export type KeyScope = (typeof KEY_SCOPES)[number];
 
-const WIDTH: Readonly<Record<KeyScope, number>> = { PUBLIC: 0, READ: 1, PLAN: 2, OPERATE: 3, ALL: 4 };
-
 /** True when `scope` includes `least`. */
 export function includesScope(scope: KeyScope, least: KeyScope): boolean {
-  return WIDTH[scope] >= WIDTH[least];
+  return KEY_SCOPES.indexOf(scope) >= KEY_SCOPES.indexOf(least);
 }

@@ -3,7 +3,7 @@
  * file has the stored record.
  */
 import { z } from 'zod';
-import { nameSchema } from '../names.js';
+import { nameSchema, sha256Schema } from '../names.js';
 import { type ApiKeyRecord, type Grant, keyScopeSchema, lastUseSchema } from './api-key.js';
 import { includesScope } from './key-scopes.js';
 
@@ -17,8 +17,6 @@ export const SESSION_MAX_MS = 7 * DAY_MS;
 
 /** The id of a session. It is not secret: lists and the audit trail show it. */
 export const sessionIdSchema = z.string().regex(/^[0-9a-f]{12}$/, 'must be 12 hexadecimal digits');
-
-const sha256Schema = z.string().regex(/^[0-9a-f]{64}$/);
 
 /** Strict, like the grant of a key: a restriction that this master does not know must not be dropped. */
 export const sessionRecordSchema = z.strictObject({

@@ -3,14 +3,14 @@
  * them again.
  */
 import { z } from 'zod';
-import { instanceIdSchema, nameSchema } from '../names.js';
+import { instanceIdSchema, nameSchema, portSchema } from '../names.js';
 
 /** The facts that the node with the directory knows. */
 export const keptDirectorySchema = z.object({
   id: instanceIdSchema.describe('of the instance that it belonged to, and the name of the directory'),
   configurationName: nameSchema.nullable().describe('null: not known'),
   leftAt: z.number().nullable().describe('Unix milliseconds; null: not known'),
-  port: z.int().min(1).max(65_535).nullable().describe('of its last run; null: none, or not known'),
+  port: portSchema.nullable().describe('of its last run; null: none, or not known'),
   sizeBytes: z.number().nullable().describe('of its files; null: too many to count, or not readable'),
 });
 export type KeptDirectory = z.output<typeof keptDirectorySchema>;

@@ -30,7 +30,7 @@ export type Exit = Readonly<z.output<typeof exitSchema>>;
 
 export const pastRunSchema = z.object({
   run: z.int(),
-  /** When the start was requested, in Unix milliseconds by the node's clock; absent: not known, as in older handles. */
+  /** When the start was requested, in Unix milliseconds by the node's clock; absent: not known. */
   begunAt: z.number().optional(),
   /** The highest measured memory; absent: this daemon never measured it. */
   mostMemoryBytes: z.number().optional(),

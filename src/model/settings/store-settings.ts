@@ -33,6 +33,8 @@ export const etcdSettingsSchema = z
       .describe('what all keys of this cluster begin with; default: /drover/<clusterName>'),
   })
   .check(({ value, issues }) => {
+    const refuse = (field: keyof typeof value, message: string, input: unknown): void =>
+      void issues.push({ code: 'custom', path: [field], message, input });
     for (const [field, other] of [
       ['cert', 'key'],
       ['key', 'cert'],
@@ -40,27 +42,12 @@ export const etcdSettingsSchema = z
       ['passwordFile', 'user'],
     ] as const)
       if (value[field] === undefined && value[other] !== undefined)
-        issues.push({
-          code: 'custom',
-          path: [field],
-          message: `is missing: ${other} needs it`,
-          input: value,
-        });
-    const schemes = new Set(value.endpoints.map((endpoint) => endpoint.split(':')[0]));
-    if (schemes.size > 1)
-      issues.push({
-        code: 'custom',
-        path: ['endpoints'],
-        message: 'must all begin with http:// or all with https://',
-        input: value.endpoints,
-      });
-    else if (schemes.has('http') && (value.ca ?? value.cert) !== undefined)
-      issues.push({
-        code: 'custom',
-        path: ['endpoints'],
-        message: 'must begin with https://: ca and cert have no effect without TLS',
-        input: value.endpoints,
-      });
+        refuse(field, `is missing: ${other} needs it`, value);
+    const { endpoints, ca, cert } = value;
+    const schemes = new Set(endpoints.map((endpoint) => endpoint.split(':')[0]));
+    if (schemes.size > 1) refuse('endpoints', 'must all begin with http:// or all with https://', endpoints);
+    else if (schemes.has('http') && (ca ?? cert) !== undefined)
+      refuse('endpoints', 'must begin with https://: ca and cert have no effect without TLS', endpoints);
   });
 
 export const storeSettingsSchema = z.discriminatedUnion('kind', [

@@ -16,6 +16,7 @@ import { HIDDEN } from '../../telemetry/secret-fields.js';
 import { type ConfigurationChange, changeOf } from '../configuration-content.js';
 import { fileStateSchema } from '../configuration-diff.js';
 import type { Reads } from '../reads.js';
+import type { Writes } from '../writes.js';
 import type { ServiceForecast } from './forecast.js';
 import { whyOf } from './why.js';
 
@@ -102,14 +103,17 @@ interface Content {
  * Makes a plan on the present state. Throws DRV_CONFIGURATION_INVALID for the first content that a write would refuse,
  * and DRV_REQUEST_INVALID for two contents of one name.
  */
-export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise<ChangePlan> {
+export async function planChanges(
+  needs: Reads & Pick<Writes, 'led'>,
+  order: ChangePlanOrder,
+): Promise<ChangePlan> {
   const contents = judgeAll(order.configurations);
   const changes = await compareAll(needs, contents);
   // There is no await from here on, so that all contents are judged on one state.
-  const { forecaster, configurations: records } = needs;
+  const { configurations: records } = needs;
   const removed = order.prune ? namesToRemove(needs, order, contents) : [];
   const all = [...contents, ...removed.map((name) => ({ name, parsed: null }))];
-  const forecast = forecaster.forecast(all.map(({ name, parsed }) => ({ name, to: parsed })));
+  const forecast = needs.led().forecaster.forecast(all.map(({ name, parsed }) => ({ name, to: parsed })));
   const configurations = all.map(({ name, parsed }, index) =>
     planned({
       name,
@@ -131,7 +135,7 @@ export async function planChanges(needs: Reads, order: ChangePlanOrder): Promise
 
 /** Makes the plan again, and throws DRV_PLAN_CHANGED unless it still has this fingerprint. */
 export async function planAsBefore(
-  needs: Reads,
+  needs: Reads & Pick<Writes, 'led'>,
   order: ChangePlanOrder,
   fingerprint: string,
 ): Promise<ChangePlan> {

@@ -6,7 +6,6 @@ import { DroverError } from '../../model/errors.js';
 import { isHeldBack, type RolloutRecord, rolloutRecordSchema } from '../../model/rollout.js';
 import { unknownConfiguration } from '../../model/unknown.js';
 import type { Reads } from '../reads.js';
-import type { Writes } from '../writes.js';
 
 const number = z.int().nullable();
 
@@ -53,27 +52,6 @@ export function requireRollout(needs: Reads, name: string): ShownRollout {
     'DRV_ROLLOUT_UNKNOWN',
     `configuration ${name} has had no rollout: its "update" has the strategy "manual", or it has none`,
   );
-}
-
-/**
- * Pauses, resumes, promotes or retries a rollout. Throws the errors of `RolloutWriter`. `by`: the caller's name in the
- * audit trail.
- */
-export async function actOnRollout(
-  needs: Reads & Writes,
-  name: string,
-  { action, by }: { readonly action: RolloutAction; readonly by: string },
-): Promise<ShownRollout> {
-  return shown(needs, await needs.rolloutWrites[action](name, by));
-}
-
-/** Makes all instances anew, step by step like a rollout. Throws the errors of `RolloutWriter`. */
-export async function restartConfiguration(
-  needs: Reads & Writes,
-  name: string,
-  by: string,
-): Promise<ShownRollout> {
-  return shown(needs, await needs.rolloutWrites.restart(name, by));
 }
 
 export function shown({ configurations, histories }: Reads, rollout: RolloutRecord): ShownRollout {

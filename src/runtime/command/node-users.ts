@@ -4,7 +4,7 @@
  */
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
 import { basename } from 'node:path';
-import { ownUser } from '../../files/own-user.js';
+import { type OwnUser, ownUser } from '../../files/own-user.js';
 import { DroverError } from '../../model/errors.js';
 import { parseUserIds, type UserIds } from '../../model/names.js';
 
@@ -26,10 +26,7 @@ export interface RunUser extends UserIds {
 }
 
 /** The facts of the machine that the users depend on; tests replace some of them. */
-export interface Machine {
-  readonly ownUid: number;
-  readonly ownGid: number;
-  readonly ownName: string;
+export interface Machine extends OwnUser {
   /** Reads `/etc/passwd`. */
   readonly passwords: () => string;
   /** Reads `/proc/self/status`. */
@@ -57,15 +54,15 @@ export class NodeUsers {
     if (runAs === undefined) return undefined;
     const ids = parseUserIds(runAs);
     const user = ids === undefined ? this.#named(runAs) : { ...ids, name: null, home: null, shell: null };
-    const { ownUid, ownGid, ownName } = this.#machine;
-    if (user.uid === ownUid && (user.name !== null || user.gid === ownGid)) return undefined;
+    const { uid, gid, username } = this.#machine;
+    if (user.uid === uid && (user.name !== null || user.gid === gid)) return undefined;
     const missing = this.#missingCapabilities();
     if (missing.length > 0)
       throw refusal(
         runAs,
-        ownUid === 0
+        uid === 0
           ? `Drover runs as root here without ${missing.join(', ')}, so it cannot change users; give it these capabilities`
-          : `Drover runs as ${ownName} here and cannot start a program as another user; run it as root, or place the instance on a node that runs as root (nodes)`,
+          : `Drover runs as ${username} here and cannot start a program as another user; run it as root, or place the instance on a node that runs as root (nodes)`,
       );
     return user;
   }
@@ -104,11 +101,8 @@ export class NodeUsers {
 }
 
 function thisMachine(): Machine {
-  const { uid, gid, username } = ownUser();
   return {
-    ownUid: uid,
-    ownGid: gid,
-    ownName: username,
+    ...ownUser(),
     passwords: () => readFileSync('/etc/passwd', 'utf8'),
     status: () => readFileSync('/proc/self/status', 'latin1'),
     setpriv: () => SETPRIV.find(isSetpriv),

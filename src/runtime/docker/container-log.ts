@@ -7,17 +7,17 @@
 import type { Readable } from 'node:stream';
 import { isDiskFull } from '../../files/system-error.js';
 import { bytesAfter, SegmentWriter } from '../../logs/segment-writer.js';
-import type { SegmentLimits } from '../../logs/segments.js';
+import { Backoff } from '../../loop/backoff.js';
+import { pause } from '../../loop/pause.js';
 import { messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
-import type { Logger } from '../../telemetry/logger.js';
-import { unavailable } from '../failures.js';
+import { startFailed, unavailable } from '../failures.js';
+import type { ContainerRunServices } from './container-run.js';
 import type { Engine } from './engine/engine.js';
-import { CursorAlignment, CursorTracker, type EngineCursor } from './engine/engine-cursor.js';
+import { CursorAlignment, CursorTracker, type EngineCursor, LogFrames } from './engine/engine-cursor.js';
 import { isUnknown } from './engine/engine-error.js';
-import { LogFrames } from './engine/log-frames.js';
-import type { RetryDelay } from './engine/retry-delay.js';
+import { ENGINE_RETRY } from './engine/engine-watch.js';
 import type { RunState } from './run-files.js';
 
 /** The most output that a new daemon reads again after a kill. */
@@ -26,22 +26,20 @@ const GAP_NOTE = Buffer.from('[drover] output is lost here: the container engine
 
 export type LogCheckpoint = NonNullable<RunState['checkpoint']>;
 
-interface ContainerLogOptions {
+interface ContainerLogOptions extends Pick<ContainerRunServices, 'limits' | 'clock' | 'random' | 'logger'> {
   readonly engine: Pick<Engine, 'logs' | 'logsSoFar' | 'inspect' | 'version'>;
   readonly containerId: string;
   /** The instance's log directory. */
   readonly directory: string;
-  readonly limits: SegmentLimits;
   readonly onCheckpoint: (checkpoint: LogCheckpoint) => void;
   /** Called with all new output, in the turn in which it was written. */
   readonly onOutput: (bytes: Buffer) => void;
-  readonly delay: RetryDelay;
-  readonly logger: Logger;
 }
 
 export class ContainerLog {
   readonly #options: ContainerLogOptions;
   readonly #writer: SegmentWriter;
+  readonly #backoff: Backoff;
   #from: LogPlace | null = null;
   #cursor: EngineCursor | undefined;
   /** Bytes after the cursor that the log holds already. */
@@ -52,6 +50,7 @@ export class ContainerLog {
   constructor(options: ContainerLogOptions) {
     this.#options = options;
     this.#writer = new SegmentWriter(options.directory, options.limits);
+    this.#backoff = new Backoff(options.random, ENGINE_RETRY);
   }
 
   /** How many bytes the engine has sent, new ones and repeated ones. */
@@ -60,8 +59,8 @@ export class ContainerLog {
   }
 
   /**
-   * Opens the log of a new run, before the run starts. Returns where the run's output begins. Throws an Error for the
-   * operator.
+   * Opens the log of a new run, before the run starts. Returns where the run's output begins. Throws
+   * DRV_RUNTIME_START_FAILED.
    */
   begin(): LogPlace | null {
     this.#open();
@@ -84,7 +83,7 @@ export class ContainerLog {
 
   /** Copies until the container has ended and all of its output is in the log, or until `signal` aborts. */
   async follow(signal: AbortSignal): Promise<void> {
-    const { engine, containerId, delay, logger } = this.#options;
+    const { engine, containerId, clock, logger } = this.#options;
     let hasEnded = false;
     while (!signal.aborted) {
       try {
@@ -101,7 +100,7 @@ export class ContainerLog {
           'the log of a container broke off',
         );
       }
-      await delay.wait(signal);
+      await pause(clock, this.#backoff.next(), signal);
     }
   }
 
@@ -137,7 +136,7 @@ export class ContainerLog {
       this.#writer.open();
     } catch (error) {
       // Run even with a full disk: the writer drops lines, counts them, and writes again when there is room.
-      if (!isDiskFull(error)) throw new Error(`cannot open its log: ${publicMessage(error)}`);
+      if (!isDiskFull(error)) throw startFailed(`cannot open its log: ${publicMessage(error)}`, error);
     }
   }
 
@@ -158,7 +157,7 @@ export class ContainerLog {
       const isNewGap = alignment.isGap && !wasPast;
       this.#write(Buffer.concat(isNewGap ? [GAP_NOTE, ...fresh] : fresh));
       if (isNewGap) this.#checkpoint();
-      this.#options.delay.reset();
+      this.#backoff.clear();
     }
   }
 

@@ -18,7 +18,6 @@ import { ContainerLog } from './container-log.js';
 import { ContainerTerminal } from './container-terminal.js';
 import { REMOVED_CAUSE } from './engine/container-exit.js';
 import type { Engine } from './engine/engine.js';
-import { RetryDelay } from './engine/retry-delay.js';
 import type { RunFiles, RunState } from './run-files.js';
 
 /** The longest wait for the last output of an ended run while the engine sends none. */
@@ -26,6 +25,11 @@ const LAST_OUTPUT_LIMIT_MS = 30_000;
 /** The end of the log, which an attached terminal shows first. */
 const FIRST_SCREEN_BYTES = 16 * 1024;
 const MOST_TERMINALS = 32;
+/**
+ * The most bytes that wait beyond the buffers of kernel and engine: a program that does not read must not fill the
+ * daemon's memory.
+ */
+const MOST_WAITING_BYTES = 64 * 1024;
 
 export interface ContainerRunServices {
   readonly engine: Engine;
@@ -41,31 +45,27 @@ export interface ContainerRunServices {
 export class ContainerRun {
   readonly #services: ContainerRunServices;
   readonly #log: ContainerLog;
-  readonly #stdin: ContainerStdin;
   readonly #stop = new AbortController();
   readonly #terminals = new Set<ContainerTerminal>();
   #state: RunState;
+  /** The connection to standard input, opened at the first write and kept while it lasts. */
+  #stdin: Promise<Duplex> | undefined;
   #following: Promise<void> | undefined;
   #ending: Promise<Exit> | undefined;
   #isRemoved = false;
 
   constructor(state: RunState, services: ContainerRunServices) {
-    const { engine, logsDirectory, limits, clock, random, logger } = services;
     this.#services = services;
     this.#state = state;
     this.#log = new ContainerLog({
-      engine,
+      ...services,
       containerId: state.containerId,
-      directory: join(logsDirectory, state.instanceId),
-      limits,
+      directory: join(services.logsDirectory, state.instanceId),
       onCheckpoint: (checkpoint) => this.#keep({ checkpoint }),
       onOutput: (bytes) => {
         for (const terminal of this.#terminals) terminal.show(bytes);
       },
-      delay: new RetryDelay(clock, random),
-      logger,
     });
-    this.#stdin = new ContainerStdin(engine, state.containerId, this.#stop.signal);
   }
 
   get id(): RunId {
@@ -101,7 +101,7 @@ export class ContainerRun {
       : { ...id, process: identity, exit };
   }
 
-  /** Prepares a new run before its container starts. Throws an Error for the operator. */
+  /** Prepares a new run before its container starts. Throws DRV_RUNTIME_START_FAILED. */
   begin(): void {
     this.#keep({ from: this.#log.begin() });
   }
@@ -129,8 +129,21 @@ export class ContainerRun {
     return this.#ending;
   }
 
+  /**
+   * Writes to standard input, in the order of the calls. Resolves when the bytes are on their way. Throws
+   * DRV_STDIN_FULL, or the error of attaching.
+   */
   async write(bytes: Buffer): Promise<void> {
-    await this.#stdin.write(bytes);
+    this.#stdin ??= this.#openStdin();
+    const stdin = await this.#stdin;
+    if (stdin.destroyed || !stdin.writable)
+      throw unavailable('the container engine closed the way to standard input; try again');
+    if (stdin.writableLength > MOST_WAITING_BYTES)
+      throw new DroverError(
+        'DRV_STDIN_FULL',
+        'the process does not read its standard input, and no more of it is kept',
+      );
+    stdin.write(bytes);
   }
 
   /**
@@ -210,67 +223,24 @@ export class ContainerRun {
     }
   }
 
-  #keep(fields: Partial<RunState>): void {
-    this.#state = { ...this.#state, ...fields };
-    this.#services.files.write(this.#state);
-  }
-}
-
-/**
- * The most bytes that wait beyond the buffers of kernel and engine: a program that does not read must not fill the
- * daemon's memory.
- */
-const MOST_WAITING_BYTES = 64 * 1024;
-
-/** Standard input of one container: a connection to its engine, opened at the first write and kept while it runs. */
-class ContainerStdin {
-  readonly #engine: Pick<Engine, 'attach'>;
-  readonly #containerId: string;
-  readonly #signal: AbortSignal;
-  #connection: Promise<Duplex> | undefined;
-
-  /** `signal` closes the connection. */
-  constructor(engine: Pick<Engine, 'attach'>, containerId: string, signal: AbortSignal) {
-    this.#engine = engine;
-    this.#containerId = containerId;
-    this.#signal = signal;
-  }
-
-  /**
-   * Writes in the order of the calls. Resolves when the bytes are on their way. Throws DRV_STDIN_FULL, or the error
-   * of attaching.
-   */
-  async write(bytes: Buffer): Promise<void> {
-    const connection = await this.#connect();
-    if (connection.destroyed || !connection.writable)
-      throw unavailable('the container engine closed the way to standard input; try again');
-    if (connection.writableLength > MOST_WAITING_BYTES)
-      throw new DroverError(
-        'DRV_STDIN_FULL',
-        'the process does not read its standard input, and no more of it is kept',
-      );
-    connection.write(bytes);
-  }
-
-  #connect(): Promise<Duplex> {
-    this.#connection ??= this.#open();
-    return this.#connection;
-  }
-
-  async #open(): Promise<Duplex> {
+  async #openStdin(): Promise<Duplex> {
     const forget = (): void => {
-      this.#connection = undefined;
+      this.#stdin = undefined;
     };
     try {
-      const connection = await this.#engine.attach(this.#containerId, this.#signal);
+      const connection = await this.#services.engine.attach(this.containerId, this.#stop.signal);
       connection.on('error', forget).on('close', forget);
       // Discard what the engine sends here: the output is in the log already.
       connection.resume();
-      this.#signal.addEventListener('abort', () => connection.destroy(), { once: true });
       return connection;
     } catch (error) {
       forget();
       throw error;
     }
+  }
+
+  #keep(fields: Partial<RunState>): void {
+    this.#state = { ...this.#state, ...fields };
+    this.#services.files.write(this.#state);
   }
 }

@@ -2,12 +2,11 @@
  * Starts one container: image, settings, container, log, start, in this order. A start that fails leaves nothing
  * behind.
  */
-import { statSync } from 'node:fs';
 import { ownUser } from '../../files/own-user.js';
 import type { Clock } from '../../loop/clock.js';
-import { messageOf } from '../../model/errors.js';
 import type { ContainerIdentity } from '../../model/run/run-identity.js';
 import { startFailed } from '../failures.js';
+import { checkDirectory } from '../owner/run-start.js';
 import { checkSpec } from '../owner/start-spec.js';
 import type { StartSpec } from '../runtime.js';
 import type { ContainerRun } from './container-run.js';
@@ -38,7 +37,7 @@ interface ContainerStart {
 export async function startContainer(start: ContainerStart): Promise<ContainerIdentity> {
   const { spec, session, signal, clock } = start;
   checkSpec(spec);
-  checkDirectory(spec);
+  checkDirectory(spec.workingDirectory);
   await refuseSecond(start);
   const settings = readDockerSettings(spec);
   try {
@@ -83,7 +82,7 @@ async function launch(start: ContainerStart, settings: DockerSettings): Promise<
   const id = await create(start, settings);
   let run: ContainerRun | undefined;
   try {
-    run = openRun(start, id);
+    run = session.open(start.spec, id);
     await session.engine.start(id);
     run.follow();
     return run.identity;
@@ -105,14 +104,6 @@ async function create({ spec, session, rootId }: ContainerStart, settings: Docke
     hasInit: session.hasInit,
   };
   return await engine.create(containerOptions(facts));
-}
-
-function openRun({ spec, session }: ContainerStart, containerId: string): ContainerRun {
-  try {
-    return session.open({ instanceId: spec.instanceId, run: spec.run }, containerId);
-  } catch (error) {
-    throw startFailed(messageOf(error), error);
-  }
 }
 
 async function networkOf(engine: Engine, { dockerNetwork }: DockerSettings): Promise<string> {
@@ -137,19 +128,12 @@ async function defaultUser(engine: Engine): Promise<string | undefined> {
 }
 
 async function refuseSecond({ spec, session }: ContainerStart): Promise<void> {
-  const last = session.book.liveOf(spec.instanceId);
+  const last = session.liveOf(spec.instanceId);
   // A failed start may have left its container behind: remove the container now.
   if (last?.isAcknowledged === true) await session.remove(last);
-  const live = session.book.liveOf(spec.instanceId);
+  const live = session.liveOf(spec.instanceId);
   if (live !== undefined)
     throw startFailed(
       `instance ${spec.instanceId} runs already, in container ${live.containerId.slice(0, 12)}`,
-    );
-}
-
-function checkDirectory({ workingDirectory }: StartSpec): void {
-  if (statSync(workingDirectory, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw startFailed(
-      `the working directory ${workingDirectory.split('/').slice(-2).join('/')} does not exist`,
     );
 }

@@ -2,6 +2,7 @@
  * One terminal that is attached to a container. The container has no terminal of its own (see container-options.ts), so
  * there is no size. The output is both streams, in the order of the log. A reader who falls too far behind is detached.
  */
+import { Readable } from 'node:stream';
 import { publicMessage } from '../../model/public-message.js';
 import type { AttachEndReason, AttachEvent, Attachment } from '../../model/run/attachment.js';
 
@@ -12,10 +13,9 @@ export class ContainerTerminal implements Attachment {
   readonly isTransparent = true;
   readonly #write: (bytes: Buffer) => Promise<void>;
   readonly #onClosed: () => void;
-  readonly #waiting: AttachEvent[] = [];
+  readonly #waiting = new Readable({ objectMode: true, read: () => undefined });
   #waitingBytes = 0;
   #hasEnded = false;
-  #wake: (() => void) | undefined;
 
   /**
    * `first`: the end of the log. `write`: throws when standard input refuses the bytes. `onClosed`: called once, when
@@ -34,17 +34,11 @@ export class ContainerTerminal implements Attachment {
   }
 
   async *events(): AsyncGenerator<AttachEvent> {
-    for (;;) {
-      const event = this.#waiting.shift();
-      if (event === undefined)
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-      else {
-        this.#waitingBytes -= sizeOf(event);
-        yield event;
-        if (event.kind === 'ended') return;
-      }
+    const waiting: AsyncIterable<AttachEvent> = this.#waiting;
+    for await (const event of waiting) {
+      this.#waitingBytes -= sizeOf(event);
+      yield event;
+      if (event.kind === 'ended') return;
     }
   }
 
@@ -74,7 +68,6 @@ export class ContainerTerminal implements Attachment {
     if (this.#hasEnded) return;
     this.#waiting.push(event);
     this.#waitingBytes += sizeOf(event);
-    this.#wake?.();
     if (this.#waitingBytes > MOST_WAITING_BYTES && event.kind !== 'ended')
       this.end('too-slow', 'detached: more than 1 MiB of output waited to be read');
   }

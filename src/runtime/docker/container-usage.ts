@@ -2,14 +2,14 @@
  * Measures containers by the control groups that their engine made, which costs the engine nothing. Where the groups
  * cannot be seen it asks the engine, which takes a second for each container.
  */
-import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { eachBounded } from '../../templates/tree/each-bounded.js';
-import { GroupFigures, VERSION_1, VERSION_2 } from '../limits/group-figures.js';
 import { GroupFiles } from '../limits/group-files.js';
-import { findOwnGroups } from '../limits/own-groups.js';
-import type { Usage } from '../runtime.js';
+import { GroupFigures, VERSION_1, VERSION_2, type Version } from '../limits/hierarchy.js';
+import { type OwnGroups, readOwnGroups } from '../limits/own-groups.js';
+import { keyOf, type Usage } from '../runtime.js';
+import type { ContainerRun } from './container-run.js';
 import type { Engine } from './engine/engine.js';
 
 /** Requests at once. Engines measure once a second, so most of the time is waiting. */
@@ -19,7 +19,7 @@ const ASKED_AT_ONCE = 32;
 interface ContainerGroup {
   readonly memory: string;
   readonly accounting: string;
-  readonly isVersion2: boolean;
+  readonly version: Version;
 }
 
 export class ContainerUsage {
@@ -36,17 +36,20 @@ export class ContainerUsage {
     this.#logger = logger;
   }
 
-  /** The present usage of the containers, by id. Containers that could not be measured are left out. */
-  async measure(containerIds: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, Usage>> {
+  /** The present usage of runs, by `<instanceId>/<run>`. Runs that could not be measured are left out. */
+  async measure(runs: readonly ContainerRun[], signal: AbortSignal): Promise<ReadonlyMap<string, Usage>> {
     const known = this.#groups;
     const groups = new Map<string, ContainerGroup | null>();
     const found = new Map<string, Usage>();
-    await eachBounded(containerIds, ASKED_AT_ONCE, signal, async (id) => {
+    await eachBounded(runs, ASKED_AT_ONCE, signal, async ({ id: run, containerId: id }) => {
       try {
         const group = known.get(id) ?? (known.has(id) ? null : await this.#find(id));
         groups.set(id, group);
-        const usage = group === null ? await this.#engine.usage(id) : this.#read(group);
-        if (usage !== undefined) found.set(id, usage);
+        const usage =
+          group === null
+            ? await this.#engine.usage(id)
+            : new GroupFigures(this.#files, group.version).usage({ ...group, cpu: undefined });
+        if (usage !== undefined) found.set(keyOf(run), usage);
       } catch (error) {
         this.#logger.debug({ reason: messageOf(error), container: id }, 'a container could not be measured');
       }
@@ -59,31 +62,24 @@ export class ContainerUsage {
     const { pid } = await this.#engine.inspect(id);
     if (pid === 0) return null;
     try {
-      const cgroups = await readFile(`/proc/${pid}/cgroup`, 'latin1');
-      return groupOf(id, cgroups, await readFile('/proc/self/mountinfo', 'latin1'));
+      return groupOf(id, readOwnGroups(pid));
     } catch {
       // The process is not visible here: the engine counts its processes in another PID namespace.
       return null;
     }
   }
-
-  #read({ memory, accounting, isVersion2 }: ContainerGroup): Usage | undefined {
-    const figures = new GroupFigures(this.#files, isVersion2 ? VERSION_2 : VERSION_1);
-    return figures.usage({ memory, accounting, cpu: undefined });
-  }
 }
 
 /**
- * Finds the control group of container `id`, whose main process has these `cgroups` (text of `/proc/<pid>/cgroup`).
- * Null when the group is not mounted here, or carries another name: then the process is another one.
+ * Finds the control group of container `id`, whose main process has these groups. Null when the group is not mounted
+ * here, or carries another name: then the process is another one.
  */
-export function groupOf(id: string, cgroups: string, mountinfo: string): ContainerGroup | null {
-  const { version1, version2 } = findOwnGroups(cgroups, mountinfo);
+export function groupOf(id: string, { version1, version2 }: OwnGroups): ContainerGroup | null {
   const memory = upTo(id, version1.get('memory')?.directory);
   const accounting = upTo(id, version1.get('cpuacct')?.directory);
-  if (memory !== undefined && accounting !== undefined) return { memory, accounting, isVersion2: false };
+  if (memory !== undefined && accounting !== undefined) return { memory, accounting, version: VERSION_1 };
   const both = upTo(id, version2?.directory);
-  return both === undefined ? null : { memory: both, accounting: both, isVersion2: true };
+  return both === undefined ? null : { memory: both, accounting: both, version: VERSION_2 };
 }
 
 /** The directory up to the container's own group: a container may divide its group further. */

@@ -53,21 +53,15 @@ export class DockerRuntime implements Runtime {
   }
 
   async probe(): Promise<RuntimeOffer> {
-    const offer = (version: string | null, reason: string | null): RuntimeOffer => ({
-      key: this.key,
-      available: reason === null,
-      version,
-      reason,
-    });
-    const socket = this.#socket();
-    if ('problem' in socket) return offer(null, socket.problem);
-    const engine = new Engine(socket.path, this.#options.clock);
+    let engine: Engine | undefined;
     try {
-      return offer((await engine.version()).text, null);
+      engine = new Engine(this.#socket(), this.#options.clock);
+      const { text } = await engine.version();
+      return { key: this.key, available: true, version: text, reason: null };
     } catch (error) {
-      return offer(null, publicMessage(error));
+      return { key: this.key, available: false, version: null, reason: publicMessage(error) };
     } finally {
-      engine.close();
+      engine?.close();
     }
   }
 
@@ -88,7 +82,7 @@ export class DockerRuntime implements Runtime {
       const session = await this.#connected();
       await session.whenSettled();
       this.#isOwed = false;
-      return session.book.held();
+      return session.held();
     } catch (error) {
       this.#isOwed = true;
       throw error;
@@ -96,7 +90,7 @@ export class DockerRuntime implements Runtime {
   }
 
   async list(): Promise<readonly Held[]> {
-    return this.#session?.book.held() ?? [];
+    return this.#session?.held() ?? [];
   }
 
   /** Signals the container's main process; SIGKILL ends everything in the container. */
@@ -115,24 +109,17 @@ export class DockerRuntime implements Runtime {
   }
 
   isGroupGone(run: RunId): boolean {
-    return this.#session?.isSynced === true && this.#session.book.get(run)?.exit !== null;
+    return this.#session?.isSynced === true && this.#session.get(run)?.exit !== null;
   }
 
   async usage(runs: readonly RunId[]): Promise<ReadonlyMap<string, Usage>> {
     const session = this.#session;
     if (session?.isSynced !== true) return new Map();
     const live = runs.flatMap((run) => {
-      const known = session.book.get(run);
+      const known = session.get(run);
       return known?.exit === null ? [known] : [];
     });
-    const ids = live.map(({ containerId }) => containerId);
-    const usages = await session.usage.measure(ids, this.#release.signal);
-    return new Map(
-      live.flatMap((run) => {
-        const usage = usages.get(run.containerId);
-        return usage === undefined ? [] : [[keyOf(run.id), usage]];
-      }),
-    );
+    return session.usage.measure(live, this.#release.signal);
   }
 
   async write(run: RunId, bytes: Buffer): Promise<void> {
@@ -141,7 +128,8 @@ export class DockerRuntime implements Runtime {
     try {
       await known.write(bytes);
     } catch (error) {
-      throw toNotRunning(error, run);
+      // The container ended or was removed during the request.
+      throw isUnknown(error) || isNotNow(error) ? notRunning(run) : error;
     }
   }
 
@@ -151,7 +139,7 @@ export class DockerRuntime implements Runtime {
   }
 
   async acknowledge(run: RunId): Promise<void> {
-    const known = this.#session?.book.get(run);
+    const known = this.#session?.get(run);
     if (known === undefined || known.exit === null) return;
     known.acknowledge();
     await this.#session?.remove(known);
@@ -172,7 +160,7 @@ export class DockerRuntime implements Runtime {
 
   /** Returns a live run. Throws DRV_INSTANCE_NOT_RUNNING. */
   #running(run: RunId): ContainerRun {
-    const known = this.#session?.book.get(run);
+    const known = this.#session?.get(run);
     if (known?.exit !== null || known.isEnding) throw notRunning(run);
     return known;
   }
@@ -182,59 +170,47 @@ export class DockerRuntime implements Runtime {
     const isSynced = this.#session?.isSynced === true;
     if (!isSynced && !this.#files.read().some((one) => keyOf(one) === keyOf(run))) return undefined;
     const session = isSynced && this.#session !== undefined ? this.#session : await this.#connected();
-    const known = session.book.get(run);
+    const known = session.get(run);
     if (known?.exit !== null) return undefined;
     if (!known.isAcknowledged) return { session, containerId: known.containerId };
     // This run's start failed, and the engine could not remove its container then: try again.
     await session.remove(known);
-    if (session.book.get(run) !== undefined) throw unavailable('the container engine does not answer');
+    if (session.get(run) !== undefined) throw unavailable('the container engine does not answer');
     return undefined;
   }
 
   /**
    * The socket of the engine that has this root's containers; without any containers, the socket of any present engine.
+   * Throws DRV_RUNTIME_UNAVAILABLE.
    */
-  #socket(): ReturnType<typeof findEngineSocket> {
-    const isUsed = this.#session !== undefined && this.#session.book.all().length > 0;
+  #socket(): string {
+    const isUsed = this.#session !== undefined && this.#session.runs.size > 0;
     const used = isUsed ? this.#session?.engine.socketPath : this.#files.read()[0]?.socketPath;
-    return used === undefined ? findEngineSocket(this.#options.environment) : { path: used };
+    return used ?? findEngineSocket(this.#options.environment);
   }
 
   async #connected(): Promise<EngineSession> {
     this.#release.signal.throwIfAborted();
-    const socket = this.#socket();
+    const path = this.#socket();
     const old = this.#session;
-    if (old !== undefined && 'path' in socket && old.engine.socketPath !== socket.path) {
+    if (old !== undefined && old.engine.socketPath !== path) {
       this.#session = undefined;
       await old.release();
     }
-    this.#session ??= this.#openSession();
+    this.#session ??= new EngineSession({
+      ...this.#options,
+      engine: new Engine(path, this.#options.clock),
+      files: this.#files,
+      isStarting: (run) => this.#events.isStarting(run),
+      onExit: (run, exit) => this.#events.tellExit(run, exit),
+      onSynced: () => {
+        const isOwed = this.#isOwed;
+        this.#isOwed = false;
+        if (isOwed) this.#events.tellLost();
+      },
+    });
     const session = this.#session;
     await session.connected();
     return session;
   }
-
-  #openSession(): EngineSession {
-    const socket = this.#socket();
-    if ('problem' in socket) throw unavailable(socket.problem);
-    return new EngineSession({
-      ...this.#options,
-      engine: new Engine(socket.path, this.#options.clock),
-      files: this.#files,
-      isStarting: (run) => this.#events.isStarting(run),
-      onExit: (run, exit) => this.#events.tellExit(run, exit),
-      onSynced: () => this.#onSynced(),
-    });
-  }
-
-  #onSynced(): void {
-    if (!this.#isOwed) return;
-    this.#isOwed = false;
-    this.#events.tellLost();
-  }
-}
-
-/** The error for a container that ended or was removed during the request; other errors pass unchanged. */
-function toNotRunning(error: unknown, run: RunId): unknown {
-  return isUnknown(error) || isNotNow(error) ? notRunning(run) : error;
 }

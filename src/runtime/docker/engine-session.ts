@@ -15,7 +15,6 @@ import { runOfLabels } from './engine/container-options.js';
 import type { Engine, ListedContainer } from './engine/engine.js';
 import { isNotNow, isUnknown } from './engine/engine-error.js';
 import { type EngineEvent, EngineWatch } from './engine/engine-watch.js';
-import { RetryDelay } from './engine/retry-delay.js';
 import type { RunState } from './run-files.js';
 
 interface EngineSessionOptions extends ContainerRunServices {
@@ -30,7 +29,9 @@ interface EngineSessionOptions extends ContainerRunServices {
 
 export class EngineSession {
   readonly engine: Engine;
-  readonly book = new ContainerBook();
+  readonly limits: SegmentLimits;
+  /** The runs that this daemon knows, by the keys of the runs. */
+  readonly runs = new Map<string, ContainerRun>();
   readonly usage: ContainerUsage;
   readonly #options: EngineSessionOptions;
   readonly #watch: EngineWatch;
@@ -39,17 +40,15 @@ export class EngineSession {
   #hasInit = true;
 
   constructor(options: EngineSessionOptions) {
-    const { engine, rootId, clock, random, logger } = options;
+    const { engine, limits, logger } = options;
     this.engine = engine;
+    this.limits = limits;
     this.usage = new ContainerUsage(engine, logger);
     this.#options = options;
     this.#watch = new EngineWatch({
-      engine,
-      rootId,
+      ...options,
       onConnected: () => this.#sync(),
       onEvent: (event) => this.#onEvent(event),
-      delay: new RetryDelay(clock, random),
-      logger,
     });
   }
 
@@ -65,13 +64,22 @@ export class EngineSession {
     );
   }
 
-  get limits(): SegmentLimits {
-    return this.#options.limits;
-  }
-
   /** True once the engine has answered: the book then holds what it last said. */
   get isSynced(): boolean {
     return this.#isSynced;
+  }
+
+  get(run: RunId): ContainerRun | undefined {
+    return this.runs.get(keyOf(run));
+  }
+
+  /** The run of an instance that has not ended. */
+  liveOf(instanceId: string): ContainerRun | undefined {
+    return [...this.runs.values()].find((run) => run.id.instanceId === instanceId && run.exit === null);
+  }
+
+  held(): Held[] {
+    return [...this.runs.values()].flatMap((run) => (run.isAcknowledged ? [] : [run.held]));
   }
 
   /** Resolves when the engine answers and its containers are known. Throws DRV_RUNTIME_UNAVAILABLE. */
@@ -84,11 +92,11 @@ export class EngineSession {
     await Promise.all(this.#ending);
   }
 
-  /** Prepares a new run before its container starts. Throws an Error for the operator. */
+  /** Prepares a new run before its container starts. Throws DRV_RUNTIME_START_FAILED. */
   open(run: RunId, containerId: string): ContainerRun {
     const opened = new ContainerRun(this.#newState(run, containerId), this.#options);
     opened.begin();
-    this.book.add(opened);
+    this.runs.set(keyOf(run), opened);
     return opened;
   }
 
@@ -110,7 +118,7 @@ export class EngineSession {
 
   /** Releases everything. Idempotent. */
   async release(): Promise<void> {
-    await Promise.all(this.book.all().map((run) => run.release()));
+    await Promise.all([...this.runs.values()].map((run) => run.release()));
     this.engine.close();
     await this.#watch.stop();
     await Promise.all(this.#ending);
@@ -122,28 +130,33 @@ export class EngineSession {
     const byId = new Map(listed.map((container) => [container.id, container]));
     for (const state of files.read()) this.#takeUp(state);
     for (const container of listed) await this.#takeUpUnknown(container);
-    for (const run of this.book.all()) await this.#square(run, byId.get(run.containerId));
+    for (const run of [...this.runs.values()]) await this.#square(run, byId.get(run.containerId));
     this.#isSynced = true;
     onSynced();
   }
 
   #takeUp(state: RunState): void {
-    if (this.book.get(state) !== undefined) return;
+    if (this.get(state) !== undefined) return;
     const run = new ContainerRun(state, this.#options);
     run.resume();
-    this.book.add(run);
+    this.runs.set(keyOf(state), run);
   }
 
   /** Takes over a container without a file: its start was interrupted, or the data directory was lost. */
   async #takeUpUnknown({ id, labels, isNew }: ListedContainer): Promise<void> {
     const run = runOfLabels(this.#options.rootId, labels);
-    if (run === undefined || this.book.of(id) !== undefined || this.#options.isStarting(run)) return;
+    if (run === undefined || this.#runIn(id) !== undefined || this.#options.isStarting(run)) return;
     if (isNew) await this.#removeContainer(id);
     else this.#takeUp(this.#newState(run, id));
   }
 
+  /** The run of a container. */
+  #runIn(containerId: string): ContainerRun | undefined {
+    return [...this.runs.values()].find((run) => run.containerId === containerId);
+  }
+
   #forget(run: ContainerRun): void {
-    this.book.delete(run.id);
+    this.runs.delete(keyOf(run.id));
     this.#options.files.remove(run.id);
   }
 
@@ -157,7 +170,7 @@ export class EngineSession {
   }
 
   #onEvent(event: EngineEvent): void {
-    const run = this.book.of(event.containerId);
+    const run = this.#runIn(event.containerId);
     if (run === undefined || run.exit !== null || run.isAcknowledged) return;
     if (event.kind === 'removed') {
       run.noteRemoved();
@@ -194,7 +207,7 @@ export class EngineSession {
     const ending = run
       .end(how)
       .then((exit) => {
-        if (run.exit !== null && this.book.get(run.id) === run) this.#options.onExit(run.id, exit);
+        if (run.exit !== null && this.get(run.id) === run) this.#options.onExit(run.id, exit);
       })
       .finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
@@ -224,40 +237,5 @@ export class EngineSession {
       exit: null,
       isAcknowledged: false,
     };
-  }
-}
-
-/** The container runs of this root that the daemon knows, by run and by container. */
-class ContainerBook {
-  readonly #runs = new Map<string, ContainerRun>();
-
-  add(run: ContainerRun): void {
-    this.#runs.set(keyOf(run.id), run);
-  }
-
-  delete(run: RunId): void {
-    this.#runs.delete(keyOf(run));
-  }
-
-  get(run: RunId): ContainerRun | undefined {
-    return this.#runs.get(keyOf(run));
-  }
-
-  /** The run of a container. */
-  of(containerId: string): ContainerRun | undefined {
-    return this.all().find((run) => run.containerId === containerId);
-  }
-
-  /** The run of an instance that has not ended. */
-  liveOf(instanceId: string): ContainerRun | undefined {
-    return this.all().find((run) => run.id.instanceId === instanceId && run.exit === null);
-  }
-
-  all(): ContainerRun[] {
-    return [...this.#runs.values()];
-  }
-
-  held(): Held[] {
-    return this.all().flatMap((run) => (run.isAcknowledged ? [] : [run.held]));
   }
 }

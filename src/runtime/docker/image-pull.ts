@@ -55,51 +55,44 @@ async function pull({ engine, settings, onProgress, signal, clock }: ImageReques
   const { image } = settings;
   const progress = new PullProgress(image);
   const silence = new AbortController();
-  const teller = new Teller(clock, onProgress);
-  teller.tell(progress.text());
+  const { tell, stop } = teller(clock, onProgress);
+  tell(progress.text());
   try {
     const stream = await engine.pull(image, AbortSignal.any([signal, silence.signal]));
     await eachNews(stream, { silence, clock }, (news) => {
       progress.note(news);
-      teller.tell(progress.text());
+      tell(progress.text());
     });
   } catch (error) {
     signal.throwIfAborted();
-    throw silence.signal.aborted ? startFailed(silenceText(image)) : pullError(image, error);
+    if (!silence.signal.aborted) throw pullError(image, error);
+    throw startFailed(
+      `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`,
+    );
   } finally {
-    teller.stop();
+    stop();
   }
 }
 
-/** Reports the latest progress, at most once per interval. */
-class Teller {
-  readonly #clock: Clock;
-  readonly #listener: (text: string) => void;
-  #told: string | undefined;
-  #latest = '';
-  #timer: TimerHandle | undefined;
-
-  constructor(clock: Clock, listener: (text: string) => void) {
-    this.#clock = clock;
-    this.#listener = listener;
-  }
-
-  tell(text: string): void {
-    this.#latest = text;
-    if (this.#timer === undefined) this.#tellNow();
-  }
-
-  stop(): void {
-    this.#timer?.cancel();
-  }
-
-  #tellNow(): void {
-    this.#timer = undefined;
-    if (this.#latest === this.#told) return;
-    this.#told = this.#latest;
-    this.#timer = this.#clock.setTimer(TELL_EVERY_MS, () => this.#tellNow());
-    this.#listener(this.#latest);
-  }
+/** Reports the latest text, at most once per interval. */
+function teller(clock: Clock, listener: (text: string) => void) {
+  let latest = '';
+  let told: string | undefined;
+  let timer: TimerHandle | undefined;
+  const tellNow = (): void => {
+    timer = undefined;
+    if (latest === told) return;
+    told = latest;
+    timer = clock.setTimer(TELL_EVERY_MS, tellNow);
+    listener(latest);
+  };
+  return {
+    tell: (text: string): void => {
+      latest = text;
+      if (timer === undefined) tellNow();
+    },
+    stop: (): void => timer?.cancel(),
+  };
 }
 
 type News = z.output<typeof newsSchema>;
@@ -124,10 +117,6 @@ async function eachNews(
   }
 }
 
-function silenceText(image: string): string {
-  return `image ${image} cannot be pulled: nothing was heard of it for ${SILENCE_LIMIT_MS / 1000} s; look at the registry and the engine's network`;
-}
-
 /**
  * The error of a failed pull: the engine's message about the registry, and what to do. The error of an unreachable
  * engine passes unchanged.
@@ -144,15 +133,6 @@ const MB = 1_000_000;
 /** The most layers that are added up. Images have hardly more than 200 layers. */
 const MOST_LAYERS = 1000;
 
-interface LayerNews {
-  readonly id: string;
-  readonly status: string;
-  readonly progressDetail?:
-    | { readonly current?: number | undefined; readonly total?: number | undefined }
-    | null
-    | undefined;
-}
-
 interface Layer {
   loaded: number;
   total: number;
@@ -166,7 +146,7 @@ export class PullProgress {
     this.#image = image;
   }
 
-  note({ id, status, progressDetail }: LayerNews): void {
+  note({ id, status, progressDetail }: News): void {
     if (id === '') return;
     const layer = this.#layers.get(id);
     const total = progressDetail?.total ?? 0;

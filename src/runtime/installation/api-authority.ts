@@ -7,27 +7,22 @@ import { replaceFile } from '../../files/replace-file.js';
 
 const MODE = 0o644;
 
-export class ApiAuthorityFile {
-  readonly path: string;
-  #kept: string | undefined;
-  #writing: Promise<void> = Promise.resolve();
-
-  /** `path`: the absolute path of the file. */
-  constructor(path: string) {
-    this.path = path;
-  }
-
-  /** Resolves when the file holds this PEM. Calls may repeat and overlap. Throws the system's error. */
-  keep(pem: string): Promise<void> {
-    this.#writing = this.#writing.catch(() => undefined).then(() => this.#write(pem));
-    return this.#writing;
-  }
-
-  async #write(pem: string): Promise<void> {
-    if (this.#kept === pem) return;
-    const present = await readFile(this.path, 'utf8').catch(() => undefined);
-    if (present !== pem) await replaceFile(this.path, pem);
-    await chmod(this.path, MODE);
-    this.#kept = pem;
-  }
+/**
+ * Returns the function that keeps a PEM in the file at the absolute `path`. It resolves when the file holds the PEM.
+ * Calls may repeat and overlap. It throws the system's error.
+ */
+export function authorityFile(path: string): (pem: string) => Promise<void> {
+  let kept: string | undefined;
+  let writing = Promise.resolve();
+  const write = async (pem: string): Promise<void> => {
+    if (kept === pem) return;
+    const present = await readFile(path, 'utf8').catch(() => undefined);
+    if (present !== pem) await replaceFile(path, pem);
+    await chmod(path, MODE);
+    kept = pem;
+  };
+  return (pem) => {
+    writing = writing.catch(() => undefined).then(() => write(pem));
+    return writing;
+  };
 }

@@ -2,6 +2,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { whileOpen } from '../../files/while-open.js';
 import { missingInFile, missingText } from '../command/missing-variables.js';
 import { substituteBytes, type Variables } from '../command/variables.js';
 import type { WorkspaceItem } from './workspace-layers.js';
@@ -52,15 +53,12 @@ export async function modifyFiles({
 
 /** Resolves with the variables in the file that have no value. */
 async function modifyFile(path: string, variables: Variables): Promise<string[]> {
-  const file = await open(path, EDIT);
-  try {
+  return await whileOpen(open(path, EDIT), async (file) => {
     const before = await file.readFile();
     const after = substituteBytes(before, variables);
     if (after !== before) await replaceContent(file, after);
     return missingInFile(before, variables);
-  } finally {
-    await file.close();
-  }
+  });
 }
 
 async function replaceContent(file: FileHandle, content: Buffer): Promise<void> {

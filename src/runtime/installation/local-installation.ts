@@ -7,7 +7,7 @@ import type { CallPeer } from '../../channel/protocol/calls.js';
 import type { MasterAddress } from '../../channel/protocol/messages.js';
 import type { LogLines } from '../../channel/services/instance-streams.js';
 import { requestBundle, requestParts } from '../../channel/services/template-relay.js';
-import { LogFollower } from '../../logs/follow.js';
+import { followLog } from '../../logs/follow.js';
 import type { LineTimes } from '../../logs/line-times.js';
 import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
 import {
@@ -18,10 +18,10 @@ import {
   readLineTimes,
   readLogRange,
 } from '../../logs/log-range.js';
+import { LogWatches } from '../../logs/log-watches.js';
 import { type FoundLines, type LogSearchQuery, searchLog } from '../../logs/search/log-search.js';
 import { SegmentCounts } from '../../logs/segment-counts.js';
-import { readSpanLines, type SpanLines } from '../../logs/span-lines.js';
-import { readLastLines } from '../../logs/tail.js';
+import { readLastLines, readSpanLines, type SpanLines } from '../../logs/tail.js';
 import type { Clock } from '../../loop/clock.js';
 import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
 import type { FetchCost } from '../../model/template.js';
@@ -34,9 +34,8 @@ import { execSimple } from '../command/exec-command.js';
 import { missingInText, missingText } from '../command/missing-variables.js';
 import type { NodeUsers, RunUser } from '../command/node-users.js';
 import { buildVariables, type Variables } from '../command/variables.js';
-import { checkPort, type PortCheck } from '../ports.js';
 import { AUTHORITY_IN_CONTAINER, type StartSpec } from '../runtime.js';
-import { ApiAuthorityFile } from './api-authority.js';
+import { authorityFile } from './api-authority.js';
 import { directorySizes, instanceDirectories } from './directory-sizes.js';
 import { MasterIp } from './master-ip.js';
 import { enterProblem } from './tree-owner.js';
@@ -73,14 +72,14 @@ export type Installation = Pick<LocalInstallation, keyof LocalInstallation>;
 export class LocalInstallation {
   readonly #options: LocalInstallationOptions;
   readonly #masterIp: MasterIp;
-  readonly #apiAuthority: ApiAuthorityFile;
+  readonly #keepAuthority: (pem: string) => Promise<void>;
   readonly #counts = new SegmentCounts();
-  readonly #follower = new LogFollower(this.#counts);
+  readonly #watches = new LogWatches();
 
   constructor(options: LocalInstallationOptions) {
     this.#options = options;
-    this.#masterIp = new MasterIp(options);
-    this.#apiAuthority = new ApiAuthorityFile(options.apiAuthority);
+    this.#masterIp = new MasterIp(options.clock);
+    this.#keepAuthority = authorityFile(options.apiAuthority);
   }
 
   isCached(digest: string): boolean {
@@ -110,10 +109,10 @@ export class LocalInstallation {
     // Await only a real lookup: otherwise the rest must happen in the same turn as the round that asked for it.
     const learning = master && this.#masterIp.learn(master.address, signal);
     if (learning instanceof Promise) await learning;
-    if (master?.apiTls?.authority != null) await this.#apiAuthority.keep(master.apiTls.authority);
+    if (master?.apiTls?.authority != null) await this.#keepAuthority(master.apiTls.authority);
     const variables = this.#variables(desired, master);
-    const owner = this.#userOf(desired);
-    const { warnings } = await this.#options.workspaces.prepare({
+    const owner = this.#options.users.userOf(configuration.runAs);
+    const warnings = await this.#options.workspaces.prepare({
       instanceId: assignment.id,
       templates: assignment.templates,
       keep: configuration.static,
@@ -142,10 +141,10 @@ export class LocalInstallation {
     const { assignment, configuration } = desired;
     const variables = this.#variables(desired, master);
     const { command, environment: commandVariables } = substituteCommand(configuration.command, variables);
-    const user = this.#userOf(desired);
+    const user = this.#options.users.userOf(configuration.runAs);
     const isContainer = configuration.runtime === DOCKER;
     const workingDirectory = join(this.#options.runningDirectory, assignment.id);
-    const apiAuthority = master?.apiTls?.authority == null ? undefined : this.#apiAuthority.path;
+    const apiAuthority = master?.apiTls?.authority == null ? undefined : this.#options.apiAuthority;
     const environment = buildEnvironment({
       inherited: isContainer ? null : inheritedBy(user, this.#options.inherited, workingDirectory),
       configuration,
@@ -178,14 +177,6 @@ export class LocalInstallation {
     };
   }
 
-  /**
-   * The user that the instance runs as; undefined: Drover's own. Throws DRV_RUNTIME_START_FAILED when this node cannot
-   * run the instance as that user.
-   */
-  #userOf({ configuration }: Desired): RunUser | undefined {
-    return this.#options.users.userOf(configuration.runAs);
-  }
-
   remove(id: string): Promise<void> {
     return this.#options.workspaces.remove(id);
   }
@@ -200,17 +191,14 @@ export class LocalInstallation {
     return directorySizes(this.#options.runningDirectory, ids);
   }
 
-  checkPort(port: number): Promise<PortCheck> {
-    return checkPort(port);
-  }
-
   readLogs(id: string, lines: number): Promise<LogLines> {
     return readLastLines(join(this.#options.logsDirectory, id), lines, this.#counts);
   }
 
   /** The log from `position` on, then live, until `signal` aborts. */
   followLogs(id: string, position: LogPosition, signal: AbortSignal): AsyncIterable<LogBatch> {
-    return this.#follower.follow(join(this.#options.logsDirectory, id), position, signal);
+    const options = { counts: this.#counts, watches: this.#watches, signal };
+    return followLog(join(this.#options.logsDirectory, id), position, options);
   }
 
   /** A part of the log, by time or line number. */

@@ -6,18 +6,13 @@ import type { MaybePromise } from '../../loop/maybe-promise.js';
 
 const LIMIT_MS = 1000;
 
-interface MasterIpOptions {
-  readonly clock: Clock;
-  /** The name lookup; default: the system's. */
-  readonly lookup?: (name: string) => Promise<string>;
-}
-
 export class MasterIp {
   readonly #clock: Clock;
   readonly #lookup: (name: string) => Promise<string>;
   readonly #known = new Map<string, string>();
 
-  constructor({ clock, lookup: ask = systemLookup }: MasterIpOptions) {
+  /** `ask` looks a name up; default: the system. */
+  constructor(clock: Clock, ask = async (name: string) => (await lookup(name)).address) {
     this.#clock = clock;
     this.#lookup = ask;
   }
@@ -43,8 +38,4 @@ export class MasterIp {
   of(name: string): string {
     return this.#known.get(name) ?? name;
   }
-}
-
-async function systemLookup(name: string): Promise<string> {
-  return (await lookup(name)).address;
 }

@@ -5,17 +5,14 @@
  */
 
 import { constants } from 'node:fs';
-import { chmod, lchown, lstat, open, stat } from 'node:fs/promises';
+import { lchown, lstat, open, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { ownUser } from '../../files/own-user.js';
 import { systemCodeOf } from '../../files/system-error.js';
 import type { UserIds } from '../../model/names.js';
 import { eachBounded, FILE_PARALLELISM } from '../../templates/tree/each-bounded.js';
 import { OpenDirectory } from '../../templates/tree/open-directory.js';
 
-/**
- * The mode of `running/` when instances have users of their own: each user can enter its directory, but list no other.
- */
-const PASSAGE = 0o711;
 /** The mode of a working directory that only the user of its instance may enter. */
 export const PRIVATE = 0o700;
 /** The mode of a working directory whose user is unknown. */
@@ -38,25 +35,22 @@ export async function give(directory: string, owner: UserIds | undefined): Promi
   if (owner !== undefined) await lchown(directory, owner.uid, owner.gid);
 }
 
-/** Lets the users of instances pass through `running/`. Repeatable. */
-export async function openPassage(running: string): Promise<void> {
-  await chmod(running, PASSAGE);
-}
-
-/** Gives a kept working directory to its instance's present user, by default Drover's own. */
-export async function takeOver(
-  directory: string,
-  owner: UserIds | undefined,
-  signal: AbortSignal,
-): Promise<void> {
-  const ids = owner ?? ownIds();
-  if (ids !== undefined) await giveTree(directory, ids, signal);
+/**
+ * Gives a kept working directory, which may be in use, to its instance's present user, by default Drover's own. Only
+ * entries of the directory's present owner change hands. Does nothing when that is the user already. The directory
+ * itself comes last, so that a call cut off half-way can be repeated.
+ */
+export async function takeOver(path: string, user: UserIds | undefined, signal: AbortSignal): Promise<void> {
+  const owner = user ?? ownIds();
+  const { uid: before } = await lstat(path);
+  if (owner === undefined || before === owner.uid) return;
+  await ignoringSwaps(async () => giveAll(await OpenDirectory.open(path), { before, owner, signal }));
 }
 
 /** Drover's own ids when it runs as root and can take files back from other users; undefined otherwise. */
 function ownIds(): UserIds | undefined {
-  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
-  return uid === 0 && gid !== undefined ? { uid, gid } : undefined;
+  const { uid, gid } = ownUser();
+  return uid === 0 ? { uid, gid } : undefined;
 }
 
 /** Removes the rights of users outside of owner and group. Does nothing to a path that is no directory, or not ours. */
@@ -77,16 +71,6 @@ export async function giveEntries(
   signal: AbortSignal,
 ): Promise<void> {
   await eachBounded([...paths], FILE_PARALLELISM, signal, (path) => lchown(join(directory, path), uid, gid));
-}
-
-/**
- * Gives a tree that may be in use. Only entries of the directory's present owner change hands. Does nothing when that
- * is `owner` already. The directory itself comes last, so that a call cut off half-way can be repeated.
- */
-async function giveTree(path: string, owner: UserIds, signal: AbortSignal): Promise<void> {
-  const { uid: before } = await lstat(path);
-  if (before === owner.uid) return;
-  await ignoringSwaps(async () => giveAll(await OpenDirectory.open(path), { before, owner, signal }));
 }
 
 interface Gift {

@@ -6,6 +6,7 @@ import { constants } from 'node:fs';
 import { chmod, copyFile, type FileHandle, open, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { systemCodeOf } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { modeOf } from '../../templates/transfer/bundle.js';
 import { type CopiedFile, executableMode } from '../../templates/transfer/copy-batch.js';
 import { PACK_THREADS, type PackThreads } from '../../templates/transfer/pack-threads.js';
@@ -85,17 +86,9 @@ async function copyLarge(item: WorkspaceItem, to: string, signal: AbortSignal): 
 }
 
 async function copyInSteps(item: WorkspaceItem, to: string, signal: AbortSignal): Promise<void> {
-  const source = await open(item.source, 'r');
-  try {
-    const target = await open(to, 'wx', modeOf(item.executable));
-    try {
-      await pump(source, target, signal);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+  await whileOpen(open(item.source, 'r'), (source) =>
+    whileOpen(open(to, 'wx', modeOf(item.executable)), (target) => pump(source, target, signal)),
+  );
 }
 
 async function pump(source: FileHandle, target: FileHandle, signal: AbortSignal): Promise<void> {

@@ -38,9 +38,9 @@ export class WorkspaceMerge {
     this.#request = request;
     for (const item of request.items) {
       const parent = parentOf(item.path);
-      const siblings = this.#children.get(parent);
-      if (siblings === undefined) this.#children.set(parent, [item]);
-      else siblings.push(item);
+      const siblings = this.#children.get(parent) ?? [];
+      siblings.push(item);
+      this.#children.set(parent, siblings);
     }
   }
 

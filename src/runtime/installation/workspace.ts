@@ -4,8 +4,8 @@
  * are synchronous: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
  */
 import { randomBytes } from 'node:crypto';
-import { existsSync, lchownSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
-import { lstat, mkdir, readdir } from 'node:fs/promises';
+import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
 import { DroverError, messageOf } from '../../model/errors.js';
@@ -18,11 +18,15 @@ import { removeTree } from '../../templates/tree/remove-tree.js';
 import { syncTree } from '../../templates/tree/sync-tree.js';
 import type { Variables } from '../command/variables.js';
 import { modifyFiles } from './file-modifications.js';
-import { closeToOthers, give, giveEntries, modeOf, openPassage, PRIVATE, takeOver } from './tree-owner.js';
+import { closeToOthers, give, giveEntries, modeOf, PRIVATE, takeOver } from './tree-owner.js';
 import { copyItems } from './workspace-copy.js';
 import { type Layer, mergeLayers, type WorkspaceItem } from './workspace-layers.js';
 import { WorkspaceMerge } from './workspace-merge.js';
 
+/**
+ * The mode of `running/` when instances have users of their own: each user can enter its directory, but list no other.
+ */
+const PASSAGE = 0o711;
 const STAGING = '.staging-';
 const REMOVED = '.removed-';
 
@@ -52,13 +56,6 @@ export interface PrepareRequest {
    */
   readonly isContainer?: boolean;
   readonly signal: AbortSignal;
-}
-
-export interface PreparedWorkspace {
-  /** The absolute path. */
-  readonly directory: string;
-  /** Requests that could not be met, for the operator. They do not hinder the start. */
-  readonly warnings: readonly string[];
 }
 
 export class Workspaces {
@@ -95,41 +92,26 @@ export class Workspaces {
   }
 
   /**
-   * True when the path of the working directory exists, even as another kind of entry, which `prepare` then refuses.
-   */
-  async exists(instanceId: string): Promise<boolean> {
-    try {
-      await lstat(this.#directoryOf(instanceId));
-      return true;
-    } catch (error) {
-      if (isMissing(error)) return false;
-      throw error;
-    }
-  }
-
-  /**
    * Makes the working directory: fresh from the templates, or with `keep` by adding the missing entries. After an error
    * or an abort an existing directory is as it was; a merge cut off between two files is completed by the next call.
-   * Only one call at a time per instance; repeatable. Throws DRV_TEMPLATE_UNKNOWN or DRV_TEMPLATE_CORRUPT for templates
-   * that the cache lacks, DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way,
-   * DRV_DISK_WRITE_FAILED.
+   * Only one call at a time per instance; repeatable. Resolves with the requests that could not be met, for the
+   * operator; they do not hinder the start. Throws DRV_TEMPLATE_UNKNOWN or DRV_TEMPLATE_CORRUPT for templates that the
+   * cache lacks, DRV_WORKSPACE_UNSAFE when a link or another kind of entry is in the way, DRV_DISK_WRITE_FAILED.
    */
-  async prepare(request: PrepareRequest): Promise<PreparedWorkspace> {
+  async prepare(request: PrepareRequest): Promise<readonly string[]> {
     const directory = this.#directoryOf(request.instanceId);
     if (request.owner !== undefined && !this.#isPassage) {
-      await openPassage(this.#running);
+      await chmod(this.#running, PASSAGE);
       this.#isPassage = true;
     }
     if (request.templates.length === 0 && request.fileModifications.length === 0 && !request.keep) {
-      if (this.#makeEmpty(request, directory)) return { directory, warnings: [] };
+      if (this.#makeEmpty(request, directory)) return [];
     }
     const digests = request.templates.map(digestOf);
     const releases = digests.map((digest) => this.#cache.pin(digest));
     try {
       mkdirSync(this.#running, { recursive: true, mode: PRIVATE });
-      const items = mergeLayers(await this.#layersOf(request));
-      const warnings = await this.#build(request, directory, items);
-      return { directory, warnings };
+      return await this.#build(request, directory, mergeLayers(await this.#layersOf(request)));
     } catch (error) {
       request.signal.throwIfAborted();
       throw toWriteError(error, `the working directory of instance ${request.instanceId}`);
@@ -149,7 +131,8 @@ export class Workspaces {
     directory: string,
     items: Map<string, WorkspaceItem>,
   ): Promise<string[]> {
-    if (request.keep && (await this.exists(request.instanceId))) {
+    // Any kind of entry counts, also a link, which the merge then refuses.
+    if (request.keep && lstatSync(directory, { throwIfNoEntry: false }) !== undefined) {
       return this.#mergeInto(request, directory, items);
     }
     if (items.size > 0) {

@@ -4,7 +4,6 @@
  * its first run. The next daemon finds the groups by their names and their processes. It never touches a group outside
  * of this root's group.
  */
-import { readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../../model/errors.js';
 import { countText } from '../../model/words.js';
@@ -12,7 +11,7 @@ import type { Logger } from '../../telemetry/logger.js';
 import type { RunId, Usage } from '../runtime.js';
 import type { GroupFiles } from './group-files.js';
 import { directoriesOf, type Hierarchy, mapGroup, type RunGroup } from './hierarchy.js';
-import { findOwnGroups } from './own-groups.js';
+import { type OwnGroups, readOwnGroups } from './own-groups.js';
 import { parseRunKey, type ResourceLimits, type RunLimits, runKeyOf } from './resource-limits.js';
 
 /** How many times `kill` looks again, because processes may fork while they are ended. */
@@ -249,7 +248,7 @@ export class ControlGroups implements ResourceLimits {
    */
   #groupOfProcess(run: RunId, pid: number): RunGroup | undefined {
     const { root } = this.#hierarchy;
-    const own = readOwnGroups(pid);
+    const own = groupsOf(pid);
     if (own === undefined) return undefined;
     const { version1, version2 } = own;
     const find = (controller: string, parent: string | undefined): string | undefined => {
@@ -270,12 +269,11 @@ export class ControlGroups implements ResourceLimits {
   }
 }
 
-function readOwnGroups(pid: number): ReturnType<typeof findOwnGroups> | undefined {
+/** The groups of a process; undefined: most likely it has ended. */
+function groupsOf(pid: number): OwnGroups | undefined {
   try {
-    const groups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
-    return findOwnGroups(groups, readFileSync('/proc/self/mountinfo', 'latin1'));
+    return readOwnGroups(pid);
   } catch {
-    // Most likely the process has ended.
     return undefined;
   }
 }

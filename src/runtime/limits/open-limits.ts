@@ -1,16 +1,15 @@
 /**
  * Finds out how far the daemon may use this machine's control groups, and opens them, or says why limits are advisory.
  */
-import { readFile } from 'node:fs/promises';
 import { messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { ControlGroups } from './control-groups.js';
 import { GroupFiles } from './group-files.js';
 import type { Hierarchy } from './hierarchy.js';
-import { findOwnGroups, type OwnGroups } from './own-groups.js';
+import { type OwnGroups, readOwnGroups } from './own-groups.js';
 import { advisoryLimits, type ResourceLimits } from './resource-limits.js';
-import { Version1 } from './version-1.js';
-import { Version2 } from './version-2.js';
+import { openVersion1 } from './version-1.js';
+import { openVersion2, type Version2Options } from './version-2.js';
 
 /**
  * The variable that says `delegated` when the daemon starts in a control group of version 2 that is Drover's alone: by
@@ -38,11 +37,9 @@ async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise
   try {
     const hierarchy = await openHierarchy({
       files,
-      own: findOwnGroups(
-        await readFile('/proc/self/cgroup', 'latin1'),
-        await readFile('/proc/self/mountinfo', 'latin1'),
-      ),
-      name: rootGroupName(rootId),
+      own: readOwnGroups('self'),
+      // The root's id, so that nodes of other roots on this machine have groups of their own.
+      name: `drover-${rootId}`,
       isDelegated: environment[DELEGATION_VARIABLE] === 'delegated',
     });
     return typeof hierarchy === 'string'
@@ -53,22 +50,14 @@ async function open({ rootId, environment, logger }: OpenLimitsOptions): Promise
   }
 }
 
-interface HierarchyOptions {
-  readonly files: GroupFiles;
+interface HierarchyOptions extends Omit<Version2Options, 'own'> {
   readonly own: OwnGroups;
-  readonly name: string;
-  readonly isDelegated: boolean;
 }
 
 /** Opens the version that has the controllers; both may be mounted. A string: the reason why limits cannot hold. */
 export async function openHierarchy(options: HierarchyOptions): Promise<Hierarchy | string> {
   const { files, own, name, isDelegated } = options;
-  if (own.version1.has('memory') || own.version1.has('cpu')) return Version1.open(files, own.version1, name);
+  if (own.version1.has('memory') || own.version1.has('cpu')) return openVersion1(files, own.version1, name);
   if (own.version2 === undefined) return 'this machine has no control groups that Drover could see';
-  return Version2.open({ files, own: own.version2, name, isDelegated });
-}
-
-/** The name carries the root's id, so that nodes of other roots on this machine have groups of their own. */
-function rootGroupName(rootId: string): string {
-  return `drover-${rootId}`;
+  return openVersion2({ files, own: own.version2, name, isDelegated });
 }

@@ -1,10 +1,11 @@
 /**
- * This process's place in the control groups of the machine, read from `/proc/self/cgroup` and
- * `/proc/self/mountinfo`. Pure: it does not know whether anything there may be written.
+ * A process's place in the control groups of the machine, as `/proc` tells it. Does not know whether anything there may
+ * be written.
  */
+import { readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
-/** A mounted control group hierarchy, with this process's own group in it. */
+/** A mounted control group hierarchy, with the process's own group in it. */
 export interface OwnGroup {
   /** Directory of the own group. */
   readonly directory: string;
@@ -28,7 +29,13 @@ interface Mount {
   readonly options: readonly string[];
 }
 
-/** Finds the own groups. `cgroups`: text of `/proc/self/cgroup`; `mountinfo`: text of `/proc/self/mountinfo`. */
+/** The groups of a process that is visible here. Throws the system's error. */
+export function readOwnGroups(pid: number | 'self'): OwnGroups {
+  const cgroups = readFileSync(`/proc/${pid}/cgroup`, 'latin1');
+  return findOwnGroups(cgroups, readFileSync('/proc/self/mountinfo', 'latin1'));
+}
+
+/** Finds the own groups. Pure. `cgroups`: text of `/proc/<pid>/cgroup`; `mountinfo`: text of `/proc/self/mountinfo`. */
 export function findOwnGroups(cgroups: string, mountinfo: string): OwnGroups {
   const mounts = mountinfo.split('\n').flatMap(parseMount);
   const version1 = new Map<string, OwnGroup>();

@@ -50,7 +50,12 @@ export class ProcessUsage {
       if (key !== undefined && asked.has(key)) add(sums, key, entry);
     }
     this.#marks = marks;
-    return new Map([...sums].map(([key, sum]) => [key, this.#toUsage(sum)]));
+    return new Map(
+      [...sums].map(([key, { ticks, pages, processes }]) => [
+        key,
+        { cpuSeconds: ticks / TICKS_PER_SECOND, memoryBytes: pages * this.#pageBytes, processes },
+      ]),
+    );
   }
 
   #runOf(entry: MarkedEntry, seen: Map<string, string | null>): string | undefined {
@@ -64,10 +69,6 @@ export class ProcessUsage {
     const mark = known === undefined ? entry.mark : known;
     seen.set(key, mark);
     return mark;
-  }
-
-  #toUsage({ ticks, pages, processes }: Sum): Usage {
-    return { cpuSeconds: ticks / TICKS_PER_SECOND, memoryBytes: pages * this.#pageBytes, processes };
   }
 }
 

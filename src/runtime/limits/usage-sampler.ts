@@ -107,18 +107,16 @@ export class UsageSampler {
       const usage = this.#readGroup(run);
       if (usage !== undefined) {
         usages.set(key, usage);
-        if (usages.size % GROUPS_AT_ONCE === 0) await this.#nextTurn();
-      } else if (run.runtime.usage !== undefined) add(asked, run);
+        if (usages.size % GROUPS_AT_ONCE === 0)
+          await new Promise<void>((resolve) => this.#options.clock.nextTurn(resolve));
+      } else if (run.runtime.usage !== undefined)
+        asked.set(run.runtime, [...(asked.get(run.runtime) ?? []), run]);
       else if (run.pid !== null) led.push({ run, pid: run.pid });
     }
     for (const [runtime, its] of asked)
       for (const [key, usage] of await this.#ask(runtime, its)) usages.set(key, usage);
     for (const [key, usage] of await this.#options.processes.read(led)) usages.set(key, usage);
     return usages;
-  }
-
-  #nextTurn(): Promise<void> {
-    return new Promise((resolve) => this.#options.clock.nextTurn(resolve));
   }
 
   /**
@@ -146,12 +144,6 @@ export class UsageSampler {
       return [];
     }
   }
-}
-
-function add(asked: Map<Runtime, RunId[]>, run: SampledRun): void {
-  const runs = asked.get(run.runtime);
-  if (runs === undefined) asked.set(run.runtime, [run]);
-  else runs.push(run);
 }
 
 /**

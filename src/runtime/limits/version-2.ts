@@ -10,26 +10,16 @@
  */
 import { basename, dirname, join } from 'node:path';
 import { hasFileCode } from '../../files/system-error.js';
-import { GroupFigures, VERSION_2 } from './group-figures.js';
 import type { GroupFiles } from './group-files.js';
-import {
-  BYTES_PER_MB,
-  CPU_PERIOD_US,
-  cpuQuotaUs,
-  type Hierarchy,
-  type RunGroup,
-  reasonOf,
-  type Setting,
-} from './hierarchy.js';
+import { Hierarchy, reasonOf, VERSION_2 } from './hierarchy.js';
 import type { OwnGroup } from './own-groups.js';
-import type { RunLimits } from './resource-limits.js';
 
 const CONTROLLERS = ['memory', 'cpu'];
 const DAEMON = 'daemon';
 /** How many times the processes are listed again, because they may fork while they are moved. */
 const MOST_PASSES = 20;
 
-interface Version2Options {
+export interface Version2Options {
   readonly files: GroupFiles;
   readonly own: OwnGroup;
   /** The name of the root's group: `drover-<root>`. */
@@ -38,62 +28,38 @@ interface Version2Options {
   readonly isDelegated: boolean;
 }
 
-export class Version2 extends GroupFigures implements Hierarchy {
-  readonly root: RunGroup;
-  readonly advisory: string | null;
-  readonly #files: GroupFiles;
-
-  private constructor(files: GroupFiles, directory: string, missing: readonly string[]) {
-    super(files, VERSION_2);
-    this.#files = files;
-    this.root = {
-      memory: missing.includes('memory') ? undefined : directory,
-      cpu: missing.includes('cpu') ? undefined : directory,
-      accounting: directory,
-    };
-    const what = missing.map((controller) => (controller === 'memory' ? 'ramMB' : controller));
-    this.advisory =
-      missing.length === 0
-        ? null
-        : `${what.join(' and ')} is advisory (its control group was not given the controller ${missing})`;
+/** Makes the root's group, and moves this process when needed. A string: the reason why limits cannot hold here. */
+export async function openVersion2({
+  files,
+  own,
+  name,
+  isDelegated,
+}: Version2Options): Promise<Hierarchy | string> {
+  const home = homeOf(own.directory, name);
+  const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
+  if (problem !== undefined) return problem;
+  const given = (files.text(home, 'cgroup.controllers') ?? '').trim().split(' ');
+  const missing = CONTROLLERS.filter((controller) => !given.includes(controller));
+  if (missing.length === CONTROLLERS.length)
+    return 'the control group of Drover was given neither memory nor cpu to control';
+  const accounting = join(home, name);
+  try {
+    await files.make(accounting);
+    if (!isTop(files, home)) await moveAll(files, home, join(accounting, DAEMON));
+    for (const controller of CONTROLLERS)
+      if (!missing.includes(controller))
+        for (const group of [home, accounting])
+          await files.write(group, 'cgroup.subtree_control', `+${controller}`);
+  } catch (error) {
+    return `the control group of Drover cannot be divided: ${reasonOf(error)}`;
   }
-
-  /** Makes the root's group, and moves this process when needed. A string: the reason why limits cannot hold here. */
-  static async open({ files, own, name, isDelegated }: Version2Options): Promise<Version2 | string> {
-    const home = homeOf(own.directory, name);
-    const problem = refusal(files, { ...own, directory: home }, isDelegated || home !== own.directory);
-    if (problem !== undefined) return problem;
-    const given = (files.text(home, 'cgroup.controllers') ?? '').trim().split(' ');
-    const missing = CONTROLLERS.filter((controller) => !given.includes(controller));
-    if (missing.length === CONTROLLERS.length)
-      return 'the control group of Drover was given neither memory nor cpu to control';
-    const directory = join(home, name);
-    try {
-      await files.make(directory);
-      if (!isTop(files, home)) await moveAll(files, home, join(directory, DAEMON));
-      for (const controller of CONTROLLERS)
-        if (!missing.includes(controller))
-          for (const group of [home, directory])
-            await files.write(group, 'cgroup.subtree_control', `+${controller}`);
-    } catch (error) {
-      return `the control group of Drover cannot be divided: ${reasonOf(error)}`;
-    }
-    return new Version2(files, directory, missing);
-  }
-
-  settings({ memory, cpu: processor }: RunGroup, { ramMB, cpu }: RunLimits): Setting[] {
-    const settings: Setting[] = [];
-    if (memory !== undefined && ramMB > 0) {
-      settings.push({ directory: memory, name: 'memory.max', value: ramMB * BYTES_PER_MB });
-      // Without this limit the rest would go to swap. Not every kernel counts swap.
-      if (this.#files.text(memory, 'memory.swap.max') !== undefined)
-        settings.push({ directory: memory, name: 'memory.swap.max', value: 0 });
-    }
-    const quota = cpuQuotaUs(cpu);
-    if (processor !== undefined && quota !== undefined)
-      settings.push({ directory: processor, name: 'cpu.max', value: `${quota} ${CPU_PERIOD_US}` });
-    return settings;
-  }
+  const of = (controller: string) => (missing.includes(controller) ? undefined : accounting);
+  const what = missing.map((controller) => (controller === 'memory' ? 'ramMB' : controller));
+  const advisory =
+    missing.length === 0
+      ? null
+      : `${what.join(' and ')} is advisory (its control group was not given the controller ${missing})`;
+  return new Hierarchy(files, VERSION_2, { memory: of('memory'), cpu: of('cpu'), accounting }, advisory);
 }
 
 /**

@@ -1,23 +1,57 @@
-/** The owner's side of one connection: frames in, messages out. The owner decides what a message means. */
+/**
+ * The owner's side of one connection: frames in, each checked before the owner acts on it, and messages out. The owner
+ * decides what a message means.
+ */
 import type { Socket } from 'node:net';
-import { parseRequest } from './owner-requests.js';
-import { encodeFrame, FrameReader, type OwnerMessage, type OwnerRequest } from './protocol.js';
+import { type Check, fields, isLog, isNumber, isText, listOf, mapOf, only, orNone } from './checks.js';
+import {
+  encodeFrame,
+  FrameReader,
+  type OwnerMessage,
+  type OwnerRequest,
+  type StartRequest,
+} from './protocol.js';
 
-interface ConnectionEvents {
-  onRequest(connection: DaemonConnection, request: OwnerRequest, body: Buffer): void;
-  /** Called once. The connection must not be used afterwards. */
-  onClose(connection: DaemonConnection): void;
-}
+const RUN = { instanceId: isText, run: isNumber };
+const NUMBERED = { id: isNumber, ...RUN };
+/** A width or height that a terminal takes. */
+const isLength: Check<number> = (value): value is number =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= 0xffff;
+const SIZE = { columns: isLength, rows: isLength };
+
+const REQUESTS: { readonly [T in OwnerRequest['type']]: Check<Extract<OwnerRequest, { type: T }>> } = {
+  hello: fields({ type: only('hello'), protocol: isNumber, rootId: isText }),
+  start: fields<StartRequest>({
+    type: only('start'),
+    ...NUMBERED,
+    command: isText,
+    workingDirectory: isText,
+    environment: mapOf(isText),
+    controlGroups: orNone(listOf(isText)),
+    log: isLog,
+  }),
+  write: fields({ type: only('write'), ...NUMBERED }),
+  acknowledge: fields({ type: only('acknowledge'), ...NUMBERED }),
+  attach: fields({ type: only('attach'), rootId: isText, ...RUN, ...SIZE }),
+  input: fields({ type: only('input') }),
+  resize: fields({ type: only('resize'), ...SIZE }),
+};
+
+type OnRequest = (connection: DaemonConnection, request: OwnerRequest, body: Buffer) => void;
 
 export class DaemonConnection {
   readonly #socket: Socket;
 
-  constructor(socket: Socket, events: ConnectionEvents) {
+  /** `onClose`: called once. The connection must not be used afterwards. */
+  constructor(socket: Socket, onRequest: OnRequest, onClose: (connection: DaemonConnection) => void) {
     this.#socket = socket;
     const frames = new FrameReader();
     socket.on('data', (chunk) => {
       try {
-        for (const { message, body } of frames.push(chunk)) this.#receive(message, body, events);
+        for (const { message, body } of frames.push(chunk)) {
+          if (!isRequest(message)) throw new SyntaxError('a message that this protocol does not know');
+          onRequest(this, message, body);
+        }
       } catch (error) {
         // The other side is no daemon of ours, or a broken one. It may connect again.
         process.stderr.write(`connection refused: ${error instanceof Error ? error.message : error}\n`);
@@ -25,7 +59,7 @@ export class DaemonConnection {
       }
     });
     socket.on('error', () => socket.destroy());
-    socket.on('close', () => events.onClose(this));
+    socket.on('close', () => onClose(this));
   }
 
   /** How many bytes wait for the other side to read. */
@@ -42,10 +76,8 @@ export class DaemonConnection {
     this.#socket.end(encodeFrame(message));
     this.#socket.unref();
   }
+}
 
-  #receive(message: unknown, body: Buffer, events: ConnectionEvents): void {
-    const request = parseRequest(message);
-    if (request === undefined) throw new SyntaxError('a message that this protocol does not know');
-    events.onRequest(this, request, body);
-  }
+function isRequest(value: unknown): value is OwnerRequest {
+  return Object.values(REQUESTS).some((check) => check(value));
 }

@@ -50,7 +50,8 @@ export class OwnerAccess {
       if (link !== undefined) return link;
       await launchOwner(this.#options);
     }
-    throw unavailable(`${this.#title} starts but does not serve; see ${this.#log}`);
+    const { title, name } = this.#options.kind;
+    throw unavailable(`${title} starts but does not serve; see ${name}.log beside its socket`);
   }
 
   /** Disconnects from the owner, which keeps running. Idempotent. */
@@ -75,7 +76,7 @@ export class OwnerAccess {
    * owner would hold.
    */
   async #connect(): Promise<OwnerLink | undefined> {
-    const { clock } = this.#options;
+    const { clock, kind } = this.#options;
     const onBroken = (replaced: boolean): void => this.#onBroken(replaced);
     for (const giveUpAt = clock.monotonic() + PATIENCE_MS; clock.monotonic() < giveUpAt; ) {
       const found = await OwnerLink.connect({ ...this.#options, onBroken });
@@ -88,28 +89,30 @@ export class OwnerAccess {
       // The owner is just starting, just leaving, or makes its socket again.
       await new Promise<void>((resolve) => clock.setTimer(RETRY_MS, resolve));
     }
-    throw unavailable(`${this.#title} of this root lives but cannot be reached; see ${this.#log}`);
+    throw unavailable(
+      `${kind.title} of this root lives but cannot be reached; see ${kind.name}.log beside its socket`,
+    );
   }
 
   #onBroken(replaced: boolean): void {
+    const { kind, logger } = this.#options;
     this.#link = undefined;
-    if (replaced) this.#ended ??= `another daemon took over ${this.#title}`;
+    if (replaced) this.#ended ??= `another daemon took over ${kind.title}`;
     if (this.#ended !== undefined) return;
-    const { logger } = this.#options;
     this.#once(() => this.#recover()).catch((error: unknown) =>
-      logger.error({ reason: messageOf(error) }, `${this.#title} cannot be reached`),
+      logger.error({ reason: messageOf(error) }, `${kind.title} cannot be reached`),
     );
   }
 
   async #recover(): Promise<OwnerLink | undefined> {
     const link = await this.#connect();
     if (link !== undefined) return link;
-    const { onDead, logger } = this.#options;
+    const { onDead, logger, kind } = this.#options;
     if (onDead !== undefined) {
       await onDead();
       return undefined;
     }
-    logger.warn(`${this.#title} died; starting it again, its instances go on`);
+    logger.warn(`${kind.title} died; starting it again, its instances go on`);
     return await this.#relaunch();
   }
 
@@ -124,13 +127,5 @@ export class OwnerAccess {
         if (attempt === MOST_ATTEMPTS || this.#ended !== undefined) throw error;
       }
     }
-  }
-
-  get #title(): string {
-    return this.#options.kind.title;
-  }
-
-  get #log(): string {
-    return `${this.#options.kind.name}.log beside its socket`;
   }
 }

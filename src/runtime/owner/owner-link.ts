@@ -134,7 +134,12 @@ export class OwnerLink {
         this.#welcome = undefined;
         return;
       case 'refused':
-        this.#welcome?.reject(refusal(this.#title, message));
+        this.#welcome?.reject(
+          unavailable(
+            `${this.#title} (pid ${message.pid}) cannot be used: ${message.reason}, this Drover speaks protocol ` +
+              `${OWNER_PROTOCOL}; use the version that started it, or stop its instances with that version first`,
+          ),
+        );
         return;
       case 'replaced':
         this.#isReplaced = true;
@@ -191,11 +196,4 @@ function open({ socketPath, kind }: LinkOptions): Promise<Socket | 'nobody' | 'h
     });
     socket.once('connect', () => resolve(socket));
   });
-}
-
-function refusal(title: string, { pid, reason }: { pid: number; reason: string }): DroverError {
-  return unavailable(
-    `${title} (pid ${pid}) cannot be used: ${reason}, this Drover speaks protocol ${OWNER_PROTOCOL}; ` +
-      'use the version that started it, or stop its instances with that version first',
-  );
 }

@@ -12,7 +12,7 @@ export const exitSchema = z.object({
   at: z.number(),
   /** The moment of the exit in clock ticks since boot, the unit of process start times; 0: in an earlier boot. */
   ticks: z.number(),
-  /** Where the run's output lies in the log. Absent from earlier owners, and when no log could be opened. */
+  /** Where the run's output lies in the log. Absent when no log could be opened. */
   output: outputSpanSchema.optional(),
 });
 
@@ -28,7 +28,7 @@ export const processSchema = z.object({
 export const heldSchema = runSchema.extend({
   ...processSchema.shape,
   exit: exitSchema.nullable(),
-  /** Where the run's output begins in the log. Absent from earlier owners, and when no log could be opened. */
+  /** Where the run's output begins in the log. Absent when no log could be opened. */
   outputFrom: logPlaceSchema.optional(),
 });
 

@@ -10,11 +10,6 @@ import { setTimeout as wait } from 'node:timers/promises';
 const RETRY_MS = 20;
 const PATIENCE_MS = 3000;
 
-export interface Seat {
-  /** Gives up the seat and removes its socket file, before the process ends. Idempotent. */
-  leave(): void;
-}
-
 /**
  * Takes the seat and listens on `socketPath`. Undefined: another owner serves this root. Rejects when the holder of the
  * lock does not serve, or when the socket cannot be made.
@@ -24,7 +19,7 @@ export async function takeSeat(
   socketPath: string,
   onConnection: (socket: Socket) => void,
 ): Promise<Seat | undefined> {
-  let seat: OwnSeat | undefined;
+  let seat: Seat | undefined;
   const onKnock = (socket: Socket): void => {
     socket.destroy();
     void seat?.restore();
@@ -32,7 +27,7 @@ export async function takeSeat(
   for (const giveUpAt = performance.now() + PATIENCE_MS; ; await wait(RETRY_MS)) {
     const lock = await listen(`\0${lockName}`, onKnock);
     if (lock !== undefined) {
-      seat = new OwnSeat(lock, socketPath, onConnection);
+      seat = new Seat(lock, socketPath, onConnection);
       await seat.restore();
       return seat;
     }
@@ -43,7 +38,7 @@ export async function takeSeat(
   }
 }
 
-class OwnSeat implements Seat {
+export class Seat {
   readonly #lock: Server;
   readonly #socketPath: string;
   readonly #onConnection: (socket: Socket) => void;
@@ -69,6 +64,7 @@ class OwnSeat implements Seat {
     await this.#server;
   }
 
+  /** Gives up the seat and removes its socket file, before the process ends. Idempotent. */
   leave(): void {
     if (this.#hasLeft) return;
     this.#hasLeft = true;

@@ -78,15 +78,13 @@ export class Owner {
 
   /** Takes a connection, which becomes the daemon's after a matching hello. */
   accept(socket: Socket): void {
-    new DaemonConnection(socket, {
-      onRequest: (connection, request, body) => this.#onRequest(connection, request, body),
-      onClose: (connection) => {
-        this.#terminals.detach(connection);
-        if (connection !== this.#daemon) return;
-        this.#daemon = undefined;
-        this.#checkIdle();
-      },
-    });
+    const onClose = (connection: DaemonConnection): void => {
+      this.#terminals.detach(connection);
+      if (connection !== this.#daemon) return;
+      this.#daemon = undefined;
+      this.#checkIdle();
+    };
+    new DaemonConnection(socket, (...request) => this.#onRequest(...request), onClose);
   }
 
   #onRequest(connection: DaemonConnection, request: OwnerRequest, body: Buffer): void {

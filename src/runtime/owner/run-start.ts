@@ -1,9 +1,11 @@
 /** The parts of starts and ends that all owners share: the log, the working directory, the exit. */
 import { accessSync, constants as fsConstants, statSync } from 'node:fs';
-import { constants, uptime } from 'node:os';
+import { uptime } from 'node:os';
+import { signalName } from '../../files/processes.js';
 import { isDiskFull } from '../../files/system-error.js';
 import { SegmentWriter } from '../../logs/segment-writer.js';
 import { publicMessage } from '../../model/public-message.js';
+import { startFailed } from '../failures.js';
 import type { OwnerExit, StartRequest } from './protocol.js';
 
 /** The unit of process start times on every Linux, whatever the kernel's own tick. */
@@ -35,14 +37,17 @@ export function openLogAgain(log: StartRequest['log']): SegmentWriter {
   return writer;
 }
 
-/** Checks the directory before a start, because a process that fails on it later says so only in its output. */
+/**
+ * Checks the directory before a start, because a process that fails on it later says so only in its output. Throws
+ * DRV_RUNTIME_START_FAILED.
+ */
 export function checkDirectory(directory: string): void {
   if (statSync(directory, { throwIfNoEntry: false })?.isDirectory() !== true)
-    throw new Error(`the working directory ${shortName(directory)} does not exist`);
+    throw startFailed(`the working directory ${shortName(directory)} does not exist`);
   try {
     accessSync(directory, fsConstants.X_OK);
   } catch (error) {
-    throw new Error(
+    throw startFailed(
       `the working directory ${shortName(directory)} cannot be entered: ${publicMessage(error)}`,
     );
   }
@@ -60,13 +65,8 @@ export function toOwnerExit(code: number | null, signal: number, at = Date.now()
   const agoTicks = Math.max(0, Date.now() - at) / MS_PER_TICK;
   return {
     code: signal === 0 ? code : null,
-    signal: signal === 0 ? null : signalName(signal),
+    signal: signal === 0 ? null : (signalName(signal) ?? `SIG${signal}`),
     at,
     ticks: Math.max(0, Math.floor(uptime() * TICKS_PER_SECOND - agoTicks)),
   };
-}
-
-function signalName(signal: number): string {
-  const name = Object.entries(constants.signals).find(([, value]) => value === signal)?.[0];
-  return name ?? `SIG${signal}`;
 }

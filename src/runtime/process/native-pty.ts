@@ -5,6 +5,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { fields, isNumber, isObject, isText } from '../owner/checks.js';
 
 export interface ForkedPty {
   /** The master side, non-blocking. */
@@ -89,18 +90,11 @@ function forkWith(native: Native, options: ForkOptions): ForkedPty {
   return forked;
 }
 
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null;
-}
-
 function hasFork(value: unknown): value is Native {
   return isObject(value) && typeof value.fork === 'function' && typeof value.resize === 'function';
 }
 
-function isForked(value: unknown): value is ForkedPty {
-  if (!isObject(value)) return false;
-  return typeof value.fd === 'number' && typeof value.pid === 'number' && typeof value.pty === 'string';
-}
+const isForked = fields<ForkedPty>({ fd: isNumber, pid: isNumber, pty: isText });
 
 /**
  * The flag that node-pty does not set on its terminals, and Node cannot set: without a cure every instance could read

@@ -3,7 +3,6 @@ import { messageOf } from '../../model/errors.js';
 import { type KeptKind, KeptRuntime, type KeptRuntimeOptions } from '../owner/kept-runtime.js';
 import { loadNativePty } from './native-pty.js';
 
-const KEY = 'process';
 /** A fork takes milliseconds, and seconds on a machine that swaps: an owner that is silent for this long is stuck. */
 const START_TIMEOUT_MS = 30_000;
 
@@ -12,10 +11,8 @@ export interface ProcessRuntimeOptions extends KeptRuntimeOptions {
   readonly ownerProgram: string;
 }
 
-export class ProcessRuntime extends KeptRuntime {
-  constructor({ ownerProgram, ...options }: ProcessRuntimeOptions) {
-    super(KEY, ownerKind(ownerProgram), options);
-  }
+export function processRuntime({ ownerProgram, ...options }: ProcessRuntimeOptions): KeptRuntime {
+  return new KeptRuntime('process', ownerKind(ownerProgram), options);
 }
 
 export function ownerKind(program: string): KeptKind {

@@ -1,5 +1,5 @@
 /** Waits until one run of an instance is ready by its configuration. The supervisor decides everything else. */
-import type { LogBatch, LogPosition } from '../../logs/log-batch.js';
+import type { LogBatch } from '../../logs/log-batch.js';
 import { linePattern } from '../../logs/search/line-pattern.js';
 import type { Clock } from '../../loop/clock.js';
 import { pause } from '../../loop/pause.js';
@@ -62,7 +62,8 @@ async function tryOnce(
   const { readiness, hostAddress } = target;
   const { logLine, tcpPort, httpGet } = readiness;
   if (logLine !== undefined) return tryLog(target, logLine, world, signal);
-  const port = portOf(tcpPort ?? httpGet?.port ?? OWN_PORT, target.port);
+  const asked = tcpPort ?? httpGet?.port ?? OWN_PORT;
+  const port = asked === OWN_PORT ? target.port : asked;
   if (port === null) return 'it has no port';
   const addresses = localAddresses(hostAddress);
   return withinTime(world.clock, signal, (ended) =>
@@ -78,24 +79,13 @@ async function tryLog(
   { installation, clock }: ReadinessWorld,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const follow = (position: LogPosition, ended: AbortSignal): AsyncIterable<LogBatch> =>
-    installation.followLogs(instanceId, position, ended);
   try {
-    return (await findLine({ pattern, from: logFrom, follow, clock }, signal))
-      ? null
-      : 'there is no such line';
+    const batches = installation.followLogs(instanceId, { since: logFrom }, signal);
+    return (await findLine(pattern, batches, { clock, signal })) ? null : 'there is no such line';
   } catch {
     // The system's message would name a path.
     return 'its log cannot be read';
   }
-}
-
-interface LogCheck {
-  readonly pattern: string;
-  /** Number of the first line that counts. */
-  readonly from: number;
-  readonly follow: (position: LogPosition, signal: AbortSignal) => AsyncIterable<LogBatch>;
-  readonly clock: Clock;
 }
 
 /**
@@ -103,11 +93,12 @@ interface LogCheck {
  * away before they were read. Throws when the log cannot be read.
  */
 export async function findLine(
-  { pattern, from, follow, clock }: LogCheck,
-  signal: AbortSignal,
+  pattern: string,
+  batches: AsyncIterable<LogBatch>,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
 ): Promise<boolean> {
   const matches = linePattern(pattern);
-  for await (const batch of follow({ since: from }, signal)) {
+  for await (const batch of batches) {
     if (signal.aborted) return false;
     if (batch.kind === 'gap') continue;
     if (batch.lines.some(matches)) return true;
@@ -128,8 +119,4 @@ async function withinTime(
   } finally {
     timer.cancel();
   }
-}
-
-function portOf(field: number | typeof OWN_PORT, own: number | null): number | null {
-  return field === OWN_PORT ? own : field;
 }

@@ -13,9 +13,9 @@ import { SessionTerminal } from './input/session-terminal.js';
 import { OutputPump, SpoolRotation } from './output-pump.js';
 import type { OutputPlace, RunDirectory, RunRecord } from './run-directory.js';
 import { RunDirectoryWatch } from './run-directory-watch.js';
-import { endMark, findEnd } from './session-prelude.js';
+import { endMark, findEnd, sessionCall } from './session-prelude.js';
 import { SessionProcesses } from './session-processes.js';
-import { launchSession, untilBegun, untilWindowKept } from './session-start.js';
+import { untilBegun, untilWindowKept } from './session-start.js';
 import type { SessionExit, SpoolEnd } from './session-tool.js';
 import type { SessionsOptions } from './sessions.js';
 import { SessionViews } from './view/session-views.js';
@@ -71,12 +71,17 @@ export class HeldSession implements HeldRun {
     directory: RunDirectory,
     services: SessionServices,
   ): Promise<HeldSession> {
+    const { tool } = services;
     const nonce = randomBytes(8).toString('hex');
     const record = { bootId: services.bootId, nonce, log: request.log };
     await directory.create(record);
     const session = new HeldSession(directory, record, services);
     try {
-      await launchSession(services.tool, request, directory, nonce);
+      const { controlGroups = [], workingDirectory } = request;
+      const place = { name: directory.name, directory: directory.directory };
+      const { variables, beforeEnd } = tool;
+      const call = sessionCall({ ...request, ...place, controlGroups, nonce, variables, beforeEnd });
+      await tool.start({ ...place, ...call, workingDirectory });
       await session.#untilBegun(START_PATIENCE_MS);
     } catch (error) {
       await session.#discard();
@@ -254,7 +259,7 @@ export class HeldSession implements HeldRun {
   #pumpOnce(): boolean {
     if (this.#pump === undefined || this.#isEnding) return true;
     const { tool } = this.#services;
-    const died = this.#processes.isShellAlive ? undefined : tool.readDied(this.#directory);
+    const died = this.#processes.isShellAlive ? undefined : tool.readDied?.(this.#directory);
     const { exit, isDone } = this.#pump.run((bytes, isLast) => this.#findEnd(bytes, isLast));
     if (exit !== undefined) this.#finish(exit);
     else if (isDone && died !== undefined) this.#finish(died.signal === null ? KILLED : died);
@@ -268,7 +273,10 @@ export class HeldSession implements HeldRun {
     // signal but SIGKILL and then reports the end itself. So the tool's exit status counts only when it is a signal.
     if (end.exit !== undefined || this.#processes.isShellAlive) return end;
     if (!isLast) return { outputBytes: bytes.length - LONGEST_WORDS_BYTES, exit: undefined };
-    const { outputBytes, exit } = this.#services.tool.readEnd(bytes);
+    const { outputBytes, exit } = this.#services.tool.readEnd?.(bytes) ?? {
+      outputBytes: bytes.length,
+      exit: undefined,
+    };
     return { outputBytes, exit: exit === undefined || exit.signal !== null ? exit : KILLED };
   }
 

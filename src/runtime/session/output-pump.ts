@@ -162,7 +162,7 @@ export class SpoolRotation {
     if (spoolBytes < LARGE_BYTES || this.#asked?.after === spoolFile) return;
     this.#asked = { after: spoolFile, looks: 0 };
     this.#tool
-      .rotate(this.#directory, spoolFile + 1)
+      .rotate?.(this.#directory, spoolFile + 1)
       .catch((error: unknown) => process.stderr.write(`${this.#directory.name}: no rotation: ${error}\n`));
   }
 

@@ -9,7 +9,8 @@ import { setTimeout } from 'node:timers/promises';
 import { type ProcessStamp, parseStat } from '../../files/processes.js';
 import { replaceFileSync } from '../../files/replace-file-sync.js';
 import { systemCodeOf } from '../../files/system-error.js';
-import type { LogPlace } from '../../model/run/past-exit.js';
+import type { LogPlace, OutputSpan } from '../../model/run/past-exit.js';
+import { type Check, fields, isLog, isNumber, isText, orNone, orNull } from '../owner/checks.js';
 import type { OwnerExit, StartRequest } from '../owner/protocol.js';
 import { parseStatus } from './session-prelude.js';
 import type { SessionExit, SessionRun } from './session-tool.js';
@@ -44,6 +45,21 @@ export interface OutputPlace {
 }
 
 const NAME = /^([a-z0-9]{6})\.(\d+)$/;
+
+const isRecord = fields<RunRecord>({ bootId: isText, nonce: isText, log: isLog });
+const isLogPlace = fields<LogPlace>({ segment: isNumber, offset: isNumber });
+const isPlace = fields<OutputPlace>({
+  spool: fields<SpoolPlace>({ file: isNumber, offset: isNumber }),
+  log: orNull(isLogPlace),
+  from: orNull(isLogPlace),
+});
+const isExit = fields<OwnerExit>({
+  code: orNull(isNumber),
+  signal: orNull(isText),
+  at: isNumber,
+  ticks: isNumber,
+  output: orNone(fields<OutputSpan>({ from: isLogPlace, to: isLogPlace })),
+});
 
 export class RunDirectory implements SessionRun {
   readonly instanceId: string;
@@ -160,7 +176,7 @@ export class RunDirectory implements SessionRun {
     }
   }
 
-  #read<T>(name: string, isValid: (value: unknown) => value is T): T | undefined {
+  #read<T>(name: string, isValid: Check<T>): T | undefined {
     try {
       const value: unknown = JSON.parse(this.#text(name));
       return isValid(value) ? value : undefined;
@@ -185,48 +201,4 @@ function readTerminal(line: string): string | undefined {
 function readStamp(line: string): ProcessStamp | undefined {
   const { pid, startTime } = parseStat(line);
   return Number.isInteger(pid) && Number.isInteger(startTime) ? { pid, startTime } : undefined;
-}
-
-// Checked by hand, because a schema library would double the owner's memory. Only this process writes these files.
-
-type Fields = Record<string, unknown>;
-
-function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null;
-}
-
-function isRecord(value: unknown): value is RunRecord {
-  if (!isObject(value) || !isObject(value.log)) return false;
-  const { directory, segmentBytes, segments } = value.log;
-  return (
-    typeof value.bootId === 'string' &&
-    typeof value.nonce === 'string' &&
-    typeof directory === 'string' &&
-    typeof segmentBytes === 'number' &&
-    typeof segments === 'number'
-  );
-}
-
-function isPlace(value: unknown): value is OutputPlace {
-  if (!isObject(value) || !isObject(value.spool)) return false;
-  const { spool, log, from } = value;
-  return (
-    typeof spool.file === 'number' &&
-    typeof spool.offset === 'number' &&
-    isLogPlace(log ?? null) &&
-    isLogPlace(from ?? null)
-  );
-}
-
-function isLogPlace(value: unknown): value is LogPlace | null {
-  if (value === null) return true;
-  return isObject(value) && typeof value.segment === 'number' && typeof value.offset === 'number';
-}
-
-function isExit(value: unknown): value is OwnerExit {
-  if (!isObject(value)) return false;
-  const { code, signal, at, ticks } = value;
-  const isCode = code === null || typeof code === 'number';
-  const isSignal = signal === null || typeof signal === 'string';
-  return isCode && isSignal && typeof at === 'number' && typeof ticks === 'number';
 }

@@ -11,7 +11,7 @@
  */
 import { JOIN_GROUPS, READY_BYTE } from '../process/shell-prelude.js';
 import { MARK_VARIABLE } from '../run-mark.js';
-import type { SessionExit, SpoolEnd } from './session-tool.js';
+import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 
 /** A size so wide that programs which ask for the width do not wrap their lines. */
 const SIZE = 'cols 512 rows 50';
@@ -37,14 +37,8 @@ interface PreludeOptions {
   readonly beforeEnd?: string | undefined;
 }
 
-interface SessionCall {
-  readonly file: string;
-  readonly parameters: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-}
-
 /** The program that a multiplexer runs, with its parameters and environment. */
-export function sessionCall(options: PreludeOptions): SessionCall {
+export function sessionCall(options: PreludeOptions): ProgramCall {
   const { [MARK_VARIABLE]: mark = '', ...environment } = { TERM: 'xterm-256color', ...options.environment };
   const kept = keptVariables(environment, [...options.variables, ...ADDED_BY_SHELL]);
   return {

@@ -25,10 +25,8 @@ export interface SessionRuntimeOptions extends KeptRuntimeOptions {
   readonly path: string;
 }
 
-export class SessionRuntime extends KeptRuntime {
-  constructor({ tool, sessionsDirectory, sessionOwnerProgram, path, ...options }: SessionRuntimeOptions) {
-    super(tool, sessionKind({ tool, sessionsDirectory, sessionOwnerProgram, path, ...options }), options);
-  }
+export function sessionRuntime(options: SessionRuntimeOptions): KeptRuntime {
+  return new KeptRuntime(options.tool, sessionKind(options), options);
 }
 
 /** The directory in which a tool's servers listen and an operator finds them. Made with mode 0700 when missing. */

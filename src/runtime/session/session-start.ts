@@ -1,11 +1,7 @@
-/**
- * The beginning of a session: starts it with the tool, then waits until the session's own shell says that it is ready.
- */
-import type { StartRequest } from '../owner/protocol.js';
+/** The beginning of a session: waits until the session's own shell says that it is ready. */
 import { READY_BYTE } from '../process/shell-prelude.js';
 import type { RunDirectory } from './run-directory.js';
 import type { RunDirectoryWatch } from './run-directory-watch.js';
-import { sessionCall } from './session-prelude.js';
 import type { SessionTool } from './session-tool.js';
 import { Spool } from './spool.js';
 
@@ -28,20 +24,6 @@ export async function untilWindowKept<T>(start: () => Promise<T>): Promise<T> {
     } catch (error) {
       if (!(error instanceof WindowLost) || triesLeft === 0) throw error;
     }
-}
-
-/** Tells the tool to start the session. Throws the tool's Error for the operator. */
-export async function launchSession(
-  tool: SessionTool,
-  request: StartRequest,
-  run: RunDirectory,
-  nonce: string,
-): Promise<void> {
-  const { instanceId, name, directory } = run;
-  const { controlGroups = [], workingDirectory } = request;
-  const { variables, beforeEnd } = tool;
-  const call = sessionCall({ ...request, controlGroups, directory, nonce, variables, beforeEnd });
-  await tool.start({ instanceId, run: run.run, name, directory, ...call, workingDirectory });
 }
 
 interface Beginning {
@@ -82,7 +64,7 @@ function findReady(beginning: Beginning): number | undefined {
 }
 
 function isWindowLost(beginning: Beginning): boolean {
-  const { exit } = beginning.tool.readEnd(readSpool(beginning));
+  const exit = beginning.tool.readEnd?.(readSpool(beginning)).exit;
   return exit?.code === null && exit.signal === null && !beginning.run.hasShell;
 }
 

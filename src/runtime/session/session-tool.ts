@@ -34,21 +34,24 @@ export interface ToolPlace {
 }
 
 export interface SessionRun {
-  readonly instanceId: string;
-  readonly run: number;
   /** The session's name for the tool and for an operator who attaches, unique under the root: `<instance id>-<run>`. */
   readonly name: string;
   /** The run's directory; exists, 0700. */
   readonly directory: string;
 }
 
-export interface SessionStart extends SessionRun {
-  /** The program and parameters of the session: a shell that stays beside the command and reports its end. */
+export interface ProgramCall {
   readonly file: string;
   readonly parameters: readonly string[];
-  readonly workingDirectory: string;
-  /** The complete environment. The prelude removes what the tool adds (its `variables`). */
   readonly environment: Readonly<Record<string, string>>;
+}
+
+/**
+ * A session and its program: a shell that stays beside the command and reports its end. The environment is complete;
+ * the prelude removes what the tool adds (its `variables`).
+ */
+export interface SessionStart extends SessionRun, ProgramCall {
+  readonly workingDirectory: string;
 }
 
 export interface SessionExit {
@@ -66,13 +69,6 @@ export interface SpoolEnd {
 
 /** Thrown when the program does not read and too many bytes wait already. Nothing was written. */
 export class InputFull extends Error {}
-
-/** A program that shows a session on the terminal on which it is started. */
-export interface ViewCall {
-  readonly file: string;
-  readonly parameters: readonly string[];
-  readonly environment: Readonly<Record<string, string>>;
-}
 
 export interface SessionTool {
   readonly key: 'screen' | 'tmux';
@@ -117,31 +113,30 @@ export interface SessionTool {
   flush(run: SessionRun): Promise<void>;
 
   /**
-   * The program that shows the session to one more viewer. Nothing is ever typed into it: the tool's own keys could
-   * start programs as Drover's user. Throws when the session does not exist.
+   * The program that shows the session on the terminal on which it is started, to one more viewer. Nothing is ever
+   * typed into it: the tool's own keys could start programs as Drover's user. Throws when the session does not exist.
    */
-  view(run: SessionRun): Promise<ViewCall>;
+  view(run: SessionRun): Promise<ProgramCall>;
 
   /** Sets the window's size, for tools whose window takes the size of its viewers (screen). */
   resize?(run: SessionRun, size: TerminalSize): Promise<void>;
 
   /**
-   * Makes output go to the spool file with the next number, without loss. Does nothing for tools that number the files
-   * themselves.
+   * Makes output go to the spool file with the next number, without loss. Absent: the tool numbers the files itself.
    */
-  rotate(run: SessionRun, next: number): Promise<void>;
+  rotate?(run: SessionRun, next: number): Promise<void>;
 
   /**
    * Splits bytes of the spool into output and the tool's own closing words, for tools that write the end into the spool
-   * (screen). Bytes that may begin such words do not count as output until more is known.
+   * (screen). Bytes that may begin such words do not count as output until more is known. Absent: all bytes are output.
    */
-  readEnd(bytes: Buffer): SpoolEnd;
+  readEnd?(bytes: Buffer): SpoolEnd;
 
   /**
    * The exit in the `died` file, for tools that write it (tmux); undefined: nothing yet. Called only when the session's
    * first process is dead.
    */
-  readDied(run: SessionRun): SessionExit | undefined;
+  readDied?(run: SessionRun): SessionExit | undefined;
 
   /**
    * Ends the session after its exit is recorded. Does nothing when it does not exist. Never touches another session.

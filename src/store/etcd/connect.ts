@@ -8,18 +8,11 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import type { EtcdSettings } from '../../model/settings/store-settings.js';
 import { EtcdClient } from './wire/client.js';
 
-interface ConnectOptions {
-  readonly settings: EtcdSettings;
-  /** The directory at which relative paths of `settings` begin. */
-  readonly root: string;
-  readonly clock: Clock;
-}
-
 /**
- * Makes the client, which connects at its first call. Throws DRV_NODE_CONFIG_INVALID when a file cannot be read or
- * used.
+ * Makes the client, which connects at its first call. `root`: the directory at which relative paths of `settings`
+ * begin. Throws DRV_NODE_CONFIG_INVALID when a file cannot be read or used.
  */
-export async function connectEtcd({ settings, root, clock }: ConnectOptions): Promise<EtcdClient> {
+export async function connectEtcd(settings: EtcdSettings, root: string, clock: Clock): Promise<EtcdClient> {
   const { endpoints, user, passwordFile } = settings;
   const read = async (field: 'ca' | 'cert' | 'key'): Promise<Record<string, Buffer>> => {
     const file = settings[field];

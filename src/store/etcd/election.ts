@@ -12,9 +12,10 @@ import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Etcd, KeyEvent } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
-import type { EtcdStore, Leading } from './etcd-store.js';
+import { encodeJson } from './etcd-record.js';
+import type { EtcdStore } from './etcd-store.js';
 import { followRange, type RangeNews } from './follow.js';
-import { encodeHolder, holderOf, type LeaderHolder, type MasterEntry, type StoreKeys } from './leader-key.js';
+import { holderOf, type LeaderHolder, type MasterEntry, type StoreKeys } from './leader-key.js';
 import { CALL_MS, type Lease } from './lease.js';
 import { ElectedTerm } from './term.js';
 import { TermWriter } from './term-writer.js';
@@ -46,7 +47,7 @@ interface Held {
 }
 
 interface Campaign {
-  readonly win: (leading: Leading) => void;
+  readonly win: (writer: TermWriter) => void;
   readonly lose: (error: DroverError) => void;
 }
 
@@ -109,10 +110,10 @@ export class Election {
   }
 
   /**
-   * Makes this master a candidate until it leads. Only one campaign at a time, after all work of the last term has
+   * Makes this master a candidate until it leads, and resolves with the writer of its term. Only one campaign at a time, after all work of the last term has
    * ended. Throws DRV_STORE_CLOSED when the election stops.
    */
-  campaign(): Promise<Leading> {
+  campaign(): Promise<TermWriter> {
     return new Promise((resolve, reject) => {
       if (this.#stopping.signal.aborted) throw closed();
       this.#campaign = { win: resolve, lose: reject };
@@ -164,11 +165,11 @@ export class Election {
     if (this.#stopping.signal.aborted) term.end('it has handed over');
     await this.#begin(term, writer);
     if (!term.signal.aborted) {
-      store.lead({ term, writer });
+      store.lead(writer);
       this.#term = term;
       logger?.info({ epoch: term.epoch }, `this master leads the term ${term.epoch}`);
       this.#tell();
-      this.#campaign?.win({ term, writer });
+      this.#campaign?.win(writer);
       this.#campaign = undefined;
       await new Promise((resolve) => term.signal.addEventListener('abort', resolve, { once: true }));
       this.#term = undefined;
@@ -256,14 +257,14 @@ export class Election {
 
   async #ask(lease: number): Promise<void> {
     const { etcd, keys, own, clock } = this.#options;
-    const value = encodeHolder({ ...own, session: this.#session, lease, since: clock.now() });
+    const value = encodeJson({ ...own, session: this.#session, lease, since: clock.now() });
     await etcd.transact(
       {
         comparisons: [{ key: keys.leader, field: 'createRevision', is: 0 }],
         changes: [{ do: 'put', key: keys.leader, value, lease }],
         otherwiseRead: [],
       },
-      { deadlineMs: CALL_MS },
+      CALL_MS,
     );
   }
 }
@@ -275,7 +276,8 @@ function describeLeader(holder: LeaderHolder | undefined, nodeId: string): strin
     : `master ${holder.nodeId} leads`;
 }
 
-function closed(): DroverError {
+/** The error of a wait for etcd or for the leadership that this master has ended. */
+export function closed(): DroverError {
   return new DroverError(
     'DRV_STORE_CLOSED',
     'ended while it waited for its state on etcd; instances that run here go on',

@@ -47,10 +47,6 @@ export function decodeEntry(key: string, value: Buffer): Entry {
   }
 }
 
-export function encodeSummary(summary: Summary): Buffer {
-  return Buffer.from(JSON.stringify(summary));
-}
-
 /** Reads the summary. Throws DRV_STORE_CORRUPT. */
 export function decodeSummary(value: Buffer): Summary {
   const summary = summaryOf(value);
@@ -60,8 +56,19 @@ export function decodeSummary(value: Buffer): Summary {
 
 /** The summary; undefined: a newer version of Drover wrote the value, or something other than Drover did. */
 export function summaryOf(value: Buffer): Summary | undefined {
+  return decodeJson(summarySchema, value);
+}
+
+/** The value of a summary, of a leader key, or of a master's own key. */
+export function encodeJson(value: object): Buffer {
+  return Buffer.from(JSON.stringify(value));
+}
+
+/** The value of such a key; undefined: there is no value, or it is not of this schema. */
+export function decodeJson<T>(schema: z.ZodType<T>, value: Buffer | undefined): T | undefined {
+  if (value === undefined) return undefined;
   try {
-    return summarySchema.safeParse(JSON.parse(value.toString())).data;
+    return schema.safeParse(JSON.parse(value.toString())).data;
   } catch {
     return undefined;
   }

@@ -8,7 +8,7 @@ import { pause } from '../../loop/pause.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import { EmbeddedStore, type WriteObserver } from '../embedded-store.js';
-import { EPOCH_BASE, epochBaseOf } from '../epoch-base.js';
+import { EPOCH_BASE, lineOf } from '../epoch-base.js';
 import type { Accepted, KeyTable } from '../key-table.js';
 import { MAX_OPERATIONS } from '../store.js';
 import type { ChangeHistory } from '../watch.js';
@@ -25,8 +25,8 @@ import type { NumberedWrite, TermWriter } from './term-writer.js';
 const PATIENCE_MS = 5000;
 const AGAIN_AFTER_MS = 50;
 const REFUSED_AGAIN_AFTER_MS = 1000;
-/** The size limit for several transactions in one request; etcd takes 1.5 MiB by default. */
-const GROUP_BYTES = 512 * 1024;
+/** The size limit for several changes in one request; etcd takes 1.5 MiB by default. */
+export const GROUP_BYTES = 512 * 1024;
 const MAY_BE_DONE = 'what was asked for may have been done: look, then try again';
 
 interface EtcdStoreOptions {
@@ -43,17 +43,11 @@ interface EtcdStoreOptions {
   readonly onClose: () => Promise<void>;
 }
 
-/** A term of this master, and the writer that writes in it. */
-export interface Leading {
-  readonly term: ElectedTerm;
-  readonly writer: TermWriter;
-}
-
 export class EtcdStore extends EmbeddedStore {
   readonly #options: EtcdStoreOptions;
   readonly #closing = new AbortController();
-  /** The present term; undefined: this master follows. */
-  #leading: Leading | undefined;
+  /** The writer of the present term; undefined: this master follows. */
+  #writer: TermWriter | undefined;
   #etcdRevision: number;
   /** Why writes are refused now; undefined: writes are accepted. */
   #hindrance: string | undefined;
@@ -67,12 +61,12 @@ export class EtcdStore extends EmbeddedStore {
 
   /** The revision of etcd up to which this store has the writes of all masters. */
   get etcdRevision(): number {
-    return this.#leading?.writer.revision ?? this.#etcdRevision;
+    return this.#writer?.revision ?? this.#etcdRevision;
   }
 
   /** The base number: the numbers of terms are counted from here. */
   get epochBase(): number {
-    return epochBaseOf(this.table.get(EPOCH_BASE)?.value);
+    return lineOf(this.table.get(EPOCH_BASE)?.value).base;
   }
 
   get size(): Content['summary'] {
@@ -87,8 +81,8 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   /** Begins a term: from now on this master writes. */
-  lead(leading: Leading): void {
-    this.#leading = leading;
+  lead(writer: TermWriter): void {
+    this.#writer = writer;
   }
 
   /** Called when the term has ended. Resolves when none of the term's writes is under way. Idempotent. */
@@ -96,12 +90,12 @@ export class EtcdStore extends EmbeddedStore {
     await this.untilWritten();
     await this.#recovering;
     this.#etcdRevision = this.etcdRevision;
-    this.#leading = undefined;
+    this.#writer = undefined;
     this.#hindrance = undefined;
   }
 
   protected override checkWritable(): void {
-    this.#checkedLeading().term.check();
+    this.#checkedWriter().term.check();
     if (this.#hindrance !== undefined) throw this.#unavailable();
   }
 
@@ -118,15 +112,15 @@ export class EtcdStore extends EmbeddedStore {
   }
 
   protected async write(group: readonly Accepted[]): Promise<void> {
-    const leading = this.#checkedLeading();
-    const write = this.#numbered(leading.writer, group);
+    const writer = this.#checkedWriter();
+    const write = this.#numbered(writer, group);
     const endAt = this.#options.clock.monotonic() + PATIENCE_MS;
-    const failure = await this.#tryUntil(endAt, leading.term, () => leading.writer.commit(write));
+    const failure = await this.#tryUntil(endAt, writer.term, () => writer.commit(write));
     if (failure === undefined) return;
     if (failure.error.isRefusal && !failure.isOutcomeUnknown) throw this.#refused(failure.error);
     this.#hindrance = failure.error.message;
     this.#options.logger?.error(`nothing can be written: ${failure.error.message}; reads go on`);
-    this.#recovering = this.#recover(leading, write, group);
+    this.#recovering = this.#recover(writer, write, group);
     throw this.#unavailable();
   }
 
@@ -136,8 +130,8 @@ export class EtcdStore extends EmbeddedStore {
     await this.#options.onClose();
   }
 
-  #checkedLeading(): Leading {
-    if (this.#leading !== undefined) return this.#leading;
+  #checkedWriter(): TermWriter {
+    if (this.#writer !== undefined) return this.#writer;
     throw new DroverError('DRV_NOT_LEADER', 'this master does not lead: nothing can be written here');
   }
 
@@ -185,7 +179,8 @@ export class EtcdStore extends EmbeddedStore {
    * Finds out whether `write` took effect, however long that takes; its callers already have their answers. An empty
    * write replaces `write`: if the empty write takes effect, `write` never will; otherwise `write` did.
    */
-  async #recover({ term, writer }: Leading, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
+  async #recover(writer: TermWriter, write: NumberedWrite, group: readonly Accepted[]): Promise<void> {
+    const { term } = writer;
     const { clock, logger } = this.#options;
     const signal = AbortSignal.any([this.#closing.signal, term.signal]);
     const empty = this.#numbered(writer, []);

@@ -59,12 +59,9 @@ export interface TransactionAnswer {
   readonly read: readonly KeyValue[];
 }
 
-export interface KeyEvent {
-  readonly key: string;
+export interface KeyEvent extends Omit<KeyValue, 'value'> {
   /** The new value; undefined: the key was removed. */
   readonly value: Buffer | undefined;
-  readonly createRevision: number;
-  readonly modRevision: number;
 }
 
 /** All events of a range at some revisions. A revision is never split between batches. */
@@ -83,26 +80,22 @@ export interface MemberStatus {
 
 export type Alarm = 'NOSPACE' | 'CORRUPT' | 'UNKNOWN';
 
-export interface CallOptions {
-  /** The deadline of the call. Default: 5 s. */
-  readonly deadlineMs?: number;
-}
-
 /**
- * One cluster. Every call is tried once, on one endpoint, and ends at its deadline. After a call without an answer, the
- * next call uses another endpoint. All calls throw `EtcdError`, which says whether a write may have taken effect.
+ * A cluster of etcd. Every call is tried once, on one endpoint, and ends after `deadlineMs`, 5 s by default. After a call
+ * without an answer, the next call uses another endpoint. All calls throw `EtcdError`, which says whether a write may
+ * have taken effect.
  */
 export interface Etcd {
   /** The endpoints, for messages. */
   readonly name: string;
-  range(request: RangeRequest, options?: CallOptions): Promise<RangeAnswer>;
-  transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer>;
+  range(request: RangeRequest, deadlineMs?: number): Promise<RangeAnswer>;
+  transact(request: TransactionRequest, deadlineMs?: number): Promise<TransactionAnswer>;
   /** Grants a lease of `seconds` under an id that the caller chose at random. */
-  grantLease(id: number, seconds: number, options?: CallOptions): Promise<void>;
+  grantLease(id: number, seconds: number, deadlineMs?: number): Promise<void>;
   /** Resolves with the seconds until the lease ends; 0: the lease does not exist. */
-  renewLease(id: number, options?: CallOptions): Promise<number>;
+  renewLease(id: number, deadlineMs?: number): Promise<number>;
   /** Ends a lease, and removes its keys. */
-  revokeLease(id: number, options?: CallOptions): Promise<void>;
+  revokeLease(id: number, deadlineMs?: number): Promise<void>;
   /**
    * Yields the events of a range from `revision` on, until `signal` aborts. Throws `CompactedError` when etcd no longer
    * has all of them, or is at an older revision, and `EtcdError` when the stream ended. The caller then watches again

@@ -3,7 +3,7 @@
  * that it is up. These keys end with the lease of the master that wrote them.
  */
 import { z } from 'zod';
-import type { KeyValue } from './etcd.js';
+import { decodeJson } from './etcd-record.js';
 
 const peerSchema = z.object({
   nodeId: z.string(),
@@ -47,31 +47,14 @@ export function storeKeys(prefix: string): StoreKeys {
   };
 }
 
-export function encodeEntryOfMaster(entry: MasterEntry): Buffer {
-  return Buffer.from(JSON.stringify(entry));
-}
-
-export function encodeHolder(holder: LeaderHolder): Buffer {
-  return Buffer.from(JSON.stringify(holder));
-}
-
 /** The holder in the leader key; undefined: the key does not exist, or something other than Drover wrote it. */
 export function holderOf(
   entry: { readonly value: Buffer | undefined } | undefined,
 ): LeaderHolder | undefined {
-  return parsed(holderSchema, entry?.value);
+  return decodeJson(holderSchema, entry?.value);
 }
 
-/** The master that a master's key describes; undefined: something other than Drover wrote the value. */
-export function masterOf(entry: Pick<KeyValue, 'value'>): MasterEntry | undefined {
-  return parsed(peerSchema, entry.value);
-}
-
-function parsed<T>(schema: z.ZodType<T>, value: Buffer | undefined): T | undefined {
-  if (value === undefined) return undefined;
-  try {
-    return schema.safeParse(JSON.parse(value.toString())).data;
-  } catch {
-    return undefined;
-  }
+/** The master in the value of its key; undefined: the key does not exist, or something other than Drover wrote it. */
+export function masterOf(value: Buffer | undefined): MasterEntry | undefined {
+  return decodeJson(peerSchema, value);
 }

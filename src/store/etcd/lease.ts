@@ -8,7 +8,8 @@ import { pause } from '../../loop/pause.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { Etcd } from './etcd.js';
 import { EtcdError } from './etcd-error.js';
-import { encodeEntryOfMaster, type MasterEntry, type StoreKeys } from './leader-key.js';
+import { encodeJson } from './etcd-record.js';
+import type { MasterEntry, StoreKeys } from './leader-key.js';
 
 const LEASE_SECONDS = 3;
 const RENEW_EVERY_MS = 1000;
@@ -71,8 +72,7 @@ export class Lease {
     const id = this.#id;
     this.#id = undefined;
     this.#currentUntil = -Infinity;
-    if (id !== undefined)
-      await this.#options.etcd.revokeLease(id, { deadlineMs: CALL_MS }).catch(() => undefined);
+    if (id !== undefined) await this.#options.etcd.revokeLease(id, CALL_MS).catch(() => undefined);
   }
 
   async #keep(signal: AbortSignal): Promise<void> {
@@ -99,22 +99,22 @@ export class Lease {
   async #grant(sentAt: number, signal: AbortSignal): Promise<void> {
     const { etcd, keys, own } = this.#options;
     const id = randomInt(1, 2 ** 47);
-    await etcd.grantLease(id, LEASE_SECONDS, { deadlineMs: CALL_MS });
-    const value = encodeEntryOfMaster(own);
+    await etcd.grantLease(id, LEASE_SECONDS, CALL_MS);
+    const value = encodeJson(own);
     await etcd.transact(
       {
         comparisons: [],
         changes: [{ do: 'put', key: keys.masters + own.nodeId, value, lease: id }],
         otherwiseRead: [],
       },
-      { deadlineMs: CALL_MS },
+      CALL_MS,
     );
     this.#id = id;
     if (!signal.aborted) this.#currentUntil = sentAt + CURRENT_MS;
   }
 
   async #renew(id: number, sentAt: number): Promise<void> {
-    const seconds = await this.#options.etcd.renewLease(id, { deadlineMs: CALL_MS });
+    const seconds = await this.#options.etcd.renewLease(id, CALL_MS);
     if (this.#id !== id) return;
     if (seconds > 0) {
       this.#currentUntil = sentAt + CURRENT_MS;

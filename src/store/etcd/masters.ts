@@ -42,7 +42,7 @@ export class Masters {
     for await (const news of followRange({ etcd, prefix: keys.masters, clock, signal, onFailure })) {
       if (news.kind === 'snapshot') this.#entries.clear();
       for (const { key, value } of news.kind === 'snapshot' ? news.entries : news.events) {
-        const entry = value === undefined ? undefined : masterOf({ value });
+        const entry = masterOf(value);
         if (entry === undefined) this.#entries.delete(key);
         else this.#entries.set(key, entry);
       }

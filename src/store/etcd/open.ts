@@ -2,6 +2,7 @@
  * Opens the store of a master on etcd: waits for etcd, reads everything, and follows it from then on. Its `election`
  * says when this master leads and writes.
  */
+import { whileOpen } from '../../files/while-open.js';
 import type { Clock } from '../../loop/clock.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
@@ -11,11 +12,11 @@ import { KeyTable } from '../key-table.js';
 import { type Entry, MAX_OPERATIONS, type StoreState } from '../store.js';
 import { ChangeHistory } from '../watch.js';
 import { type Content, contentOf } from './content.js';
-import { Election } from './election.js';
+import { closed, Election } from './election.js';
 import type { Etcd, KeyChange } from './etcd.js';
 import type { EtcdError } from './etcd-error.js';
 import { encodeEntry } from './etcd-record.js';
-import { EtcdStore } from './etcd-store.js';
+import { EtcdStore, GROUP_BYTES } from './etcd-store.js';
 import { readRange, type Snapshot, untilAnswered } from './follow.js';
 import { type MasterEntry, type StoreKeys, storeKeys } from './leader-key.js';
 import { Lease } from './lease.js';
@@ -101,8 +102,8 @@ export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState)
   const { store, election } = await openElected(options);
   const keys = storeKeys(options.prefix);
   const onFailure = failureLog(options);
-  try {
-    const { writer } = await election.campaign();
+  await whileOpen(store, async () => {
+    const writer = await election.campaign();
     if (store.size.revision > 0)
       throw new DroverError(
         'DRV_STORE_CONFLICT',
@@ -113,9 +114,7 @@ export async function fillEtcd(options: OpenEtcdStoreOptions, state: StoreState)
       const write = { number: writer.nextNumber(), changes, ...size };
       await untilAnswered({ clock, signal, onFailure }, () => writer.commit(write));
     }
-  } finally {
-    await store.close();
-  }
+  });
 }
 
 async function open(options: OpenEtcdStoreOptions): Promise<Elected> {
@@ -156,7 +155,7 @@ async function readContent(
   const keys = storeKeys(prefix);
   const onFailure = failureLog(options);
   const snapshot = await untilAnswered({ clock, signal, onFailure }, () => readRange(etcd, keys.prefix));
-  if (snapshot === undefined) throw ended();
+  if (snapshot === undefined) throw closed();
   return { snapshot, ...contentOf(snapshot, keys) };
 }
 
@@ -168,20 +167,13 @@ function asDroverError(error: unknown): DroverError {
       });
 }
 
-function ended(): DroverError {
-  return new DroverError(
-    'DRV_STORE_CLOSED',
-    'ended while it waited for its state on etcd; instances that run here go on',
-  );
-}
-
 /** Makes a handler that reports each failure of etcd once. The handler throws when waiting is of no use. */
 function failureLog(
   options: OpenEtcdStoreOptions,
   problem = 'cannot be opened yet',
 ): (error: EtcdError) => void {
   const { etcd, prefix, clock, logger, onWait, onDelay } = options;
-  const log = logger && new RepeatedLog(logger, () => clock.monotonic());
+  const log = logger && new RepeatedLog(logger, clock);
   const said = new Set<string>();
   return (error) => {
     if (error.isHopeless)
@@ -193,7 +185,7 @@ function failureLog(
     const line = `the state on etcd ${etcd.name} ${problem}: ${error.message}; trying on`;
     onDelay?.(line);
     if (onWait === undefined)
-      log?.warn(error.message, `${line}; what runs on this node is looked after meanwhile`);
+      log?.say(error.message, `${line}; what runs on this node is looked after meanwhile`);
     else if (!said.has(line)) {
       said.add(line);
       onWait(line);
@@ -201,16 +193,13 @@ function failureLog(
   };
 }
 
-/** The size limit for a request of several entries; etcd takes 1.5 MiB at once by default. */
-const REQUEST_BYTES = 512 * 1024;
-
 /** Groups the changes into requests. Yields at least one request, which may be empty. */
 function* requestsFor(keys: StoreKeys, entries: readonly Entry[]): Generator<KeyChange[]> {
   let changes: KeyChange[] = [];
   let bytes = 0;
   for (const { key, value, revision } of entries) {
     const encoded = encodeEntry(revision, JSON.stringify(value));
-    if (changes.length === MAX_OPERATIONS || (bytes > 0 && bytes + encoded.length > REQUEST_BYTES)) {
+    if (changes.length === MAX_OPERATIONS || (bytes > 0 && bytes + encoded.length > GROUP_BYTES)) {
       yield changes;
       changes = [];
       bytes = 0;

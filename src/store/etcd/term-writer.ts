@@ -4,7 +4,7 @@
  * outcome is known. Only one write at a time.
  */
 import type { Etcd, KeyChange, KeyValue } from './etcd.js';
-import { encodeSummary, type Summary, summaryOf } from './etcd-record.js';
+import { encodeJson, type Summary, summaryOf } from './etcd-record.js';
 import { holderOf, type StoreKeys } from './leader-key.js';
 import type { ElectedTerm } from './term.js';
 
@@ -22,18 +22,21 @@ export interface NumberedWrite {
 interface TermWriterOptions {
   readonly etcd: Etcd;
   readonly keys: StoreKeys;
+  /** The term in which it writes. */
   readonly term: ElectedTerm;
   /** The mod revision of the summary that was read with the store; 0: there is no summary. */
   readonly summaryRevision: number;
 }
 
 export class TermWriter {
+  readonly term: ElectedTerm;
   readonly #options: TermWriterOptions;
   #summaryRevision: number;
   #number = 0;
 
   constructor(options: TermWriterOptions) {
     this.#options = options;
+    this.term = options.term;
     this.#summaryRevision = options.summaryRevision;
   }
 
@@ -55,8 +58,8 @@ export class TermWriter {
    */
   async commit(write: NumberedWrite, earlier = write.number): Promise<number> {
     const { etcd, keys, term } = this.#options;
-    const { createRevision, session } = term;
     term.check();
+    const { createRevision, session } = term;
     const { number, changes, revision, entries } = write;
     const summary: Summary = { format: 1, revision, entries, session, write: number };
     const answer = await etcd.transact(
@@ -65,10 +68,10 @@ export class TermWriter {
           { key: keys.leader, field: 'createRevision', is: createRevision },
           { key: keys.summary, field: 'modRevision', is: this.#summaryRevision },
         ],
-        changes: [...changes, { do: 'put', key: keys.summary, value: encodeSummary(summary) }],
+        changes: [...changes, { do: 'put', key: keys.summary, value: encodeJson(summary) }],
         otherwiseRead: [keys.leader, keys.summary],
       },
-      { deadlineMs: WRITE_MS },
+      WRITE_MS,
     );
     if (answer.isDone) {
       this.#summaryRevision = answer.revision;

@@ -40,7 +40,7 @@ export class Upkeep {
   constructor(options: UpkeepOptions) {
     this.#options = options;
     const { logger, clock } = options;
-    this.#log = logger && new RepeatedLog(logger, () => clock.monotonic());
+    this.#log = logger && new RepeatedLog(logger, clock);
   }
 
   /** The figures of the last answered look; undefined: no look was answered yet. */
@@ -79,7 +79,7 @@ export class Upkeep {
     } catch (error) {
       if (!(error instanceof EtcdError)) throw error;
       // Only refusals are logged here: the renewal of the lease reports a missing answer.
-      if (error.isRefusal) this.#log?.warn(what, `etcd cannot be ${what}: ${error.message}`);
+      if (error.isRefusal) this.#log?.say(what, `etcd cannot be ${what}: ${error.message}`);
     }
   }
 

@@ -5,6 +5,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { replaceFile } from '../../files/replace-file.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
 import type { WriteObserver } from '../embedded-store.js';
@@ -87,17 +88,14 @@ export async function fillStore(directory: string, { entries, revision }: StoreS
     );
   mkdirSync(directory, { recursive: true, mode: 0o700 });
   prepareFiles(file);
-  const database = openDatabase(file);
-  try {
+  await whileOpen(openDatabase(file), async (database) =>
     database.transactionSync(() => {
       for (const entry of entries)
         void database.put(entry.key, encodeEntry(entry.key, entry.revision, JSON.stringify(entry.value)));
       const summary = { format: 1, revision, entries: entries.length, writer: 0 } as const;
       void database.put(SUMMARY_KEY, encodeSummary(summary));
-    });
-  } finally {
-    await database.close();
-  }
+    }),
+  );
   await mark(directory);
 }
 

@@ -107,7 +107,11 @@ export class ArchiveCheck {
     const folded = fold(path);
     const known = this.#known.get(folded);
     if (known === undefined) {
-      this.#remember(folded, path, kind);
+      this.#known.set(folded, { path, kind });
+      // Directories that appear only in the names of other entries count too, because each path is kept in memory.
+      this.checkCount(this.#known.size);
+      this.#nameChars += path.length;
+      if (this.#nameChars > MAX_NAME_CHARS) throw tooLarge('its names are too long altogether');
       return;
     }
     if (known.path !== path)
@@ -118,17 +122,6 @@ export class ArchiveCheck {
     }
     // The directory's own entry may come after its contents.
     if (kind === 'directory') this.#known.set(folded, { path, kind });
-  }
-
-  /**
-   * Counts a path. Directories that appear only in the names of other entries count too, because each path is kept in
-   * memory.
-   */
-  #remember(folded: string, path: string, kind: 'file' | 'directory' | 'parent'): void {
-    this.#known.set(folded, { path, kind });
-    this.checkCount(this.#known.size);
-    this.#nameChars += path.length;
-    if (this.#nameChars > MAX_NAME_CHARS) throw tooLarge('its names are too long altogether');
   }
 }
 

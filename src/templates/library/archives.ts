@@ -7,6 +7,7 @@ import { chmod, mkdir, open, rename, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { ignoreMissing, isMissing, toWriteError } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError } from '../../model/errors.js';
 import { linkTree } from '../tree/copy-tree.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
@@ -59,18 +60,16 @@ export class TemplateArchives {
     checkTemplateName(group, name);
     const parent = await this.#options.directory.open([group], { make: false });
     if (!(parent instanceof DirectoryPath)) throw unknownTemplate(group, name);
-    try {
+    const read = async (): Promise<readonly TreeEntry[]> => {
       const kind = await kindAt(parent.last, name);
       if (kind === 'link') throw linkInTheWay(name);
       if (kind !== 'directory') throw unknownTemplate(group, name);
       const place = { root: parent.last.entry(name), label: `template ${group}/${name}` };
       return await readSteadily(() => walkTree(place, this.#stopped.signal));
-    } catch (error) {
-      if (isMissing(error)) throw unknownTemplate(group, name);
-      throw error;
-    } finally {
-      await parent.close();
-    }
+    };
+    return await whileOpen(parent, read).catch((error: unknown) => {
+      throw isMissing(error) ? unknownTemplate(group, name) : error;
+    });
   }
 
   /** See `LocalTemplates.exportArchive`. */
@@ -94,7 +93,8 @@ export class TemplateArchives {
     const { unpackZip } = await import('./unpack-zip.js');
     const zip = join(uploads, `${randomBytes(8).toString('hex')}.zip`);
     try {
-      await spool(zip, content, maxUploadBytes);
+      // The whole zip is stored first: the zip's directory stands at its end, so no entry is known before that.
+      await whileOpen(open(zip, 'wx', 0o600), (file) => writeContent(file, content, maxUploadBytes));
       return await directory.withStaging(async (staging) => {
         const unpacked = staging.entry(IMPORT + randomBytes(8).toString('hex'));
         try {
@@ -125,56 +125,31 @@ export class TemplateArchives {
         return;
       }
       await linkTree(current, next);
-      // Only this code writes in `next`, so the check stays true while the files are moved.
-      const over = planOver(await walkTree({ root: next, label }, signal), entries);
-      for (const item of over) await moveOver(item, unpacked, next);
+      // Only this code writes in `next`, so these entries stay true while the files are moved.
+      const present = new Map((await walkTree({ root: next, label }, signal)).map((old) => [old.path, old]));
+      for (const entry of entries) await moveOver(entry, present.get(entry.path), unpacked, next);
     });
   }
 }
 
-/** An entry of an imported zip, to be moved over the present tree. */
-interface Overlay {
-  readonly path: string;
-  readonly isDirectory: boolean;
-  /** True when the present file is executable and the entry is not: the file stays executable. */
-  readonly makeExecutable: boolean;
-}
-
-/** The `entries` to move over `present`, parents first. Throws DRV_ARCHIVE_INVALID when an entry does not fit. */
-function planOver(present: readonly TreeEntry[], entries: readonly TreeEntry[]): Overlay[] {
-  const before = new Map(present.map((entry) => [entry.path, entry]));
-  return entries.flatMap(({ path, kind, executable }) => {
-    const old = before.get(path);
-    if (old !== undefined && old.kind !== kind)
-      throw invalid(`${path} is a ${kind} in it and a ${old.kind} in the template`);
-    if (old?.kind === 'directory') return [];
-    return [
-      { path, isDirectory: kind === 'directory', makeExecutable: old?.executable === true && !executable },
-    ];
-  });
-}
-
+/**
+ * Moves an entry of an imported zip over the present entry `old` of its path. A file that was executable stays so.
+ * Throws DRV_ARCHIVE_INVALID when the entry does not fit.
+ */
 async function moveOver(
-  { path, isDirectory, makeExecutable }: Overlay,
+  { path, kind, executable }: TreeEntry,
+  old: TreeEntry | undefined,
   from: string,
   to: string,
 ): Promise<void> {
-  if (isDirectory) {
-    await mkdir(`${to}/${path}`);
+  if (old !== undefined && old.kind !== kind)
+    throw invalid(`${path} is a ${kind} in it and a ${old.kind} in the template`);
+  if (kind === 'directory') {
+    if (old === undefined) await mkdir(`${to}/${path}`);
     return;
   }
-  if (makeExecutable) await chmod(`${from}/${path}`, 0o755);
+  if (old?.executable === true && !executable) await chmod(`${from}/${path}`, 0o755);
   await rename(`${from}/${path}`, `${to}/${path}`);
-}
-
-/** Stores the whole zip first: the zip's directory stands at its end, so no entry is known before that. */
-async function spool(path: string, content: Readable, maxBytes: number): Promise<void> {
-  const file = await open(path, 'wx', 0o600);
-  try {
-    await writeContent(file, content, maxBytes);
-  } finally {
-    await file.close();
-  }
 }
 
 function unknownTemplate(group: string, name: string): DroverError {

@@ -112,20 +112,11 @@ export function unknownStorage(storage: string, registered: readonly string[]): 
   return `storage ${storage} is not registered; ${known} (extensions bring storages, local is templates/ itself)`;
 }
 
+/** Group, name and storage, so that the keys are in the order of these fields. */
 function keyOf({ group, name, storage }: Omit<PlacedTemplate, 'priority'>): string {
-  return `${storage} ${group}/${name}`;
+  return [group, name, storage].join('\0');
 }
 
 function compareTemplates(a: PlacedTemplate, b: PlacedTemplate): number {
-  return (
-    a.priority - b.priority ||
-    compareText(a.group, b.group) ||
-    compareText(a.name, b.name) ||
-    compareText(a.storage, b.storage)
-  );
-}
-
-function compareText(a: string, b: string): number {
-  if (a === b) return 0;
-  return a < b ? -1 : 1;
+  return a.priority - b.priority || (keyOf(a) < keyOf(b) ? -1 : 1);
 }

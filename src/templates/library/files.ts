@@ -8,6 +8,7 @@ import { constants, type Stats } from 'node:fs';
 import { type FileHandle, link, lstat, open, rename, unlink } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError } from '../../model/errors.js';
 import { DirectoryPath, kindAt, linkInTheWay } from '../tree/directory-path.js';
 import { type FilePlace, filePlace } from '../tree/file-path.js';
@@ -34,23 +35,19 @@ export interface FileState {
 /** Answers true for a revision that the caller may replace or remove. */
 export type ExpectedRevision = (revision: string) => boolean;
 
-interface LibraryFilesOptions {
-  readonly directory: TemplateDirectory;
-  readonly maxFileBytes: number;
-}
-
 /** A complete upload on disk, under a name of its own. */
 interface Upload {
   readonly path: string;
   readonly file: FileHandle;
-  readonly bytes: number;
 }
 
 export class LibraryFiles {
-  readonly #options: LibraryFilesOptions;
+  readonly #directory: TemplateDirectory;
+  readonly #maxFileBytes: number;
 
-  constructor(options: LibraryFilesOptions) {
-    this.#options = options;
+  constructor(directory: TemplateDirectory, maxFileBytes: number) {
+    this.#directory = directory;
+    this.#maxFileBytes = maxFileBytes;
   }
 
   /** See `LocalTemplates.openFile`. The caller reads or destroys the content. */
@@ -74,18 +71,17 @@ export class LibraryFiles {
   async create(group: string, name: string, path: string, content: Readable): Promise<FileState> {
     const place = filePlace(group, name, path);
     await this.#refuseExisting(place);
-    return this.#upload(place, content, async (upload) => {
-      const parent = await this.#parentOf(place, true);
-      try {
-        await moveIntoFree(upload.path, parent.last, place);
-        await parent.sync();
-      } catch (error) {
-        await parent.undo();
-        throw error;
-      } finally {
-        await parent.close();
-      }
-    });
+    return this.#upload(place, content, (upload) =>
+      whileOpen(this.#parentOf(place, true), async (parent) => {
+        try {
+          await moveIntoFree(upload.path, parent.last, place);
+          await parent.sync();
+        } catch (error) {
+          await parent.undo();
+          throw error;
+        }
+      }),
+    );
   }
 
   /** See `LocalTemplates.replaceFile`. The new file has the mode of the old one. Throws DRV_TEMPLATE_FILE_CHANGED. */
@@ -121,7 +117,7 @@ export class LibraryFiles {
   ): Promise<void> {
     const place = filePlace(group, name, path);
     try {
-      await this.#options.directory.write(group, name, () =>
+      await this.#directory.write(group, name, () =>
         this.#inParent(place, async (parent) => {
           await statExpected(parent.last, place, isExpected);
           await unlink(parent.last.entry(place.base));
@@ -136,30 +132,21 @@ export class LibraryFiles {
 
   async #refuseExisting(place: FilePlace): Promise<void> {
     const { group, name, directories, base } = place;
-    const parent = await this.#options.directory.open([group, name, ...directories], { make: false });
+    const parent = await this.#directory.open([group, name, ...directories], { make: false });
     if (parent === 'absent') return;
     if (parent === 'file') throw fileAsDirectory(place);
-    try {
-      const kind = await kindAt(parent.last, base);
-      if (kind === 'link') throw linkInTheWay(base);
-      if (kind !== undefined) throw existingFile(place);
-    } finally {
-      await parent.close();
-    }
+    const kind = await whileOpen(parent, ({ last }) => kindAt(last, base));
+    if (kind === 'link') throw linkInTheWay(base);
+    if (kind !== undefined) throw existingFile(place);
   }
 
-  async #inParent<T>(place: FilePlace, work: (parent: DirectoryPath) => Promise<T>): Promise<T> {
-    const parent = await this.#parentOf(place, false);
-    try {
-      return await work(parent);
-    } finally {
-      await parent.close();
-    }
+  #inParent<T>(place: FilePlace, work: (parent: DirectoryPath) => Promise<T>): Promise<T> {
+    return whileOpen(this.#parentOf(place, false), work);
   }
 
   async #parentOf(place: FilePlace, make: boolean): Promise<DirectoryPath> {
     const { group, name, directories } = place;
-    const parent = await this.#options.directory.open([group, name, ...directories], { make });
+    const parent = await this.#directory.open([group, name, ...directories], { make });
     if (parent instanceof DirectoryPath) return parent;
     throw make ? fileAsDirectory(place) : unknownFile(place);
   }
@@ -173,15 +160,14 @@ export class LibraryFiles {
     content: Readable,
     commit: (upload: Upload) => Promise<void>,
   ): Promise<FileState> {
-    const { directory, maxFileBytes } = this.#options;
     try {
-      return await directory.withStaging(async (staging) => {
+      return await this.#directory.withStaging(async (staging) => {
         const path = staging.entry(UPLOAD + randomBytes(8).toString('hex'));
         const file = await open(path, 'wx', 0o644);
         try {
-          const bytes = await writeContent(file, content, maxFileBytes);
+          await writeContent(file, content, this.#maxFileBytes);
           await file.sync();
-          await directory.write(group, name, () => commit({ path, file, bytes }));
+          await this.#directory.write(group, name, () => commit({ path, file }));
           return stateOf(await file.stat());
         } finally {
           await file.close();

@@ -42,13 +42,6 @@ const WITHOUT_EVENTS: ReadonlySet<number> = new Set([
   0x7461636f, // OCFS2
 ]);
 
-interface TemplateLibraryOptions {
-  /** `templates/` of the master; made when missing. */
-  readonly directory: string;
-  readonly logger: Logger;
-  readonly clock: Clock;
-}
-
 export type TemplateListener = (group: string, name: string) => void;
 
 export class TemplateLibrary implements Part {
@@ -67,7 +60,8 @@ export class TemplateLibrary implements Part {
   #timer: TimerHandle | null = null;
   #rounds: Promise<unknown> = Promise.resolve();
 
-  constructor({ directory, logger, clock }: TemplateLibraryOptions) {
+  /** `directory`: `templates/` of the master, which is made when missing. */
+  constructor(directory: string, clock: Clock, logger: Logger) {
     this.#directory = directory;
     this.#logger = logger;
     this.#clock = clock;
@@ -229,18 +223,13 @@ export class TemplateLibrary implements Part {
     const delayMs = Math.max(LOOK_AFTER_MS, Math.min((tree?.lookMs ?? 0) / LOOK_SHARE, RESCAN_MS));
     const timer = this.#clock.setTimer(delayMs, () => {
       this.#looks.delete(key);
-      this.#lookAgain(key);
+      const [group = '', name = ''] = key.split('/');
+      const known = this.#digests.get(key);
+      known?.read(this.#stopped.signal).catch(() => undefined);
+      // A tree that was not read since the start is told as changed without a look.
+      if (known === undefined) this.#tell(group, name);
     });
     this.#looks.set(key, timer);
-  }
-
-  /** Looks at a tree and tells a change. A tree that was not read since the start is told as changed without a look. */
-  #lookAgain(key: string): void {
-    const tree = this.#digests.get(key);
-    if (tree === undefined) {
-      const [group = '', name = ''] = key.split('/');
-      this.#tell(group, name);
-    } else tree.read(this.#stopped.signal).catch(() => undefined);
   }
 
   /** Hints at a group, or one template of it, whose directory was replaced. New templates are found by the names. */

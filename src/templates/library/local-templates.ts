@@ -45,12 +45,11 @@ export class LocalTemplates implements Part {
   readonly #library: TemplateLibrary;
   readonly #files: LibraryFiles;
   readonly #archives: TemplateArchives;
-
-  readonly #afterWrite: (group: string, name: string) => Promise<string | undefined>;
+  readonly #afterWrite: LocalTemplatesOptions['afterWrite'];
 
   constructor(options: LocalTemplatesOptions) {
     const { directory, uploads, library, maxUploadMB, logger, archiveLimits, afterWrite } = options;
-    this.#afterWrite = afterWrite ?? (() => Promise.resolve(undefined));
+    this.#afterWrite = afterWrite;
     const maxUploadBytes = maxUploadMB * MIB;
     this.#library = library;
     this.directory = new TemplateDirectory({
@@ -58,7 +57,7 @@ export class LocalTemplates implements Part {
       logger,
       onWritten: (group, name) => library.noteWrite(group, name),
     });
-    this.#files = new LibraryFiles({ directory: this.directory, maxFileBytes: maxUploadBytes });
+    this.#files = new LibraryFiles(this.directory, maxUploadBytes);
     this.#archives = new TemplateArchives({
       directory: this.directory,
       uploads,
@@ -115,7 +114,7 @@ export class LocalTemplates implements Part {
   }
 
   createFile(group: string, name: string, path: string, content: Readable): Promise<FileState & Noted> {
-    return this.#written(group, name, this.#files.create(group, name, path, content));
+    return this.written(group, name, this.#files.create(group, name, path, content));
   }
 
   replaceFile(
@@ -125,12 +124,12 @@ export class LocalTemplates implements Part {
     content: Readable,
     isExpected?: ExpectedRevision,
   ): Promise<FileState & Noted> {
-    return this.#written(group, name, this.#files.replace(group, name, path, content, isExpected));
+    return this.written(group, name, this.#files.replace(group, name, path, content, isExpected));
   }
 
   removeFile(group: string, name: string, path: string, isExpected?: ExpectedRevision): Promise<Noted> {
     const removal = this.#files.remove(group, name, path, isExpected).then(() => ({}));
-    return this.#written(group, name, removal);
+    return this.written(group, name, removal);
   }
 
   /**
@@ -142,12 +141,13 @@ export class LocalTemplates implements Part {
   }
 
   importArchive(group: string, name: string, content: Readable): Promise<ImportedTree & Noted> {
-    return this.#written(group, name, this.#archives.import(group, name, content));
+    return this.written(group, name, this.#archives.import(group, name, content));
   }
 
-  async #written<T extends object>(group: string, name: string, write: Promise<T>): Promise<T & Noted> {
+  /** Adds the note of `afterWrite` to the answer of a write. */
+  async written<T extends object>(group: string, name: string, write: Promise<T>): Promise<T & Noted> {
     const answer = await write;
-    const note = await this.#afterWrite(group, name);
+    const note = await this.#afterWrite?.(group, name);
     return note === undefined ? answer : { ...answer, note };
   }
 }

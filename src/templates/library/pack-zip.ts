@@ -21,66 +21,50 @@ export function packZip(
   entries: readonly TreeEntry[],
   nameIn: (path: string) => string = (path) => path,
 ): Readable {
-  return new ZipPacking(place, entries, nameIn).output;
+  const stopped = new AbortController();
+  const zip = new ZipWriter();
+  const output = outputOf(zip);
+  /** The file that is being read. It pauses while the reader of the zip does. */
+  let source: Readable | undefined;
+  output.once('close', () => {
+    stopped.abort();
+    source?.destroy();
+  });
+  for (const entry of entries) {
+    const { path, kind, executable, size } = entry;
+    if (path.includes('\\'))
+      throw new DroverError(
+        'DRV_TEMPLATE_UNSAFE',
+        `${place.label}: ${path} has a backslash in its name, which no zip can hold: rename it`,
+      );
+    if (kind === 'directory') zip.addEmptyDirectory(nameIn(path), { ...TIMES, mode: DIRECTORY_MODE });
+    else {
+      const mode = executable ? PROGRAM_MODE : FILE_MODE;
+      zip.addReadStreamLazy(nameIn(path), { ...TIMES, mode, size }, (ready) => {
+        source = Readable.from(readContent(place, entry, stopped.signal));
+        source.once('error', (error) => output.destroy(error));
+        ready(null, source);
+      });
+    }
+  }
+  zip.end();
+  return output;
 }
 
 /** The zip of one file, whose content comes from a stream. Ends with the error of the stream. */
 export function packContent(content: Readable, name: string): Readable {
   const zip = new ZipWriter();
-  const output = new PassThrough();
-  const fail = (error: Error): void => void output.destroy(error);
-  content.once('error', fail);
-  zip.once('error', fail);
+  const output = outputOf(zip);
+  content.once('error', (error) => output.destroy(error));
   zip.addReadStream(content, name, { ...TIMES, mode: FILE_MODE });
   zip.end();
-  zip.outputStream.pipe(output);
   return output;
 }
 
-class ZipPacking {
-  readonly output = new PassThrough();
-  readonly #zip = new ZipWriter();
-  readonly #place: TreePlace;
-  readonly #nameIn: (path: string) => string;
-  readonly #stopped = new AbortController();
-  /** The file that is being read. It pauses while the reader of the zip does. */
-  #source: Readable | undefined;
-
-  constructor(place: TreePlace, entries: readonly TreeEntry[], nameIn: (path: string) => string) {
-    this.#place = place;
-    this.#nameIn = nameIn;
-    this.#zip.on('error', (error) => this.#fail(error));
-    this.output.once('close', () => {
-      this.#stopped.abort();
-      this.#source?.destroy();
-    });
-    for (const entry of entries) this.#add(entry);
-    this.#zip.end();
-    this.#zip.outputStream.pipe(this.output);
-  }
-
-  #add(entry: TreeEntry): void {
-    const { path, kind, executable, size } = entry;
-    if (path.includes('\\'))
-      throw new DroverError(
-        'DRV_TEMPLATE_UNSAFE',
-        `${this.#place.label}: ${path} has a backslash in its name, which no zip can hold: rename it`,
-      );
-    const name = this.#nameIn(path);
-    if (kind === 'directory') {
-      this.#zip.addEmptyDirectory(name, { ...TIMES, mode: DIRECTORY_MODE });
-      return;
-    }
-    const mode = executable ? PROGRAM_MODE : FILE_MODE;
-    this.#zip.addReadStreamLazy(name, { ...TIMES, mode, size }, (ready) => {
-      const source = Readable.from(readContent(this.#place, entry, this.#stopped.signal));
-      source.once('error', (error) => this.#fail(error));
-      this.#source = source;
-      ready(null, source);
-    });
-  }
-
-  #fail(error: unknown): void {
-    this.output.destroy(error instanceof Error ? error : new Error(String(error)));
-  }
+/** The bytes of the zip. The stream ends with the zip's error. */
+function outputOf(zip: ZipWriter): PassThrough {
+  const output = new PassThrough();
+  zip.on('error', (error) => output.destroy(error));
+  zip.outputStream.pipe(output);
+  return output;
 }

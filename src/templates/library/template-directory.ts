@@ -13,6 +13,7 @@ import { renameSync } from 'node:fs';
 import { mkdir, rename, rmdir } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
 import { ignoreMissing, systemCodeOf, toWriteError } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { KeyedTurns } from '../../loop/keyed-turns.js';
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
@@ -63,11 +64,9 @@ export class TemplateDirectory implements Part {
   async start(): Promise<void> {
     const staging = await OpenDirectory.open(this.#stagingPath).catch(ignoreMissing);
     if (staging === undefined) return;
-    try {
+    await whileOpen(staging, async () => {
       for (const { name } of await staging.list()) await this.#recover(staging, name.toString());
-    } finally {
-      await staging.close();
-    }
+    });
   }
 
   /** Waits for the writes that are under way. */
@@ -101,12 +100,7 @@ export class TemplateDirectory implements Part {
     await mkdir(this.#stagingPath, { mode: 0o700 }).catch((error: unknown) => {
       if (systemCodeOf(error) !== 'EEXIST') throw error;
     });
-    const staging = await OpenDirectory.open(this.#stagingPath);
-    try {
-      return await work(staging);
-    } finally {
-      await staging.close();
-    }
+    return await whileOpen(OpenDirectory.open(this.#stagingPath), work);
   }
 
   /**
@@ -203,7 +197,7 @@ export class TemplateDirectory implements Part {
     if (isOurs && group !== undefined && name !== undefined) {
       // The entry is opened as a directory, so that a link with such a name leads nowhere.
       const swap = await staging.child(entry).catch(() => undefined);
-      if (swap !== undefined) await this.#moveBack(swap, group, name).finally(() => swap.close());
+      if (swap !== undefined) await whileOpen(swap, () => this.#moveBack(swap, group, name));
     }
     await this.#discard(staging, entry);
   }
@@ -211,13 +205,11 @@ export class TemplateDirectory implements Part {
   async #moveBack(swap: OpenDirectory, group: string, name: string): Promise<void> {
     const path = await this.open([group], { make: false });
     if (!(path instanceof DirectoryPath)) return;
-    try {
-      if ((await kindAt(path.last, name)) !== undefined) return;
-      await rename(swap.entry('old'), path.last.entry(name)).catch(ignoreMissing);
+    await whileOpen(path, async ({ last }) => {
+      if ((await kindAt(last, name)) !== undefined) return;
+      await rename(swap.entry('old'), last.entry(name)).catch(ignoreMissing);
       await path.sync();
-    } finally {
-      await path.close();
-    }
+    });
   }
 
   /**
@@ -260,9 +252,6 @@ async function isTemplate(group: OpenDirectory, name: string): Promise<boolean> 
 async function kindsIn(staging: OpenDirectory, entry: string): Promise<Set<string>> {
   const directory = await staging.child(entry).catch(() => undefined);
   if (directory === undefined) return new Set();
-  try {
-    return new Set((await directory.list()).map(({ name }) => name.toString()));
-  } finally {
-    await directory.close();
-  }
+  const entries = await whileOpen(directory, () => directory.list());
+  return new Set(entries.map(({ name }) => name.toString()));
 }

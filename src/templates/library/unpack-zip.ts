@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { type Entry, openPromise, type ZipFile } from 'yauzl';
 import { isSystemError } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { bytesOf } from '../tree/byte-stream.js';
 import { ArchiveCheck, type ArchiveLimits, type CheckedEntry } from './archive-check.js';
@@ -31,9 +32,8 @@ export async function unpackZip(
       check.add(entry);
     });
     // The zip's directory is read a second time instead of being kept in memory: its names may be many megabytes.
-    const writer = new EntryWriter(directory);
     const again = new ArchiveCheck(limits, size);
-    await eachEntry(zip, signal, (file, entry) => writer.write(file, entry, again.add(entry)));
+    await eachEntry(zip, signal, (file, entry) => writeEntry(directory, again.add(entry), file, entry));
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DroverError || isSystemError(error)) throw error;
@@ -61,36 +61,23 @@ async function eachEntry(
   }
 }
 
-class EntryWriter {
-  readonly #directory: string;
-  readonly #made = new Set<string>();
-
-  constructor(directory: string) {
-    this.#directory = directory;
-  }
-
-  async write(zip: ZipFile, entry: Entry, { path, isDirectory, executable }: CheckedEntry): Promise<void> {
-    const target = join(this.#directory, path);
-    await this.#make(isDirectory ? target : dirname(target));
-    if (isDirectory) return;
-    const file = await open(target, 'wx', executable ? 0o755 : 0o644);
-    let checksum = 0;
-    try {
-      for await (const chunk of contentOf(zip, entry)) {
-        checksum = crc32(chunk, checksum);
-        await file.writeFile(chunk);
-      }
-    } finally {
-      await file.close();
+async function writeEntry(
+  directory: string,
+  { path, isDirectory, executable }: CheckedEntry,
+  zip: ZipFile,
+  entry: Entry,
+): Promise<void> {
+  const target = join(directory, path);
+  await mkdir(isDirectory ? target : dirname(target), { recursive: true });
+  if (isDirectory) return;
+  let checksum = 0;
+  await whileOpen(open(target, 'wx', executable ? 0o755 : 0o644), async (file) => {
+    for await (const chunk of contentOf(zip, entry)) {
+      checksum = crc32(chunk, checksum);
+      await file.writeFile(chunk);
     }
-    if (checksum !== entry.crc32) throw invalid(`the content of ${JSON.stringify(path)} is damaged (CRC-32)`);
-  }
-
-  async #make(directory: string): Promise<void> {
-    if (this.#made.has(directory)) return;
-    await mkdir(directory, { recursive: true });
-    this.#made.add(directory);
-  }
+  });
+  if (checksum !== entry.crc32) throw invalid(`the content of ${JSON.stringify(path)} is damaged (CRC-32)`);
 }
 
 async function* contentOf(zip: ZipFile, entry: Entry): AsyncGenerator<Buffer> {

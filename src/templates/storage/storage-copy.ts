@@ -45,6 +45,7 @@ interface StorageCopyOptions {
 }
 
 export class StorageCopy {
+  readonly template: StoredTemplate;
   readonly #options: StorageCopyOptions;
   /** The place of the tree. */
   readonly place: TreePlace;
@@ -60,6 +61,7 @@ export class StorageCopy {
 
   constructor(options: StorageCopyOptions) {
     this.#options = options;
+    this.template = options.template;
     this.place = { root: options.directory, label: storedLabel(options.template) };
     this.#tree = new TreeDigest({ place: this.place, clock: options.clock });
   }
@@ -123,14 +125,11 @@ export class StorageCopy {
   }
 
   #look(): Promise<void> {
-    const { clock, onChange, signal } = this.#options;
+    const { onChange, signal } = this.#options;
     this.#retry?.cancel();
     const looking = this.#refresh()
       .then(
-        () => {
-          this.#nextLookAt = clock.monotonic() + TRUST_MS;
-          this.#succeeded();
-        },
+        () => this.#succeeded(),
         (error: unknown) => this.#failed(error),
       )
       .finally(() => {
@@ -199,7 +198,8 @@ export class StorageCopy {
   }
 
   #succeeded(): void {
-    const { backoff, logger } = this.#options;
+    const { backoff, clock, logger } = this.#options;
+    this.#nextLookAt = clock.monotonic() + TRUST_MS;
     if (this.#failure !== undefined)
       logger.info(storedFields(this.#options.template), `${this.place.label} is there again`);
     this.#failure = undefined;

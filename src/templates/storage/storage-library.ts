@@ -83,17 +83,16 @@ export class StorageLibrary implements Part {
    * at once.
    */
   refresh(isMeant: (template: StoredTemplate) => boolean): void {
-    for (const key of this.#copies.keys()) {
-      const template = templateOf(key);
-      if (!isMeant(template)) continue;
-      this.#copies.get(key)?.distrust();
-      this.#tell(template);
+    for (const copy of this.#copies.values()) {
+      if (!isMeant(copy.template)) continue;
+      copy.distrust();
+      this.#tell(copy.template);
     }
   }
 
   /** The templates that this master keeps copies of. */
   copied(): readonly StoredTemplate[] {
-    return [...this.#copies.keys()].sort().map(templateOf);
+    return [...this.#copies].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { template }]) => template);
   }
 
   /** True when a copy had this digest when it was last read. */
@@ -178,10 +177,4 @@ async function namesIn(directory: string): Promise<string[]> {
 
 function keyOf({ storage, group, name }: StoredTemplate): string {
   return `${storage}/${group}/${name}`;
-}
-
-/** Splits a key. Names contain no slash. */
-function templateOf(key: string): StoredTemplate {
-  const [storage = '', group = '', name = ''] = key.split('/');
-  return { storage, group, name };
 }

@@ -5,6 +5,7 @@
 import type { Part } from '../../loop/lifecycle.js';
 import { DroverError } from '../../model/errors.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { TemplateLibrary } from '../library/library.js';
 import type { TemplateDirectory } from '../library/template-directory.js';
 import { removeTree } from '../tree/remove-tree.js';
 import type { StorageDownloads } from './storage-download.js';
@@ -15,8 +16,7 @@ interface StorageSyncOptions {
   readonly downloads: StorageDownloads;
   readonly stored: StorageLibrary;
   readonly local: Pick<TemplateDirectory, 'replaceBy'>;
-  /** The digest of a local template. */
-  readonly digest: (group: string, name: string) => Promise<string | null>;
+  readonly library: Pick<TemplateLibrary, 'digest'>;
   readonly logger: Logger;
 }
 
@@ -55,7 +55,7 @@ export class StorageSync implements Part {
   }
 
   async #sync(group: string, name: string, storage: string): Promise<SyncedTemplate> {
-    const { downloads, stored, local, logger } = this.#options;
+    const { downloads, stored, local, library, logger } = this.#options;
     const template = { storage, group, name };
     const { signal } = this.#stopped;
     await downloads.version(template, signal);
@@ -66,7 +66,7 @@ export class StorageSync implements Part {
       await removeTree(directory);
     }
     stored.refresh((copy) => copy.storage === storage && copy.group === group && copy.name === name);
-    const digest = await this.#options.digest(group, name);
+    const digest = await library.digest(group, name);
     if (digest === null)
       throw new DroverError('DRV_TEMPLATE_UNKNOWN', `template ${group}/${name} was removed at the same time`);
     logger.info(

@@ -9,26 +9,16 @@ import { DroverError, messageOf } from '../../model/errors.js';
 import { publicMessage } from '../../model/public-message.js';
 import { type ClusterSyncReport, LOCAL_STORAGE, type TreeResult } from '../../model/template.js';
 import type { Logger } from '../../telemetry/logger.js';
+import type { StorageLibrary } from '../storage/storage-library.js';
 import type { StoredTemplate } from '../storage/storage-provider.js';
+import type { TemplateSources } from '../template-sources.js';
 import { describeNodeSync } from './node-sync-text.js';
 import { matcherOf } from './pattern.js';
 import { SyncRun } from './sync-run.js';
 
 export interface ClusterSyncOptions {
-  readonly templates: {
-    /** Resolves when `groups` shows every directory that was there before the call. */
-    rescan(): Promise<void>;
-    groups(): ReadonlyMap<string, readonly string[]>;
-    /** The digest of a template. Throws the reason when it has none. */
-    digest(group: string, name: string, storage: string): Promise<string | null>;
-    /** Why `digest` may soon have a newer answer; undefined: the answer is the newest. */
-    news(group: string, name: string, storage: string): string | undefined;
-  };
-  /** The master's copies of templates from storages. */
-  readonly stored: {
-    copied(): readonly StoredTemplate[];
-    refresh(isMeant: (template: StoredTemplate) => boolean): void;
-  };
+  readonly templates: Pick<TemplateSources, 'rescan' | 'groups' | 'digest' | 'news'>;
+  readonly stored: Pick<StorageLibrary, 'copied' | 'refresh'>;
   readonly nodes: {
     /** The ids of the connected nodes, sorted. */
     connected(): readonly string[];

@@ -3,26 +3,28 @@
  * executable bits and contents travel.
  */
 
-import { once } from 'node:events';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { extract, type Header, type Pack, pack } from 'tar-stream';
+import { extract, type Pack, pack } from 'tar-stream';
 import { isSystemError } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
-import { readAhead } from '../tree/read-ahead.js';
+import { readContent } from '../tree/digest.js';
+import { FILE_PARALLELISM } from '../tree/each-bounded.js';
 import { MAX_TREE_DEPTH, MAX_TREE_ENTRIES, type TreeEntry, type TreePlace, walkTree } from '../tree/tree.js';
 
 /** The tar library writes in pieces of 512 bytes; a frame of the channel should be larger than that. */
 const PIECE_BYTES = 64 * 1024;
+/** Files up to this size are read ahead, into memory. */
+const SMALL_BYTES = 256 * 1024;
 const EPOCH = new Date(0);
 
 /** One file or directory of a tar stream, with its content as a stream. */
 export type ArchiveEntry = ReturnType<typeof extract> extends AsyncIterable<infer Item> ? Item : never;
-type FileHeader = Pick<Header, 'name' | 'type' | 'size' | 'mode' | 'mtime'>;
 
 /** The limits for an archive from elsewhere. */
 export interface BundleLimits {
@@ -62,43 +64,43 @@ export async function* packTree(
   }
 }
 
+/** Writes the entries in order, and reads small files a few ahead, so that disk and reader work at the same time. */
 async function writeEntries(
   archive: Pack,
   place: TreePlace,
   entries: readonly TreeEntry[],
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const { entry, content } of readAhead(place, entries, signal)) {
-    const { path: name, kind: type, executable, size } = entry;
-    const header: FileHeader = { name, type, size, mode: modeOf(executable), mtime: EPOCH };
-    if (type === 'directory') archive.entry({ ...header, mode: 0o755 });
-    else await writeFileEntry(archive, header, content);
+  const ahead = entries.slice(0, FILE_PARALLELISM).map((entry) => contentOf(place, entry, signal));
+  for (const [index, { path: name, kind: type, executable, size }] of entries.entries()) {
+    signal.throwIfAborted();
+    const content = (await ahead.shift()) ?? [];
+    const next = entries[index + FILE_PARALLELISM];
+    if (next !== undefined) ahead.push(contentOf(place, next, signal));
+    const mode = modeOf(executable || type === 'directory');
+    const sink = archive.entry({ name, type, size, mode, mtime: EPOCH });
+    if (type === 'file') await pipeline(content, sink);
   }
   archive.finalize();
 }
 
-async function writeFileEntry(
-  archive: Pack,
-  header: FileHeader,
-  content: AsyncIterable<Buffer> | Iterable<Buffer>,
-): Promise<void> {
-  const { promise: ended, settle } = settleable();
-  const sink = archive.entry(header, settle);
-  sink.on('error', settle);
-  for await (const chunk of content) {
-    if (!sink.write(chunk)) await Promise.race([once(sink, 'drain'), ended]);
-  }
-  sink.end(null);
-  await ended;
+type Content = readonly Buffer[] | AsyncIterable<Buffer>;
+
+/** Starts to read a small file; a large one is read when its turn comes. */
+function contentOf(place: TreePlace, entry: TreeEntry, signal: AbortSignal): Content | Promise<Content> {
+  if (entry.kind === 'directory') return [];
+  const content = readContent(place, entry, signal);
+  if (entry.size > SMALL_BYTES) return content;
+  const reading = collect(content);
+  // A failure is thrown when the turn of this file comes.
+  reading.catch(() => undefined);
+  return reading;
 }
 
-function settleable(): { promise: Promise<void>; settle: (error?: Error | null) => void } {
-  let settle: (error?: Error | null) => void = () => {};
-  const promise = new Promise<void>((resolve, reject) => {
-    settle = (error) => (error ? reject(error) : resolve());
-  });
-  promise.catch(() => {});
-  return { promise, settle };
+async function collect(content: AsyncIterable<Buffer>): Promise<Buffer[]> {
+  const pieces: Buffer[] = [];
+  for await (const piece of content) pieces.push(piece);
+  return pieces;
 }
 
 async function* inPieces(source: AsyncIterable<unknown>): AsyncGenerator<Buffer> {
@@ -145,8 +147,11 @@ export async function eachEntry(
   take: (entry: ArchiveEntry) => Promise<void>,
 ): Promise<void> {
   const archive = extract();
-  const origin = new Origin(source);
-  const feeding = pipeline(origin, archive, { signal });
+  let sourceFailure: unknown;
+  const noted = notingFailure(source, (error) => {
+    sourceFailure = error;
+  });
+  const feeding = pipeline(noted, archive, { signal });
   let archiveFailure: unknown;
   feeding.catch((error: unknown) => {
     archiveFailure = error;
@@ -159,7 +164,7 @@ export async function eachEntry(
     // later.
     await nextTurn();
     signal.throwIfAborted();
-    if (origin.failure !== undefined) throw origin.failure;
+    if (sourceFailure !== undefined) throw sourceFailure;
     if (error instanceof DroverError || isSystemError(error)) throw error;
     throw corrupt(messageOf(archiveFailure ?? error));
   } finally {
@@ -167,22 +172,16 @@ export async function eachEntry(
   }
 }
 
-/** Passes the source on and remembers its error, so that it can be told from an error of the archive. */
-class Origin {
-  failure: unknown;
-  readonly #source: AsyncIterable<Buffer>;
-
-  constructor(source: AsyncIterable<Buffer>) {
-    this.#source = source;
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Buffer> {
-    try {
-      yield* this.#source;
-    } catch (error) {
-      this.failure = error;
-      throw error;
-    }
+/** Passes the source on. `note` gets its error, which can then be told from an error of the archive. */
+async function* notingFailure(
+  source: AsyncIterable<Buffer>,
+  note: (error: unknown) => void,
+): AsyncGenerator<Buffer> {
+  try {
+    yield* source;
+  } catch (error) {
+    note(error);
+    throw error;
   }
 }
 
@@ -242,18 +241,11 @@ async function unpackEntry(
     await mkdir(path, 0o755).catch(namingEntry(name));
     entry.resume();
   } else if (type === 'file') {
-    const file = await open(path, 'wx', modeOf((mode & 0o100) !== 0)).catch(namingEntry(name));
-    await writeAll(file, entry);
+    await whileOpen(open(path, 'wx', modeOf((mode & 0o100) !== 0)).catch(namingEntry(name)), async (file) => {
+      for await (const chunk of bytesOf(entry)) await file.writeFile(chunk);
+    });
   } else {
     throw corrupt(`entry ${quoteText(name)} is a ${type}, not a file or directory`);
-  }
-}
-
-async function writeAll(file: FileHandle, chunks: AsyncIterable<unknown>): Promise<void> {
-  try {
-    for await (const chunk of bytesOf(chunks)) await file.writeFile(chunk);
-  } finally {
-    await file.close();
   }
 }
 

@@ -116,18 +116,23 @@ export class TemplateCache implements Part {
   }
 
   /**
-   * Adds the tree of a tar stream, whole or not at all. Does nothing when the tree is cached already. When calls for
-   * one digest overlap, only the first reads its source; the others read theirs if it fails. Throws
-   * DRV_TEMPLATE_CORRUPT when the stream is another tree, DRV_DISK_WRITE_FAILED, and the source's own errors.
+   * Adds the tree, whole or not at all, and fetches only the files that no cached tree has. Does nothing when the tree
+   * is cached already. When calls for one digest overlap, only the first reads its offer; the others read theirs if it
+   * fails. Throws DRV_REQUEST_INVALID for a text that is not a digest, DRV_TEMPLATE_CORRUPT when another tree came,
+   * DRV_DISK_WRITE_FAILED, and the offer's own errors.
    */
-  async add(digest: string, source: AsyncIterable<Buffer>, signal: AbortSignal): Promise<void> {
-    await this.#takeOnce(digest, { whole: () => source }, NO_BASES, signal);
-  }
-
-  /** Like `add`, from a source that also gives single files: it fetches only the files that no cached tree has. */
-  fetch(digest: string, offer: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
-    const { whole } = offer;
-    return this.#takeOnce(digest, this.#cached.size > 0 ? offer : { whole }, this.#bases(signal), signal);
+  async fetch(digest: string, offer: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
+    this.directoryOf(digest);
+    for (;;) {
+      signal.throwIfAborted();
+      if (this.has(digest)) return FREE;
+      const other = this.#adding.get(digest);
+      if (other === undefined) break;
+      await abortable(Promise.allSettled([other]), signal);
+    }
+    const adding = this.#take(digest, offer, signal).finally(() => this.#adding.delete(digest));
+    this.#adding.set(digest, adding);
+    return adding;
   }
 
   /**
@@ -200,32 +205,10 @@ export class TemplateCache implements Part {
     return removed;
   }
 
-  async #takeOnce(
-    digest: string,
-    offer: TreeOffer,
-    bases: AsyncIterable<Base>,
-    signal: AbortSignal,
-  ): Promise<FetchCost> {
-    this.directoryOf(digest);
-    for (;;) {
-      signal.throwIfAborted();
-      if (this.has(digest)) return FREE;
-      const other = this.#adding.get(digest);
-      if (other === undefined) break;
-      await abortable(Promise.allSettled([other]), signal);
-    }
-    const adding = this.#take(digest, offer, bases, signal).finally(() => this.#adding.delete(digest));
-    this.#adding.set(digest, adding);
-    return adding;
-  }
-
-  async #take(
-    digest: string,
-    offer: TreeOffer,
-    bases: AsyncIterable<Base>,
-    signal: AbortSignal,
-  ): Promise<FetchCost> {
-    const { items, damaged, ...cost } = await this.#intake.take(digest, offer, bases, signal);
+  async #take(digest: string, { whole, parts }: TreeOffer, signal: AbortSignal): Promise<FetchCost> {
+    // In an empty cache there is nothing to share.
+    const offer = parts === undefined || this.#cached.size === 0 ? { whole } : { whole, parts };
+    const { items, damaged, ...cost } = await this.#intake.take(digest, offer, this.#bases(signal), signal);
     this.#cached.add(digest);
     this.#keepListing(digest, listingOf(items));
     for (const base of damaged) {
@@ -293,11 +276,6 @@ export class TemplateCache implements Part {
     );
   }
 }
-
-/** An empty list: there is no tree to share files with. */
-const NO_BASES: AsyncIterable<Base> = {
-  [Symbol.asyncIterator]: () => ({ next: async () => ({ done: true, value: undefined }) }),
-};
 
 /** The items without their hashes, which are not needed any more. */
 function listingOf(entries: readonly PackedItem[]): PackedItem[] {

@@ -7,6 +7,7 @@ import { hash as hashOf } from 'node:crypto';
 import { constants, type FileHandle, open, unlink } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { isMissing } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { linkOrCopy } from '../tree/copy-tree.js';
 import type { HashedItem } from '../tree/digest.js';
 import { eachBounded, FILE_PARALLELISM } from '../tree/each-bounded.js';
@@ -35,21 +36,13 @@ interface SharedContentsOptions {
 
 export class SharedContents {
   readonly #options: SharedContentsOptions;
-  readonly #places = new Map<number, Place>();
-  readonly #damaged = new Set<number>();
+  /** The places of the taken contents in the new tree, by index. */
+  readonly places = new Map<number, Place>();
+  /** The indexes of contents whose source is missing or damaged. */
+  readonly damaged = new Set<number>();
 
   constructor(options: SharedContentsOptions) {
     this.#options = options;
-  }
-
-  /** The places of the taken contents in the new tree, by index. */
-  get places(): ReadonlyMap<number, Place> {
-    return this.#places;
-  }
-
-  /** The indexes of contents whose source is missing or damaged. */
-  get damaged(): ReadonlySet<number> {
-    return this.#damaged;
   }
 
   /** Takes the contents of these items, by their indexes. */
@@ -69,8 +62,7 @@ export class SharedContents {
 
   async #takeFrom(path: string, contents: readonly Content[]): Promise<void> {
     try {
-      const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW);
-      try {
+      await whileOpen(open(path, constants.O_RDONLY | constants.O_NOFOLLOW), async (file) => {
         const { size } = await file.stat();
         const fitting = contents.filter((content) => this.#fits(content, size));
         // Several items may have the same content, which counts once.
@@ -78,12 +70,10 @@ export class SharedContents {
         const bytes = [...lengths.values()].reduce((sum, length) => sum + length, 0);
         if (bytes >= size * SHARED_PART) await this.#share(path, fitting);
         else await this.#copy(file, fitting);
-      } finally {
-        await file.close();
-      }
+      });
     } catch (error) {
       if (!isMissing(error)) throw error;
-      for (const { index } of contents) this.#damaged.add(index);
+      for (const { index } of contents) this.damaged.add(index);
     }
   }
 
@@ -91,7 +81,7 @@ export class SharedContents {
   #fits({ index, item, place }: Content, packBytes: number): boolean {
     const isAlone = item.size > MOST_PACKED_BYTES;
     const fits = isAlone ? item.size === packBytes : place.at + item.size <= packBytes;
-    if (!fits) this.#damaged.add(index);
+    if (!fits) this.damaged.add(index);
     return fits;
   }
 
@@ -108,9 +98,9 @@ export class SharedContents {
         size: item.size,
         take: (actual) => {
           if (item.hash?.equals(actual) === true) {
-            this.#places.set(index, place);
+            this.places.set(index, place);
             isUsed = true;
-          } else this.#damaged.add(index);
+          } else this.damaged.add(index);
         },
       });
     await hashes.done();
@@ -123,10 +113,10 @@ export class SharedContents {
     for (const { index, item, place } of contents) {
       signal.throwIfAborted();
       const bytes = await readSound(file, item, place);
-      if (bytes === undefined) this.#damaged.add(index);
+      if (bytes === undefined) this.damaged.add(index);
       else {
         const pack = await packs.packFor(bytes.length);
-        this.#places.set(index, pack.end);
+        this.places.set(index, pack.end);
         await pack.add(bytes);
       }
     }

@@ -7,16 +7,10 @@
 /** How many bytes are kept behind the fastest reader. */
 const WINDOW_BYTES = 16 * 1024 * 1024;
 
-interface SharedStreamOptions {
-  /** Opens the source. It gives the same bytes each time. */
-  readonly open: () => AsyncIterable<Buffer>;
-  /** Called once, when no reader is left. */
-  readonly onUnused: () => void;
-  readonly windowBytes?: number;
-}
-
 export class SharedStream {
-  readonly #options: SharedStreamOptions;
+  readonly #open: () => AsyncIterable<Buffer>;
+  readonly #onUnused: () => void;
+  readonly #windowBytes: number;
   readonly #source: AsyncIterator<Buffer>;
   /** The pieces that are kept; `#dropped` is the number of pieces dropped before them. */
   #pieces: Buffer[] = [];
@@ -27,9 +21,12 @@ export class SharedStream {
   #isEnded = false;
   #failure: { readonly error: unknown } | undefined;
 
-  constructor(options: SharedStreamOptions) {
-    this.#options = options;
-    this.#source = options.open()[Symbol.asyncIterator]();
+  /** `open` opens the source, which gives the same bytes each time. `onUnused` is called once, when no reader is left. */
+  constructor(open: () => AsyncIterable<Buffer>, onUnused: () => void, windowBytes = WINDOW_BYTES) {
+    this.#open = open;
+    this.#onUnused = onUnused;
+    this.#windowBytes = windowBytes;
+    this.#source = open()[Symbol.asyncIterator]();
   }
 
   /** True while the stream still has its first bytes. Otherwise a new reader needs another stream. */
@@ -55,7 +52,7 @@ export class SharedStream {
     } finally {
       await this.#leave();
     }
-    yield* without(bytes, this.#options.open());
+    yield* without(bytes, this.#open());
   }
 
   #pull(): Promise<void> {
@@ -70,7 +67,7 @@ export class SharedStream {
     if (piece === undefined) return;
     this.#pieces.push(piece);
     this.#keptBytes += piece.length;
-    while (this.#keptBytes > (this.#options.windowBytes ?? WINDOW_BYTES) && this.#pieces.length > 1) {
+    while (this.#keptBytes > this.#windowBytes && this.#pieces.length > 1) {
       this.#keptBytes -= this.#pieces.shift()?.length ?? 0;
       this.#dropped++;
     }
@@ -91,7 +88,7 @@ export class SharedStream {
 
   async #leave(): Promise<void> {
     if (--this.#readers > 0) return;
-    this.#options.onUnused();
+    this.#onUnused();
     this.#pieces = [];
     await this.#source.return?.();
   }

@@ -5,13 +5,13 @@
 import { type FetchCost, type FileRange, MAX_FILE_RANGES } from '../../model/template.js';
 import { quoteText } from '../../model/words.js';
 import { bytesOf } from '../tree/byte-stream.js';
-import { digestOf, type HashedItem } from '../tree/digest.js';
+import { digestOf } from '../tree/digest.js';
 import { type ArchiveEntry, Budget, type BundleLimits, corrupt, eachEntry, safePath } from './bundle.js';
 import { ContentHashes } from './content-hashes.js';
 import { type Base, checkReceived, chooseSources, missingRanges } from './delta.js';
 import { checkStructure, decodeManifest } from './manifest.js';
 import type { PackThreads } from './pack-threads.js';
-import type { HashedPackedItem, Packs, Place } from './packs.js';
+import type { HashedPackedItem, Packs } from './packs.js';
 import { SharedContents } from './shared-contents.js';
 
 /** The streams of a source that has the tree. Each is opened at most once, and read to its end or abandoned. */
@@ -45,40 +45,43 @@ export interface FetchedTree extends FetchCost {
 /** Fetches the whole tree in one stream. Throws DRV_TEMPLATE_CORRUPT when the stream is another tree. */
 export async function fetchWhole(request: TreeRequest): Promise<FetchedTree> {
   const { digest, offer } = request;
-  const traffic = new Traffic();
-  const items = await receiveTree(traffic.count(offer.whole()), request);
+  const traffic = { bytes: 0 };
+  const items = await receiveTree(counted(offer.whole(), traffic), request);
   checkStructure(items);
   const actual = await digestOf(items);
   if (actual !== digest)
     throw corrupt(`it has the digest ${actual.slice(0, 12)}; it was damaged or changed on the way`);
-  return { items, transferredBytes: traffic.bytes, transferredFiles: items.filter(isFile).length };
+  return {
+    items,
+    transferredBytes: traffic.bytes,
+    transferredFiles: items.filter(({ kind }) => kind === 'file').length,
+  };
 }
 
 /**
  * Fetches only the files that no tree of `bases` has. Answers undefined when `bases` share nothing with the tree, or
- * too little. `onDamaged` gets the digest of each tree in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when
+ * too little. `damaged` gets the digest of each tree in which a file was damaged. Throws DRV_TEMPLATE_CORRUPT when
  * anything differs from its hash.
  */
 export async function fetchMissing(
   request: TreeRequest,
-  { bases, onDamaged }: { readonly bases: AsyncIterable<Base>; onDamaged: (digest: string) => void },
+  bases: AsyncIterable<Base>,
+  damaged: Set<string>,
 ): Promise<FetchedTree | undefined> {
   const { digest, offer, packs, threads, signal } = request;
   if (offer.parts === undefined) return undefined;
-  const traffic = new Traffic();
-  const wanted = await decodeManifest(traffic.count(offer.parts.manifest()), digest);
+  const traffic = { bytes: 0 };
+  const wanted = await decodeManifest(counted(offer.parts.manifest(), traffic), digest);
   const sources = await chooseSources(wanted, bases);
   if (sources.size === 0) return undefined;
   const shared = new SharedContents({ wanted, packs, threads, signal });
   await shared.take(sources);
-  for (const tree of new Set([...shared.damaged].map((index) => sources.get(index)?.digest))) {
-    if (tree !== undefined) onDamaged(tree);
-  }
-  const places = new Map<number, Place>(shared.places);
+  for (const [index, { digest: base }] of sources) if (shared.damaged.has(index)) damaged.add(base);
+  const { places } = shared;
   const { ranges, files } = missingRanges(wanted, (index) => places.has(index));
   if (ranges.length > MAX_FILE_RANGES) return undefined;
   if (files > 0) {
-    const stream = traffic.count(offer.parts.files(ranges));
+    const stream = counted(offer.parts.files(ranges), traffic);
     const received = await receiveTree(stream, request);
     for (const [index, place] of checkReceived(received, wanted, ranges)) places.set(index, place);
   }
@@ -86,34 +89,20 @@ export async function fetchMissing(
   return { items, transferredBytes: traffic.bytes, transferredFiles: files };
 }
 
-function isFile({ kind }: HashedItem): boolean {
-  return kind === 'file';
-}
-
-class Traffic {
-  bytes = 0;
-
-  async *count(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-    for await (const piece of source) {
-      this.bytes += piece.length;
-      yield piece;
-    }
+/** Passes the source on, and adds its bytes to `traffic`. */
+async function* counted(source: AsyncIterable<Buffer>, traffic: { bytes: number }): AsyncGenerator<Buffer> {
+  for await (const piece of source) {
+    traffic.bytes += piece.length;
+    yield piece;
   }
 }
 
 type Received = { -readonly [Key in keyof HashedPackedItem]: HashedPackedItem[Key] };
 
-interface ReceiveOptions {
-  readonly packs: Packs;
-  readonly threads: PackThreads;
-  readonly limits: BundleLimits;
-  readonly signal: AbortSignal;
-}
-
 /** Resolves with the items in order, when their contents are on the disk. Throws as `unpackTree` does. */
 async function receiveTree(
   source: AsyncIterable<Buffer>,
-  { packs, threads, limits, signal }: ReceiveOptions,
+  { packs, threads, limits, signal }: TreeRequest,
 ): Promise<HashedPackedItem[]> {
   const budget = new Budget(limits);
   const hashes = new ContentHashes(threads, signal);

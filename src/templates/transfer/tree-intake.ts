@@ -52,11 +52,8 @@ export class TreeIntake {
     const damaged = new Set<string>();
     const { limits, threads } = this.#options;
     const request = { digest, offer, limits, threads, signal };
-    const onDamaged = (base: string): void => {
-      damaged.add(base);
-    };
     const missing = await this.#try(digest, signal, (packs) =>
-      fetchMissing({ ...request, packs }, { bases, onDamaged }),
+      fetchMissing({ ...request, packs }, bases, damaged),
     );
     const taken =
       missing ?? (await this.#place(digest, signal, (packs) => fetchWhole({ ...request, packs })));

@@ -12,13 +12,6 @@ import { encodeManifest } from './manifest.js';
 /** The limit for all remembered trees together. */
 const MAX_KEPT_ENTRIES = 200_000;
 
-interface TreeManifestsOptions {
-  /** The place of the tree with this digest; undefined when no template has it any more. */
-  readonly locate: (digest: string) => Promise<TreePlace | undefined>;
-  /** Aborting it ends reading. */
-  readonly signal: AbortSignal;
-}
-
 interface ReadTree {
   readonly place: TreePlace;
   readonly entries: readonly TreeEntry[];
@@ -26,12 +19,18 @@ interface ReadTree {
 }
 
 export class TreeManifests {
-  readonly #options: TreeManifestsOptions;
+  readonly #locate: (digest: string) => Promise<TreePlace | undefined>;
+  readonly #signal: AbortSignal;
   /** The remembered trees, in order of their last use. */
   readonly #trees = new Map<string, Promise<ReadTree>>();
 
-  constructor(options: TreeManifestsOptions) {
-    this.#options = options;
+  /**
+   * `locate` answers the place of the tree with a digest; undefined when no template has it any more. `signal` ends
+   * reading.
+   */
+  constructor(locate: (digest: string) => Promise<TreePlace | undefined>, signal: AbortSignal) {
+    this.#locate = locate;
+    this.#signal = signal;
   }
 
   /** The manifest of the tree. Throws DRV_TEMPLATE_UNKNOWN when no template has this digest any more. */
@@ -46,7 +45,7 @@ export class TreeManifests {
   async *files(digest: string, ranges: readonly FileRange[]): AsyncGenerator<Buffer> {
     const { place, entries } = await this.#tree(digest);
     try {
-      yield* packTree(place, [...filesIn(entries, ranges)], this.#options.signal);
+      yield* packTree(place, [...filesIn(entries, ranges)], this.#signal);
     } catch (error) {
       if (error instanceof TreeChanged) this.#trees.delete(digest);
       throw error;
@@ -67,11 +66,10 @@ export class TreeManifests {
   }
 
   async #read(digest: string): Promise<ReadTree> {
-    const { locate, signal } = this.#options;
-    const place = await locate(digest);
+    const place = await this.#locate(digest);
     if (place === undefined) throw unknownTree(digest);
-    const entries = await walkTree(place, signal);
-    const items = await hashTree(place, entries, signal);
+    const entries = await walkTree(place, this.#signal);
+    const items = await hashTree(place, entries, this.#signal);
     if ((await digestOf(items)) !== digest) throw unknownTree(digest);
     return { place, entries, items };
   }

@@ -7,6 +7,7 @@ import { constants } from 'node:fs';
 import { chmod, chown, copyFile, link, lstat, mkdir, open } from 'node:fs/promises';
 import { syncPath } from '../../files/sync-path.js';
 import { systemCodeOf } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { OpenDirectory } from './open-directory.js';
@@ -26,25 +27,19 @@ const COPY_INSTEAD = new Set(['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP
 export async function linkTree(from: string | Buffer, to: string | Buffer, depth = 1): Promise<void> {
   if (depth > MAX_TREE_DEPTH)
     throw new DroverError('DRV_TEMPLATE_UNSAFE', `the template is deeper than ${MAX_TREE_DEPTH} levels`);
-  const source = await OpenDirectory.open(from);
-  try {
+  await whileOpen(OpenDirectory.open(from), async (source) => {
     await mkdir(to);
-    const target = await OpenDirectory.open(to);
-    try {
+    await whileOpen(OpenDirectory.open(to), async (target) => {
       await keepOwner(source.entry('.'), target.entry('.'));
       await linkEntries(source, target, depth);
-    } finally {
-      await target.close();
-    }
-  } finally {
-    await source.close();
-  }
+    });
+  });
 }
 
 async function linkEntries(source: OpenDirectory, target: OpenDirectory, depth: number): Promise<void> {
   const entries = await source.list();
   const others = entries.filter(({ kind }) => kind !== 'directory');
-  await eachBounded(others, FILE_PARALLELISM, never(), ({ name }) =>
+  await eachBounded(others, FILE_PARALLELISM, undefined, ({ name }) =>
     linkOrCopy(source.entryOf(name), target.entryOf(name)),
   );
   // One directory after the other, because each level holds two directories open.
@@ -64,14 +59,11 @@ export async function linkOrCopy(from: string | Buffer, to: string | Buffer): Pr
 }
 
 async function copy(from: string | Buffer, to: string | Buffer): Promise<void> {
-  const file = await open(from, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-  try {
-    const { COPYFILE_FICLONE, COPYFILE_EXCL } = constants;
-    // Copies from the open file, so that a link put in its place meanwhile leads nowhere else.
-    await copyFile(`/proc/self/fd/${file.fd}`, to, COPYFILE_FICLONE | COPYFILE_EXCL);
-  } finally {
-    await file.close();
-  }
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, COPYFILE_FICLONE, COPYFILE_EXCL } = constants;
+  // Copies from the open file, so that a link put in its place meanwhile leads nowhere else.
+  await whileOpen(open(from, O_RDONLY | O_NOFOLLOW | O_NONBLOCK), ({ fd }) =>
+    copyFile(`/proc/self/fd/${fd}`, to, COPYFILE_FICLONE | COPYFILE_EXCL),
+  );
   await syncPath(to);
 }
 
@@ -81,8 +73,4 @@ async function keepOwner(from: string, to: string): Promise<void> {
     if (systemCodeOf(error) !== 'EPERM') throw error;
   });
   await chmod(to, mode & 0o7777);
-}
-
-function never(): AbortSignal {
-  return new AbortController().signal;
 }

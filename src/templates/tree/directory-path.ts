@@ -31,19 +31,19 @@ export class DirectoryPath {
   ): Promise<DirectoryPath | Obstacle> {
     // The dot makes the system follow the last segment.
     const path = new DirectoryPath(await OpenDirectory.open(`${root}/.`));
+    let isWhole = false;
     try {
       for (const name of names) {
         const obstacle = await path.#descend(name, make);
-        if (obstacle === undefined) continue;
+        if (obstacle !== undefined) return obstacle;
+      }
+      isWhole = true;
+      return path;
+    } finally {
+      if (!isWhole) {
         await path.undo();
         await path.close();
-        return obstacle;
       }
-      return path;
-    } catch (error) {
-      await path.undo();
-      await path.close();
-      throw error;
     }
   }
 

@@ -14,7 +14,7 @@ export const FILE_PARALLELISM = 8;
 export async function eachBounded<T>(
   items: Iterable<T>,
   limit: number,
-  signal: AbortSignal,
+  signal: AbortSignal | undefined,
   work: (item: T) => Promise<void>,
 ): Promise<void> {
   const iterator = items[Symbol.iterator]();
@@ -22,7 +22,7 @@ export async function eachBounded<T>(
   const runLane = async (): Promise<void> => {
     for (let next = iterator.next(); !next.done && failure === undefined; next = iterator.next()) {
       try {
-        signal.throwIfAborted();
+        signal?.throwIfAborted();
         await work(next.value);
       } catch (error) {
         failure ??= { error };
@@ -31,5 +31,5 @@ export async function eachBounded<T>(
   };
   await Promise.all(Array.from({ length: limit }, runLane));
   if (failure !== undefined) throw failure.error;
-  signal.throwIfAborted();
+  signal?.throwIfAborted();
 }

@@ -6,6 +6,7 @@
 import { constants } from 'node:fs';
 import { chmod, type FileHandle, open, readdir } from 'node:fs/promises';
 import { systemCodeOf } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 
 const LIST = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW;
 /** O_PATH of Linux, which Node does not name: holds an inode without the right to read it. */
@@ -33,15 +34,15 @@ export class OpenDirectory {
 
   /** Like `open`, but first gives the owner every right on the directory, so that its entries can be deleted. */
   static async openForRemoval(path: string | Buffer): Promise<OpenDirectory> {
-    const held = await open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW);
-    try {
-      const exact = `/proc/self/fd/${held.fd}`;
-      // The directory of another user keeps its mode. Deleting in it then fails with the right reason.
-      await chmod(exact, 0o700).catch(ignorePermission);
-      return new OpenDirectory(await open(exact, constants.O_RDONLY | constants.O_DIRECTORY));
-    } finally {
-      await held.close();
-    }
+    return await whileOpen(
+      open(path, O_PATH | constants.O_DIRECTORY | constants.O_NOFOLLOW),
+      async ({ fd }) => {
+        const exact = `/proc/self/fd/${fd}`;
+        // The directory of another user keeps its mode. Deleting in it then fails with the right reason.
+        await chmod(exact, 0o700).catch(ignorePermission);
+        return new OpenDirectory(await open(exact, constants.O_RDONLY | constants.O_DIRECTORY));
+      },
+    );
   }
 
   /** A path to `name` (one segment), valid while this directory is open. */

@@ -6,10 +6,9 @@
 import { randomBytes } from 'node:crypto';
 import { rename, rmdir, unlink } from 'node:fs/promises';
 import { systemCodeOf } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { type DirectoryEntry, OpenDirectory } from './open-directory.js';
-
-const never = (): AbortSignal => new AbortController().signal;
 
 /**
  * Deletes `path`: a tree, a file, or a link itself. A missing path is no error, so calls may repeat. Throws the
@@ -17,12 +16,7 @@ const never = (): AbortSignal => new AbortController().signal;
  */
 export async function removeTree(path: string): Promise<void> {
   try {
-    const top = await OpenDirectory.openForRemoval(path);
-    try {
-      await new Removal(top).run();
-    } finally {
-      await top.close();
-    }
+    await whileOpen(OpenDirectory.openForRemoval(path), (top) => new Removal(top).run());
     await rmdir(path);
   } catch (error) {
     const code = systemCodeOf(error);
@@ -59,7 +53,7 @@ class Removal {
 
   async #removeFiles(directory: OpenDirectory, entries: readonly DirectoryEntry[]): Promise<void> {
     const files = entries.filter((entry) => entry.kind !== 'directory');
-    await eachBounded(files, FILE_PARALLELISM, never(), ({ name }) =>
+    await eachBounded(files, FILE_PARALLELISM, undefined, ({ name }) =>
       this.#attempt(() => unlink(directory.entryOf(name))),
     );
   }
@@ -67,15 +61,12 @@ class Removal {
   async #removeDirectory(name: Buffer): Promise<void> {
     const path = this.#top.entryOf(name);
     await this.#attempt(async () => {
-      const directory = await OpenDirectory.openForRemoval(path);
-      try {
+      await whileOpen(OpenDirectory.openForRemoval(path), async (directory) => {
         const entries = await directory.list();
         await this.#removeFiles(directory, entries);
         for (const entry of entries)
           if (entry.kind === 'directory') await this.#moveUp(directory, entry.name);
-      } finally {
-        await directory.close();
-      }
+      });
       await rmdir(path);
     });
   }

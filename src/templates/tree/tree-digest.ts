@@ -140,7 +140,9 @@ export class TreeDigest {
     const { place } = this.#options;
     try {
       return await readSteadily(async () => {
-        await this.#refuseLinkedGroup();
+        // The walk itself checks only the last segment of its root for a link.
+        const group = await lstat(dirname(place.root));
+        if (group.isSymbolicLink()) throw unsafe(place, 'its group', 'is a symbolic link');
         const root = await lstat(place.root, { bigint: true });
         const entries = await walkTree(place, signal);
         if (this.#options.follow !== undefined)
@@ -151,13 +153,6 @@ export class TreeDigest {
       if (isMissing(error)) return { digest: null };
       throw error;
     }
-  }
-
-  /** Checks the group's directory for a link: the walk itself checks only the last segment of its root. */
-  async #refuseLinkedGroup(): Promise<void> {
-    const { place } = this.#options;
-    const group = await lstat(dirname(place.root));
-    if (group.isSymbolicLink()) throw unsafe(place, 'its group', 'is a symbolic link');
   }
 
   async #digestOf(entries: readonly TreeEntry[], signal: AbortSignal): Promise<string> {

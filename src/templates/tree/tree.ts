@@ -8,6 +8,7 @@ import { createHash } from 'node:crypto';
 import { lstat } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isMissing, systemCodeOf } from '../../files/system-error.js';
+import { whileOpen } from '../../files/while-open.js';
 import { DroverError } from '../../model/errors.js';
 import { eachBounded, FILE_PARALLELISM } from './each-bounded.js';
 import { kindOf, OpenDirectory } from './open-directory.js';
@@ -66,26 +67,18 @@ export class TreeChanged extends Error {
  */
 export async function walkTree(place: TreePlace, signal: AbortSignal): Promise<TreeEntry[]> {
   const walk = new TreeWalk(place, signal);
-  const root = await OpenDirectory.open(place.root).catch((error: unknown) => {
+  const root = OpenDirectory.open(place.root).catch((error: unknown) => {
     if (isMissing(error)) throw error;
     throw unsafe(place, '.', `is not a readable directory (${systemCodeOf(error)})`);
   });
-  try {
-    await walk.visit(root, '', 1);
-  } finally {
-    await root.close();
-  }
+  await whileOpen(root, (directory) => walk.visit(directory, '', 1));
   return walk.entries;
 }
 
 /** The entry of a single file in a directory, as a walk would find it. Throws as `walkTree` does. */
 export async function walkFile(place: TreePlace, name: string): Promise<TreeEntry> {
-  const directory = await OpenDirectory.open(place.root);
-  try {
-    return await new TreeWalk(place, new AbortController().signal).statEntry(directory, name, name);
-  } finally {
-    await directory.close();
-  }
+  const walk = new TreeWalk(place, new AbortController().signal);
+  return await whileOpen(OpenDirectory.open(place.root), (root) => walk.statEntry(root, name, name));
 }
 
 /**
@@ -151,12 +144,8 @@ class TreeWalk {
   }
 
   async #descend(parent: OpenDirectory, name: string, path: string, depth: number): Promise<void> {
-    const child = await this.#guard(path, () => parent.child(name));
-    try {
-      await this.visit(child, `${path}/`, depth + 1);
-    } finally {
-      await child.close();
-    }
+    const opening = this.#guard(path, () => parent.child(name));
+    await whileOpen(opening, (child) => this.visit(child, `${path}/`, depth + 1));
   }
 
   async #statAll(directory: OpenDirectory, prefix: string): Promise<{ name: string; entry: TreeEntry }[]> {

@@ -4,7 +4,8 @@ import { Conflict } from '../../loop/reconciler.js';
 import { DroverError, messageOf } from '../../model/errors.js';
 import type { TemplateRecord } from '../../model/template.js';
 import type { MirrorReader } from '../../store/mirror.js';
-import { MAX_OPERATIONS, type Store } from '../../store/store.js';
+import type { Store } from '../../store/store.js';
+import { inSteps } from '../../store/transaction.js';
 import { RecordSide } from '../../views/record-side.js';
 import type { ChangeThere, Observation, RecordDoor, RemovalThere, ViewTree } from '../../views/view.js';
 import type { TemplateLibrary } from '../library/library.js';
@@ -40,7 +41,8 @@ export class TemplateTree implements ViewTree {
   constructor(options: TemplateTreeOptions) {
     this.#options = options;
     const { records, store, door } = options;
-    this.#there = new RecordSide({ records, hashOf: ({ digest }) => digest, store, door, inTransactions });
+    const hashOf = ({ digest }: TemplateRecord): string => digest;
+    this.#there = new RecordSide({ records, hashOf, store, door, inTransactions: inSteps });
   }
 
   /** Reads the digests of the directory. Trees that have not changed are not read again. */
@@ -154,11 +156,6 @@ export class TemplateTree implements ViewTree {
     const now = await this.#options.library.look(...partsOf(name));
     if ((now ?? undefined) !== present) throw new Conflict(`${name} has another content here now`);
   }
-}
-
-function* inTransactions<One>(edits: readonly One[]): Generator<readonly One[]> {
-  for (let start = 0; start < edits.length; start += MAX_OPERATIONS)
-    yield edits.slice(start, start + MAX_OPERATIONS);
 }
 
 export function noMasterHas(digest: string): DroverError {

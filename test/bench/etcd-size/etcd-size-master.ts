@@ -87,7 +87,7 @@ async function lead(): Promise<TakenOver> {
   await election?.campaign();
   const wonAt = performance.now();
   plane.master.beginTerm({ epoch: 0 });
-  await plane.master.startControllers();
+  await plane.master.led().controllers.start();
   const readyMs = performance.now() - wonAt;
   for (const [id] of instances.entries()) {
     await report(id);

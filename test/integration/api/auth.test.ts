@@ -275,8 +275,8 @@ describe('a PUBLIC key', () => {
         verifyInstanceToken: (token) => world.tokens.verify(token),
         audit: world.audit,
         logger: pino({ level: 'silent' }),
+        clock: world.clock,
       }),
-      world.clock,
     );
     const server = fastify();
     server.decorateRequest('actor', null);

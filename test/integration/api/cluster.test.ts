@@ -169,7 +169,8 @@ describe('what a master says is in use on a node', () => {
       cpu: 10,
       minimumServiceCount: 0,
     });
-    const { creations, writer } = plane.master;
+    const { writer } = plane.master;
+    const { creations } = plane.master.led().controllers;
     const created = Promise.all(['hello', 'hello', 'hello'].map((name) => creations.create(name)));
     await clock.advance(500);
     const [first, second] = await created;

@@ -429,7 +429,7 @@ describe('while a master hands over', () => {
     const finish = (): { isOver: boolean; over: Promise<void> } => {
       const finishing = {
         isOver: false,
-        over: leader.api.server.untilAnswered().then(() => {
+        over: Promise.resolve(leader.api.server.forwarder?.untilAnswered()).then(() => {
           finishing.isOver = true;
         }),
       };

@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nodeRecordSchema } from '../../../src/model/node.js';
 import { NO_COUNTS } from '../../../src/model/rollout.js';
+import { addNodeGauges } from '../../../src/telemetry/gauges.js';
 import { usageLabels } from '../../../src/telemetry/usage-exposition.js';
 import { ApiWorld, instanceRecord } from '../../support/api/api-world.js';
 
@@ -41,10 +42,12 @@ async function start(fields: { metricsNeedKey?: boolean } = {}): Promise<void> {
       },
     ],
   });
-  world.metrics.addNodes(() => [{ record, use: { ramMB: 1, cpu: 1, instances: 1 }, beatAgeMs: 5 }]);
-  world.metrics.countRestarts(configuration, 1);
-  world.metrics.countNotReady(configuration);
-  world.metrics.countPlacementFailure('ram');
+  addNodeGauges(world.metrics.namingRegistry, () => [
+    { record, use: { ramMB: 1, cpu: 1, instances: 1 }, beatAgeMs: 5 },
+  ]);
+  world.metrics.restarts.inc({ configuration });
+  world.metrics.notReady.inc({ configuration });
+  world.metrics.placementFailures.inc({ reason: 'ram' });
 }
 afterEach(() => world.stop());
 

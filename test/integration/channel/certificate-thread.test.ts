@@ -22,7 +22,7 @@ const options = () =>
 
 function threadOf(program = join(REPOSITORY, 'dist/certificate-thread-main.js')) {
   const clock = new FakeClock();
-  const thread = new CertificateThread({ program, clock });
+  const thread = new CertificateThread(program, clock);
   onTestFinished(() => thread.stop());
   return { thread, clock };
 }

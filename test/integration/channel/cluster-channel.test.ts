@@ -309,9 +309,9 @@ describe('a slow link', () => {
       const endless = async function* (): AsyncGenerator<Buffer> {
         for (;;) yield Buffer.alloc(32 * 1024);
       };
-      const served = new CallPeer(node, new Map([['endless', () => endless()]]));
+      const served = new CallPeer(node, { endless: () => endless() });
       node.onFrame((frame) => served.handle(frame));
-      const calls = new CallPeer(master, new Map());
+      const calls = new CallPeer(master, {});
       // What the link carried from the sending of each beat to its arrival: not a time, of which a busy machine takes more.
       const ahead: number[] = [];
       const receivedBefore: number[] = [];

@@ -136,7 +136,7 @@ describe('while no master leads', () => {
     const { connection, said } = await elect(NOT_TAKEN, true, 1);
     const told: string[] = [];
     const ending = new AbortController();
-    const watch = new WatchStream(connection, { say: (line) => told.push(line) });
+    const watch = new WatchStream(connection, (line) => told.push(line));
     for await (const message of watch.messages(ending.signal))
       if (message.type === 'open' && message.isAgain) ending.abort();
     expect(told).toEqual([

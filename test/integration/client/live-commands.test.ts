@@ -73,7 +73,7 @@ const STOPPED = { state: 'STOPPED', reason: 'stopped', pid: null } as const;
 
 describe('rollout watch', () => {
   const watch = (isJson = false): Promise<void> =>
-    inBackground(watchRollout(run.api, { name: 'hello', isJson }, run.output));
+    inBackground(watchRollout(run.api, 'hello', isJson, run.output));
 
   it('prints each step over a cut, and ends with the rollout', async () => {
     await world.addConfiguration('hello');

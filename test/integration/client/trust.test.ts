@@ -196,7 +196,7 @@ describe('context add', () => {
 
   it('shows an unknown authority at a terminal, pins it after a yes, and connects from then on', async () => {
     const url = await master();
-    expect(await add({ url, keyFile: 'key' }, ['yes'])).toMatchObject({ name: 'prod', isCurrent: true });
+    expect(await add({ url, keyFile: 'key' }, ['yes'])).toMatchObject({ url, isCurrent: true });
     const fingerprint = fingerprintOf(authority.certificate);
     expect(home.said.join('\n')).toContain(`Drover cluster authority, test\n  SHA-256 ${fingerprint}`);
     expect(await contextOf()).toMatchObject({ trust: `pinned, SHA-256 ${fingerprint}` });

@@ -45,10 +45,7 @@ function open(silenceMs?: number): {
   readonly watch: WatchStream;
   readonly messages: AsyncGenerator<StreamMessage>;
 } {
-  const watch = new WatchStream(connection, {
-    say: (line) => said.push(line),
-    ...(silenceMs !== undefined && { silenceMs }),
-  });
+  const watch = new WatchStream(connection, (line) => said.push(line), silenceMs);
   return { watch, messages: watch.messages(ending.signal) };
 }
 

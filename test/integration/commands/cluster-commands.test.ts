@@ -42,8 +42,8 @@ describe('cluster cordon and uncordon', () => {
     },
   );
 
-  it('complete the names of nodes', () => {
-    expect(world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
+  it('complete the names of nodes', async () => {
+    expect(await world.commands.complete('cluster drain al')).toEqual([['alpha '], 'al']);
   });
 });
 
@@ -119,7 +119,7 @@ describe('cluster drain', () => {
     ['--now --deadline 5m', /cannot be used with/],
   ])('refuses %s', async (options, message) => {
     expect(await world.run(`cluster drain alpha ${options}`)).toMatch(message);
-    expect(world.plane.master.drainOf('alpha')).toBeUndefined();
+    expect(world.plane.master.term?.controllers.drains.progressOf('alpha')).toBeUndefined();
   });
 });
 

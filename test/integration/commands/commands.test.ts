@@ -959,14 +959,20 @@ describe('instance why and config why', () => {
 describe('completion', () => {
   it('offers words, options, ids and names', async () => {
     const id = await oneInstance();
-    expect(world.commands.complete('inst')).toEqual([['instance '], 'inst']);
-    expect(world.commands.complete('instance st')[0]).toEqual(['stop', 'start']);
-    expect(world.commands.complete('instance stop ')[0]).toEqual([`${id} `]);
-    expect(world.commands.complete('instance create lo')[0]).toEqual(['lobby ']);
-    expect(world.commands.complete('instance logs --l')[0]).toEqual(['--lines ']);
-    expect(world.commands.complete('key create x ')[0]).toEqual(['ALL', 'OPERATE', 'PLAN', 'READ', 'PUBLIC']);
-    expect(world.commands.complete('help con')[0]).toEqual(['config ']);
-    expect(world.commands.complete('nothing ')[0]).toEqual([]);
+    expect(await world.commands.complete('inst')).toEqual([['instance '], 'inst']);
+    expect((await world.commands.complete('instance st'))[0]).toEqual(['stop', 'start']);
+    expect((await world.commands.complete('instance stop '))[0]).toEqual([`${id} `]);
+    expect((await world.commands.complete('instance create lo'))[0]).toEqual(['lobby ']);
+    expect((await world.commands.complete('instance logs --l'))[0]).toEqual(['--lines ']);
+    expect((await world.commands.complete('key create x '))[0]).toEqual([
+      'ALL',
+      'OPERATE',
+      'PLAN',
+      'READ',
+      'PUBLIC',
+    ]);
+    expect((await world.commands.complete('help con'))[0]).toEqual(['config ']);
+    expect((await world.commands.complete('nothing '))[0]).toEqual([]);
   });
 });
 

@@ -93,7 +93,7 @@ it('waits for players where that is asked for, and says so', async () => {
   const { notes } = await world.dependencies.explainer.instance(id);
   expect(notes).toEqual([expect.stringContaining('takes the content in force when its players have left')]);
   await writer.reportState(id, { state: 'ONLINE', players: 1 });
-  await world.plane.master.whenIdle();
+  await world.plane.master.term?.controllers.whenIdle();
   expect(startsOf(id)).toHaveLength(1);
   await writer.reportState(id, { state: 'ONLINE', players: 0 });
   expect(await untilUpdated(id)).toMatchObject({ revision: hashNow() });

@@ -33,6 +33,7 @@ describe('the control plane at the wrong moment', () => {
       logger: pino({ level: 'error' }, { write: (line) => errors.push(JSON.parse(line).msg) }),
       masterStore: store,
       adaptInstallation: slow,
+      beforePortCheck: pause,
       adaptTransport: (transport) => new GatedTransport(transport, gate),
     });
     await plane.start();
@@ -47,19 +48,16 @@ describe('the control plane at the wrong moment', () => {
     await plane.stop();
   });
 
+  async function pause(): Promise<void> {
+    if (installMs > 0) await new Promise<void>((resolve) => clock.setTimer(installMs, resolve));
+  }
+
   function slow(installation: Installation): Installation {
-    const pause = async (): Promise<void> => {
-      if (installMs > 0) await new Promise<void>((resolve) => clock.setTimer(installMs, resolve));
-    };
     return {
       ...installation,
       install: async (...parameters) => {
         await pause();
         return installation.install(...parameters);
-      },
-      checkPort: async (port) => {
-        await pause();
-        return installation.checkPort(port);
       },
     };
   }
@@ -89,7 +87,7 @@ describe('the control plane at the wrong moment', () => {
 
   it('lets a stop that comes after stop and start win, and says that it is stopped', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await settle();
     await plane.master.writer.setLifecycle(id, 'stop');
     await settle();
@@ -154,8 +152,8 @@ describe('the control plane at the wrong moment', () => {
       nodeStore: new FlakyStore(clock),
     });
     await plane.putConfiguration({ ...SERVICE, nodes: ['small'], minimumServiceCount: 0 });
-    const { id: first } = await plane.master.creations.create('lobby');
-    const { id: second } = await plane.master.creations.create('lobby');
+    const { id: first } = await plane.master.led().controllers.creations.create('lobby');
+    const { id: second } = await plane.master.led().controllers.creations.create('lobby');
     await settle();
     expect(small.runtime.alive).toEqual([first]);
     small.runtime.stubborn.add(first);
@@ -199,7 +197,9 @@ describe('the control plane at the wrong moment', () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, maximumServiceCount: 2 });
     await settle();
     store.latencyMs = 20;
-    const asked = Promise.allSettled([1, 2, 3].map(() => plane.master.creations.create('lobby')));
+    const asked = Promise.allSettled(
+      [1, 2, 3].map(() => plane.master.led().controllers.creations.create('lobby')),
+    );
     await settle();
     expect((await asked).map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(plane.records()).toHaveLength(2);
@@ -211,7 +211,9 @@ describe('the control plane at the wrong moment', () => {
     // Until then the enforcer would be slow to replace what it has created.
     await clock.advance(120_000);
     store.latencyMs = 50;
-    const asked = plane.master.writer.remove(id).then(() => plane.master.creations.create('lobby'));
+    const asked = plane.master.writer
+      .remove(id)
+      .then(() => plane.master.led().controllers.creations.create('lobby'));
     await settle();
     const { id: created } = await asked;
     await settle();
@@ -252,7 +254,7 @@ describe('the control plane at the wrong moment', () => {
     installs.push = (...ids) => order.push(...ids.map(() => 'installed'));
     removed.push = (...ids) => order.push(...ids.map(() => 'removed'));
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await clock.advance(500);
     await plane.master.writer.remove(id);
     await clock.advance(500);
@@ -269,7 +271,7 @@ describe('the control plane at the wrong moment', () => {
     await plane.putConfiguration({ ...SERVICE, availablePorts: { min: 30000, max: 30009 } });
     // The install is over, the look at the port is not.
     await clock.advance(700);
-    await plane.master.stopControllers();
+    await plane.master.term?.controllers.stop();
     const stopped = node.wrapper.stopInstances(() => undefined, new AbortController().signal);
     await clock.advance(5000);
     await stopped;
@@ -282,7 +284,7 @@ describe('the control plane at the wrong moment', () => {
     store.latencyMs = 500;
     const written = plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0, command: 'newer' });
     await clock.settle();
-    const created = plane.master.creations.create('lobby');
+    const created = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(5000);
     await written;
     const newest = plane.master.state.configurations.get('lobby')?.value.hash;
@@ -291,7 +293,7 @@ describe('the control plane at the wrong moment', () => {
 
   it('takes two requests for one instance while the disk is slow', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await settle();
     store.latencyMs = 500;
     const answers = Promise.all([

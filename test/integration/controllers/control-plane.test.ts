@@ -188,7 +188,7 @@ describe('the control plane', () => {
       minimumServiceCount: 0,
       availablePorts: { min: 30000, max: 30009 },
     });
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await settle();
     await plane.master.writer.setLifecycle(id, 'stop');
     await settle();
@@ -222,17 +222,17 @@ describe('the control plane', () => {
       minimumServiceCount: 0,
       availablePorts: { min: 30000, max: 30009 },
     });
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await settle();
     node.runtime.stubborn.add(id);
     await plane.master.writer.remove(id);
     await settle();
-    const other = await plane.master.creations.create('lobby');
+    const other = await plane.master.led().controllers.creations.create('lobby');
     expect(other.placement?.port).toBe(30001);
     await clock.advance(11_000);
     expect(plane.records().map((record) => record.id)).toEqual([other.id]);
     expect(node.removed).toEqual([id]);
-    const third = await plane.master.creations.create('lobby');
+    const third = await plane.master.led().controllers.creations.create('lobby');
     expect(third.placement?.port).toBe(30000);
   });
 
@@ -270,10 +270,12 @@ describe('the control plane', () => {
   it('removes what is above the maximum and creates no more', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3 });
     await settle();
-    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 3, maximumServiceCount: 1 });
+    await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1, maximumServiceCount: 1 });
     await settle();
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:-']);
-    await expect(plane.master.creations.create('lobby')).rejects.toThrow(/maximumServiceCount/);
+    await expect(plane.master.led().controllers.creations.create('lobby')).rejects.toThrow(
+      /maximumServiceCount/,
+    );
   });
 
   it('says once what keeps many instances of a configuration from a place', async () => {
@@ -339,7 +341,7 @@ describe('the control plane', () => {
   it('stops everything on Ctrl-C and brings it back with the node', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 2 });
     await settle();
-    await plane.master.stopControllers();
+    await plane.master.term?.controllers.stop();
     await node.wrapper.stopInstances(() => undefined, new AbortController().signal);
     expect(node.runtime.alive).toEqual([]);
     await plane.replaceWrapper(node);

@@ -31,7 +31,7 @@ const writes = () => plane.master.nodeWriter;
 const nodeOf = (id: string) => plane.master.state.nodes.get(id)?.value;
 const alive = (): string[] => [...plane.nodes.values()].flatMap(({ runtime }) => runtime.alive);
 const wanted = (): InstanceRecord[] => plane.records().filter(({ desired }) => desired.goal === 'run');
-const waitingFor = (id: string) => plane.master.drainOf(id)?.waitingFor;
+const waitingFor = (id: string) => plane.master.term?.controllers.drains.progressOf(id)?.waitingFor;
 
 /** The daemon of a node ends and does not come back. */
 async function end(node: TestNode): Promise<void> {
@@ -73,7 +73,11 @@ describe('a drain', () => {
     expect(most).toBeLessThanOrEqual(12);
     expect(beta.runtime.starts).toHaveLength(10);
     expect(nodeOf('alpha')).toMatchObject({ cordoned: true, drain: { doneAt: expect.any(Number) } });
-    expect(plane.master.drainOf('alpha')).toMatchObject({ isDrained: true, left: 0, waitingFor: [] });
+    expect(plane.master.term?.controllers.drains.progressOf('alpha')).toMatchObject({
+      isDrained: true,
+      left: 0,
+      waitingFor: [],
+    });
     const revision = await plane.store.barrier();
     await clock.advance(10 * MINUTE);
     expect(await plane.store.barrier(), 'a drained world writes nothing').toBe(revision);
@@ -138,7 +142,7 @@ describe('a drain', () => {
     await plane.addNode('gamma');
     await pass(5000);
     expect(plane.describe()).toEqual(['lobby ONLINE - beta:-', 'lobby ONLINE - gamma:-']);
-    expect(plane.master.drainOf('alpha')?.isDrained).toBe(true);
+    expect(plane.master.term?.controllers.drains.progressOf('alpha')?.isDrained).toBe(true);
   });
 
   it('never exceeds a maximum: there the old one is stopped first', async () => {
@@ -157,7 +161,7 @@ describe('a drain', () => {
     await service({ minimumServiceCount: 0 });
     await plane.putConfiguration({ ...SERVICE, name: 'world', static: true });
     await clock.advance(500);
-    const created = plane.master.creations.create('lobby');
+    const created = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(500);
     await created;
     await plane.addNode('beta');
@@ -165,14 +169,17 @@ describe('a drain', () => {
     await pass(5000);
     expect(plane.describe()).toEqual(['lobby ONLINE - beta:-', 'world ONLINE - alpha:-']);
     const world = plane.records().find(({ configurationName }) => configurationName === 'world');
-    expect(plane.master.drainOf('alpha')).toMatchObject({
+    expect(plane.master.term?.controllers.drains.progressOf('alpha')).toMatchObject({
       isDrained: true,
       waitingFor: [`1 static instance stays: ${world?.id}`],
     });
     // "no longer drained" comes by itself when something is started there again.
     await plane.master.writer.setLifecycle(world?.id ?? '', 'stop');
     await pass(15_000);
-    expect(plane.master.drainOf('alpha')).toMatchObject({ isDrained: true, waitingFor: [] });
+    expect(plane.master.term?.controllers.drains.progressOf('alpha')).toMatchObject({
+      isDrained: true,
+      waitingFor: [],
+    });
   });
 
   it('does not stop an instance whose replacement cannot be started, whatever the deadline', async () => {
@@ -217,7 +224,7 @@ describe('a drain', () => {
     expect(wanted()).toHaveLength(3);
     expect(nodeOf('alpha')).not.toHaveProperty('drain');
     expect(nodeOf('alpha')?.cordoned).toBe(false);
-    expect(plane.master.drainOf('alpha')).toBeUndefined();
+    expect(plane.master.term?.controllers.drains.progressOf('alpha')).toBeUndefined();
   });
 
   it('of two nodes at once moves everything to the third, and loses nothing on the way', async () => {
@@ -243,7 +250,7 @@ describe('a cordon', () => {
     alpha.runtime.end(id ?? '', { code: 1, signal: null });
     await clock.advance(10_000);
     expect(plane.describe()).toEqual(['lobby ONLINE - alpha:30001']);
-    const created = plane.master.creations.create('lobby');
+    const created = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(500);
     const record = await created;
     expect(record.status.message).toBe('0/1 nodes fit: 1 cordoned (alpha)');

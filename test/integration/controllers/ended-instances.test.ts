@@ -36,7 +36,7 @@ const stopped = (): InstanceRecord[] => plane.records().filter(({ status }) => s
 const portsOf = (records: readonly InstanceRecord[]) => records.map(({ placement }) => placement?.port);
 
 async function create(): Promise<string> {
-  const creating = plane.master.creations.create('lobby');
+  const creating = plane.master.led().controllers.creations.create('lobby');
   await clock.advance(1000);
   return (await creating).id;
 }

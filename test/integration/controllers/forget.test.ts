@@ -117,7 +117,10 @@ describe('forgetting a node while instances are being placed there', () => {
       await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
       gate.shut();
       store.latencyMs = 20;
-      const created = plane.master.creations.create('lobby').catch(() => undefined);
+      const created = plane.master
+        .led()
+        .controllers.creations.create('lobby')
+        .catch(() => undefined);
       await clock.advance(afterMs);
       const forgotten = forget();
       await clock.advance(2000);
@@ -129,7 +132,7 @@ describe('forgetting a node while instances are being placed there', () => {
 
   it('refuses a place that was chosen before the node was cordoned', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0, nodes: ['nowhere'] });
-    const creating = plane.master.creations.create('lobby');
+    const creating = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(300);
     const { id } = await creating;
     const placement = placementOf(plane, clock);

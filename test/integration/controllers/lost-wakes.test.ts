@@ -58,7 +58,7 @@ async function service(fields: object = {}): Promise<void> {
 }
 
 async function create(name = 'lobby'): Promise<string> {
-  const created = plane.master.creations.create(name);
+  const created = plane.master.led().controllers.creations.create(name);
   await clock.advance(500);
   return (await created).id;
 }
@@ -82,7 +82,7 @@ async function settlesAs(...world: string[]): Promise<void> {
   await clock.advance(3 * MINUTE);
   expect(plane.describe()).toEqual(world);
   watch.steps.length = 0;
-  plane.master.resyncNow();
+  plane.master.term?.controllers.resyncNow();
   await clock.advance(5000);
   expect(watch.steps, 'steps that no change had brought about').toEqual([]);
   expect(plane.describe()).toEqual(world);
@@ -269,7 +269,7 @@ describe('a master that looks at nothing again by itself settles after', () => {
     await plane.addNode('gamma', { capacity: SMALL });
     await nodes().drain('beta', 60 * MINUTE);
     await clock.advance(5000);
-    expect(plane.master.drainOf('beta')?.waitingFor).toEqual([
+    expect(plane.master.term?.controllers.drains.progressOf('beta')?.waitingFor).toEqual([
       expect.stringContaining('allows none beside it'),
     ]);
     expect(wantedOn(null)).toEqual([unplaced]);
@@ -288,7 +288,7 @@ describe('a master that looks at nothing again by itself settles after', () => {
     beta.foreignPorts.clear();
     await nodes().drain('alpha', 0);
     await clock.advance(5000);
-    expect(plane.master.drainOf('alpha')?.waitingFor).toEqual([
+    expect(plane.master.term?.controllers.drains.progressOf('alpha')?.waitingFor).toEqual([
       expect.stringContaining('1 of them held by other programs'),
     ]);
     await settlesAs('lobby ONLINE - beta:30000');

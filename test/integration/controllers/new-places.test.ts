@@ -63,10 +63,10 @@ it('holds no place when it could not be written', async () => {
   await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0 });
   await clock.advance(500);
   store.isFull = true;
-  await expect(plane.master.creations.create('lobby')).rejects.toThrow(/disk/);
+  await expect(plane.master.led().controllers.creations.create('lobby')).rejects.toThrow(/disk/);
   expect(plane.master.usedOf('alpha').ramMB).toBe(0);
   store.isFull = false;
-  for (const _ of [1, 2]) await plane.master.creations.create('lobby');
+  for (const _ of [1, 2]) await plane.master.led().controllers.creations.create('lobby');
   expect(born.map(({ placement }) => placement?.nodeId)).toEqual(['alpha', 'alpha']);
   expect(plane.master.usedOf('alpha').ramMB).toBe(200);
 });
@@ -93,7 +93,8 @@ it('is asked for by the content that an instance takes while it is being stopped
   await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
   await clock.advance(500);
   const [id = ''] = plane.records().map((record) => record.id);
-  const { writer, updates } = plane.master;
+  const { writer } = plane.master;
+  const { updates } = plane.master.led().controllers;
   await plane.putConfiguration({ ...SERVICE, ramMB: 300, minimumServiceCount: 0 });
   await writer.setLifecycle(id, 'stop');
   await expect(updates.update(id)).rejects.toMatchObject({ code: 'DRV_UPDATE_REFUSED' });

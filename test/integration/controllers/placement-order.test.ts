@@ -69,7 +69,7 @@ describe('of the nodes that fit', () => {
   it('those that ended do not count', async () => {
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0, nodes: ['alpha'] });
     for (let count = 0; count < 3; count++) {
-      const { id } = await plane.master.creations.create('lobby');
+      const { id } = await plane.master.led().controllers.creations.create('lobby');
       await settle();
       await plane.master.writer.setLifecycle(id, 'stop');
       await settle();
@@ -124,7 +124,10 @@ describe('a master that starts', () => {
     await replaceMaster();
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 0, nodes: ['alpha'] });
     await plane.putConfiguration({ ...SERVICE, name: 'game', minimumServiceCount: 0 });
-    const [lobby, game] = [plane.master.creations.create('lobby'), plane.master.creations.create('game')];
+    const [lobby, game] = [
+      plane.master.led().controllers.creations.create('lobby'),
+      plane.master.led().controllers.creations.create('game'),
+    ];
     await clock.advance(1);
     expect((await lobby).placement?.nodeId).toBe('alpha');
     expect((await game).placement).not.toBeNull();

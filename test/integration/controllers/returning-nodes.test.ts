@@ -152,7 +152,7 @@ describe('a node that is lost and comes back', () => {
 
   it('never loses an instance that a client made to one that the enforcer made', async () => {
     await service({ minimumServiceCount: 0 });
-    const creating = plane.master.creations.create('lobby');
+    const creating = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(500);
     const { id: mine } = await creating;
     await plane.putConfiguration({ ...SERVICE, minimumServiceCount: 1 });
@@ -167,7 +167,7 @@ describe('a node that is lost and comes back', () => {
 
   it('leaves the surplus that a client made alone', async () => {
     const [old = ''] = await service();
-    const creating = plane.master.creations.create('lobby');
+    const creating = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(500);
     const { id: mine } = await creating;
     await lose();
@@ -239,7 +239,7 @@ describe('a node that is lost and comes back', () => {
 describe('a maximum that was lowered', () => {
   it('removes what is above it: first what nobody uses, and of that what the enforcer made', async () => {
     const [first = '', second = ''] = await service({ minimumServiceCount: 2 });
-    const creating = plane.master.creations.create('lobby');
+    const creating = plane.master.led().controllers.creations.create('lobby');
     await clock.advance(500);
     const { id: mine } = await creating;
     await players(second, 4);

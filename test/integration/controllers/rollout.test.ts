@@ -307,7 +307,7 @@ describe('a failed rollout', () => {
         reason: 'no-progress',
       });
       // New instances are made from the last good content.
-      await plane.master.creations.create('lobby');
+      await plane.master.led().controllers.creations.create('lobby');
       await pass(3000);
       expect(commands()).toEqual(all(7, 'one'));
     },
@@ -349,7 +349,7 @@ describe('canaries', () => {
     expect(commands()).toEqual([...all(4, 'one'), ...all(2, 'two')]);
     expect(rollout()?.state).toBe('awaiting-promotion');
     // What is made meanwhile is of the last good content.
-    await plane.master.creations.create('lobby');
+    await plane.master.led().controllers.creations.create('lobby');
     await pass(2000);
     expect(commands()).toEqual([...all(5, 'one'), ...all(2, 'two')]);
     await plane.master.rolloutWriter.promote('lobby');
@@ -414,7 +414,7 @@ describe('what people ask', () => {
     await pass(40_000);
     expect(commands()).toEqual(all(6, 'one'));
     expect(rollout()).toMatchObject({ state: 'rolled-back', reason: 'rollback', message: 'lag' });
-    await plane.master.creations.create('lobby');
+    await plane.master.led().controllers.creations.create('lobby');
     await pass(2000);
     expect(commands()).toEqual(all(7, 'one'));
   });
@@ -447,7 +447,7 @@ describe('a master that takes over', () => {
     await plane.replaceMaster();
     await pass(10_000);
     expect(rollout()?.state).toBe('failed');
-    await plane.master.creations.create('lobby');
+    await plane.master.led().controllers.creations.create('lobby');
     await pass(2000);
     expect(commands()).toEqual(all(7, 'one'));
   });
@@ -543,7 +543,7 @@ describe('templates', () => {
   it('are known from the first instance on, whenever that came', async () => {
     await service({ templateInstallationConfig, minimumServiceCount: 0 }, { templates: true });
     await pass(3000);
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await pass(3000);
     digest = 'b'.repeat(64);
     tell('games', 'lobby');

@@ -142,7 +142,7 @@ describe('a stop', () => {
 
   it('is the same for Ctrl-C, and its instance comes back with the node', async () => {
     const id = await up(LADDER);
-    await plane.master.stopControllers();
+    await plane.master.term?.controllers.stop();
     const gone = node.wrapper.stopInstances(() => undefined, new AbortController().signal);
     await settle();
     expect(node.runtime.written).toEqual([`${id} save-all\n`]);

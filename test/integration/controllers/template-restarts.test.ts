@@ -53,7 +53,7 @@ afterEach(() => plane.stop());
 const settle = (): Promise<void> => clock.advance(1000);
 
 async function create(name: string): Promise<void> {
-  await plane.master.creations.create(name);
+  await plane.master.led().controllers.creations.create(name);
   await settle();
 }
 

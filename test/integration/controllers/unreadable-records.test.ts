@@ -89,7 +89,7 @@ async function portsOfMore(count: number): Promise<(number | null | undefined)[]
 }
 
 async function created() {
-  const creating = plane.master.creations.create('lobby');
+  const creating = plane.master.led().controllers.creations.create('lobby');
   await settle();
   return creating;
 }

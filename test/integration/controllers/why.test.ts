@@ -408,7 +408,7 @@ describe('why', () => {
   it('knows nothing of an instance that is being removed, nor of one that never was', async () => {
     const node = await plane.addNode('alpha');
     await plane.putConfiguration({ ...LOBBY, minimumServiceCount: 0 });
-    const { id } = await plane.master.creations.create('lobby');
+    const { id } = await plane.master.led().controllers.creations.create('lobby');
     await settle();
     node.runtime.stubborn.add(id);
     await plane.master.writer.remove(id);

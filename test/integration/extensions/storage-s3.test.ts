@@ -85,7 +85,7 @@ describe('a storage in a bucket', () => {
   it('may hold more objects than one page of a listing', async () => {
     const names = Array.from({ length: 8 }, (_, index) => `n${index}`);
     await server.put(Object.fromEntries(names.map((name) => [`paged/x/${name}`, name])));
-    const paged = new S3Storage(server.settings, { pageKeys: 3 });
+    const paged = new S3Storage(server.settings, 3);
     try {
       await paged.download('paged', 'x', directory, forever);
     } finally {

@@ -1,6 +1,6 @@
 /** A log followed from the master: from the node's files, through its wrapper and the channel. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LogFollower } from '../../../src/logs/follow.js';
+import { followLog } from '../../../src/logs/follow.js';
 import type { LogPosition } from '../../../src/logs/log-batch.js';
 import { readLineTimes, readLogRange } from '../../../src/logs/log-range.js';
 import { LogWatches } from '../../../src/logs/log-watches.js';
@@ -32,7 +32,7 @@ describe('a log followed from the master', () => {
     // So that a line that comes came by a notice.
     watches = new LogWatches({ safetyPollMs: 3_600_000 });
     readers = [];
-    const follower = new LogFollower(new SegmentCounts(), watches);
+    const counts = new SegmentCounts();
     plane = new ControlPlane({
       clock,
       adaptInstallation: (installation) => ({
@@ -41,7 +41,8 @@ describe('a log followed from the master', () => {
           readLogRange(log.directory, { ...query, now: Date.now() }, new SegmentCounts()),
         searchLog: (_id, query, signal) => searchLog(log.directory, query, signal),
         readLogTimes: (_id, from, to) => readLineTimes(log.directory, from, to),
-        followLogs: (_id, position, signal) => follower.follow(log.directory, position, signal),
+        followLogs: (_id, position, signal) =>
+          followLog(log.directory, position, { counts, watches, signal }),
       }),
       adaptTransport: (transport) => new GatedTransport(transport, gate),
     });

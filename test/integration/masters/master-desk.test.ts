@@ -3,7 +3,7 @@
 import { createPublicKey } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openMasterDesk } from '../../../src/channel/master/leader-tunnel.js';
+import { doorOf } from '../../../src/channel/master/leader-tunnel.js';
 import { MasterCalls } from '../../../src/channel/masters/master-calls.js';
 import { createInProcessPair } from '../../../src/channel/protocol/transport.js';
 import { generatePrivateKey } from '../../../src/channel/trust/certificates.js';
@@ -25,7 +25,7 @@ beforeEach(async () => {
   world.election.lead(a.peer);
   const { authority, clock } = a;
   const options = { authority, silenceMs: SILENCE_MS, clock };
-  calls = new MasterCalls((peer, inner) => openMasterDesk(options, peer, inner), clock);
+  calls = new MasterCalls(async (peer, inner) => (await doorOf(options, peer)).desk(inner), clock);
 });
 afterEach(() => world.stop());
 

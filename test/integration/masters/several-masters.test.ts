@@ -383,7 +383,7 @@ describe('the audit trail of several masters', () => {
     address: null,
     result: '200',
   });
-  const last = (limit: number) => a.masters.audit.last(limit, AbortSignal.timeout(120_000));
+  const last = (limit: number) => a.masters.audit(limit, AbortSignal.timeout(120_000));
 
   it('is one, by time', async () => {
     a.audit.push(entry(1, 'x'), entry(4, 'x'));

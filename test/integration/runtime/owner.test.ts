@@ -6,11 +6,13 @@ import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { readProcess } from '../../../src/files/processes.js';
-import { LogFollower } from '../../../src/logs/follow.js';
+import { followLog } from '../../../src/logs/follow.js';
+import { LogWatches } from '../../../src/logs/log-watches.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
+import type { KeptRuntime } from '../../../src/runtime/owner/kept-runtime.js';
 import { launchOwner } from '../../../src/runtime/owner/owner-launch.js';
 import { encodeFrame } from '../../../src/runtime/owner/protocol.js';
-import { ownerKind, type ProcessRuntime } from '../../../src/runtime/process/process-runtime.js';
+import { ownerKind } from '../../../src/runtime/process/process-runtime.js';
 import { resolveSocketPath } from '../../../src/runtime/socket-path.js';
 import { ExitWatch } from '../../support/exit-watch.js';
 import { REPOSITORY } from '../../support/repository-root.js';
@@ -23,7 +25,7 @@ const STUBBORN =
   'trap "" HUP TERM; setsid sh -c \'trap "" HUP TERM; echo ignores; sleep 60\' & while :; do sleep 0.1; done';
 
 let world: ProcessWorld;
-let runtime: ProcessRuntime;
+let runtime: KeptRuntime;
 
 beforeEach(() => {
   world = new ProcessWorld();
@@ -113,11 +115,8 @@ describe('death of the owner', () => {
 describe('the last words of a run', () => {
   it('are a whole line for its followers once the end is acknowledged', async () => {
     const stop = new AbortController();
-    const log = new LogFollower(new SegmentCounts()).follow(
-      join(world.root, 'logs', 'aaaaaa'),
-      { since: 1 },
-      stop.signal,
-    );
+    const options = { counts: new SegmentCounts(), watches: new LogWatches(), signal: stop.signal };
+    const log = followLog(join(world.root, 'logs', 'aaaaaa'), { since: 1 }, options);
     const spec = world.spec('aaaaaa', 'printf "out of memory"; exit 1');
     const exits = new ExitWatch(runtime);
     await runtime.start(spec);

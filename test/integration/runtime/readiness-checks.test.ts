@@ -5,8 +5,9 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { LogFollower } from '../../../src/logs/follow.js';
+import { followLog } from '../../../src/logs/follow.js';
 import { lineAt, nextLine } from '../../../src/logs/log-range.js';
+import { LogWatches } from '../../../src/logs/log-watches.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
@@ -108,10 +109,8 @@ describe('the look at a log', () => {
   });
 
   const find = (pattern: string, from: number, signal: AbortSignal): Promise<boolean> => {
-    const follower = new LogFollower(counts);
-    const follow = (...[position, ended]: Parameters<Parameters<typeof findLine>[0]['follow']>) =>
-      follower.follow(directory, position, ended);
-    return findLine({ pattern, from, follow, clock }, signal);
+    const options = { counts, watches: new LogWatches(), signal };
+    return findLine(pattern, followLog(directory, { since: from }, options), { clock, signal });
   };
 
   it('finds a line that is written later, in a directory that is made later', async () => {

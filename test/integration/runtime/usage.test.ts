@@ -3,9 +3,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { RouteNeeds } from '../../../src/api/dependencies.js';
+import { detailsOf } from '../../../src/api/routes/instances/instance-details.js';
 import { describeInstance } from '../../../src/command-tree/groups/instance-text.js';
-import { detailsOf } from '../../../src/operations/instance-details.js';
-import type { Reads } from '../../../src/operations/reads.js';
+import { sumOfUsage } from '../../../src/model/run/instance-usage.js';
 import { ProcessUsage } from '../../../src/runtime/limits/process-usage.js';
 import { advisoryLimits } from '../../../src/runtime/limits/resource-limits.js';
 import { ProcessTable } from '../../../src/runtime/process-table.js';
@@ -53,7 +54,7 @@ describe('what an instance uses', () => {
     used = { ...used, cpuSeconds: 11.2 };
     await clock.advance(10_000);
     expect(plane.master.usageOf(id)).toEqual({ ...used, cpuPercent: expect.closeTo(12, 1) });
-    expect(plane.master.usageOfNode('alpha')).toMatchObject({ processes: 3 });
+    expect(sumOfUsage(plane.master.usage.ofNode('alpha'))).toMatchObject({ processes: 3 });
     expect(await shown()).toEqual([
       `drover_instance_cpu_seconds_total{instance="${id}",configuration="lobby",node="alpha"} 11.2`,
       `drover_instance_memory_bytes{instance="${id}",configuration="lobby",node="alpha"} ${45 * MB}`,
@@ -65,7 +66,7 @@ describe('what an instance uses', () => {
     const usageOf = (one: string) => plane.master.usageOf(one);
     expect(
       await describeInstance(
-        detailsOf(record, given<Reads>({ configurations, usageOf, beats: plane.master.beats })),
+        detailsOf(record, given<RouteNeeds>({ configurations, usageOf, beats: plane.master.beats })),
         clock.now(),
       ),
     ).toMatch(/^uses +45 MB of RAM, 12 % of a core, 11 s of CPU time since its start, 3 processes$/m);
@@ -77,7 +78,7 @@ describe('what an instance uses', () => {
     expect(await shown()).toEqual([]);
     await clock.advance(10_000);
     expect(plane.master.usageOf(id)).toBeUndefined();
-    expect(plane.master.usageOfNode('alpha')).toBeUndefined();
+    expect(sumOfUsage(plane.master.usage.ofNode('alpha'))).toBeUndefined();
   });
 
   it('is gone with the connection of its node', async () => {

@@ -193,7 +193,7 @@ describe.skipIf(!hasEtcd)('etcd behind a faulty connection', () => {
     const client = connect([proxy.endpoint, ...etcd.endpoints]);
     const startedAt = performance.now();
     // The message says what was left of the 300 ms when this endpoint was asked.
-    await expect(client.range({ key: 'k' }, { deadlineMs: 300 })).rejects.toThrow(
+    await expect(client.range({ key: 'k' }, 300)).rejects.toThrow(
       new RegExp(`^${proxy.endpoint.replaceAll('.', '\\.')}: no answer within \\d+ ms$`),
     );
     expect((await client.range({ key: 'k' })).entries).toEqual([]);
@@ -288,9 +288,9 @@ describe.skipIf(!hasEtcd)('etcd of several kinds', () => {
     for (const member of others) await member.kill();
     const client = connect([left?.endpoint ?? '']);
     const calls = [
-      () => client.range({ key: 'k' }, { deadlineMs: 60_000 }),
+      () => client.range({ key: 'k' }, 60_000),
       () => put(client, { k: '1' }),
-      () => client.renewLease(1, { deadlineMs: 60_000 }),
+      () => client.renewLease(1, 60_000),
     ];
     // It takes a moment until it has noticed.
     for (const call of calls)

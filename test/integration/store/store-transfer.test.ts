@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { backupStore, migrateStore, restoreStore } from '../../../src/daemon/store-transfer.js';
 import { prepareRoot, type RootPaths } from '../../../src/node/root.js';
 import { acquireRootLock } from '../../../src/node/root-lock.js';
-import { EPOCH_BASE, epochBaseOf, lastInCommon, lineOf } from '../../../src/store/epoch-base.js';
+import { EPOCH_BASE, lastInCommon, lineOf } from '../../../src/store/epoch-base.js';
 import { fillStore, openStore } from '../../../src/store/lmdb/open.js';
 import type { StoreState } from '../../../src/store/store.js';
 import { type EtcdCluster, hasEtcd, startEtcd } from '../../support/etcd/etcd-server.js';
@@ -114,7 +114,7 @@ describe.skipIf(!hasEtcd)('between a file and etcd', () => {
     await restoreStore(paths.root, backup, say);
     const store = await openTestStore(etcd.endpoints, { prefix });
     expect(withoutBase(await store.list(''))).toEqual(before);
-    expect(epochBaseOf((await store.get(EPOCH_BASE))?.value)).toBeGreaterThan(1_000_000_000_000_000);
+    expect(lineOf((await store.get(EPOCH_BASE))?.value).base).toBeGreaterThan(1_000_000_000_000_000);
     await store.close();
     await expect(restoreStore(paths.root, backup, say)).rejects.toMatchObject({ code: 'DRV_STORE_CONFLICT' });
   });

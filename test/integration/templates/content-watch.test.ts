@@ -65,7 +65,7 @@ describe('the digest of a template that is edited by hand', () => {
     const templates = join(root, 'templates');
     const template = join(templates, 'g/t');
     writeTree(template, { a: '0', 'd/b': '0', 'd/e/c': '0' });
-    const library = new TemplateLibrary({ directory: templates, logger: quietLogger, clock });
+    const library = new TemplateLibrary(templates, clock, quietLogger);
     await library.start();
     let content = 0;
     const write = (path: string): void => {

@@ -64,7 +64,7 @@ describe('a template of a storage', () => {
     });
     await cache.start();
     expect(world.library.hasSeen(digest)).toBe(true);
-    await cache.add(digest, bundleOf(digest), forever);
+    await cache.fetch(digest, { whole: () => bundleOf(digest) }, forever);
     expect(await readCached(cache, digest)).toEqual(await treeOf());
     expect(readdirSync(world.downloadsDirectory)).toEqual([]);
   });

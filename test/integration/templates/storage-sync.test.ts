@@ -21,7 +21,7 @@ beforeEach(async () => {
   templates = join(world.root, 'templates');
   writeTree(join(templates, 'world/lobby'), OLD);
   const { clock, logger } = world;
-  library = new TemplateLibrary({ directory: templates, clock, logger });
+  library = new TemplateLibrary(templates, clock, logger);
   await world.start();
   await library.start();
   const local = new TemplateDirectory({
@@ -33,7 +33,7 @@ beforeEach(async () => {
     downloads: world.downloads,
     stored: world.library,
     local,
-    digest: (group, name) => library.digest(group, name),
+    library,
     logger,
   });
 });

@@ -75,7 +75,9 @@ async function expectRefused(
   source: AsyncIterable<Buffer>,
   message: RegExp,
 ): Promise<void> {
-  const error: unknown = await cache.add(DIGEST, source, forever).catch((thrown: unknown) => thrown);
+  const error: unknown = await cache
+    .fetch(DIGEST, { whole: () => source }, forever)
+    .catch((thrown: unknown) => thrown);
   if (!DroverError.is(error, 'DRV_TEMPLATE_CORRUPT')) throw error;
   expect(error.message).toMatch(message);
   expect(cache.has(DIGEST)).toBe(false);
@@ -100,11 +102,11 @@ describe('adding', () => {
       'new\nline': 'odd',
     };
     writeTree(join(templates, 'g/a'), tree);
-    const library = new TemplateLibrary({ directory: templates, logger: quietLogger, clock });
+    const library = new TemplateLibrary(templates, clock, quietLogger);
     await library.start();
     const digest = (await library.digest('g', 'a')) ?? '';
     const cache = await startCache();
-    await cache.add(digest, library.openBundle(digest), forever);
+    await cache.fetch(digest, { whole: () => library.openBundle(digest) }, forever);
     await library.stop();
     expect(cache.has(digest)).toBe(true);
     expect(await readCached(cache, digest)).toEqual(await readTree(join(templates, 'g/a')));
@@ -140,7 +142,7 @@ describe('adding', () => {
     const cache = await startCache();
     const digest = await addTree(cache, { f: 'x' });
     const unread = emit('no tar at all');
-    await cache.add(digest, unread, forever);
+    await cache.fetch(digest, { whole: () => unread }, forever);
     expect(await unread.next()).toMatchObject({ done: false });
   });
 
@@ -155,12 +157,12 @@ describe('adding', () => {
     const digest = await addTree(other, { f: 'x' });
     const cache = await startCache();
     const unread = emit('no tar at all');
-    const first = cache.add(
+    const first = cache.fetch(
       digest,
-      archive((tar) => tar.entry({ name: 'f', mode: 0o644 }, 'x')),
+      { whole: () => archive((tar) => tar.entry({ name: 'f', mode: 0o644 }, 'x')) },
       forever,
     );
-    await Promise.all([first, cache.add(digest, unread, forever)]);
+    await Promise.all([first, cache.fetch(digest, { whole: () => unread }, forever)]);
     expect(cache.has(digest)).toBe(true);
     expect(await unread.next()).toMatchObject({ done: false });
   });
@@ -175,10 +177,10 @@ describe('adding', () => {
     await other.start();
     const digest = await addTree(other, { f: 'x' });
     const cache = await startCache();
-    const broken = cache.add(digest, emit('broken'.repeat(200)), forever);
-    const good = cache.add(
+    const broken = cache.fetch(digest, { whole: () => emit('broken'.repeat(200)) }, forever);
+    const good = cache.fetch(
       digest,
-      archive((tar) => tar.entry({ name: 'f', mode: 0o644 }, 'x')),
+      { whole: () => archive((tar) => tar.entry({ name: 'f', mode: 0o644 }, 'x')) },
       forever,
     );
     await expect(broken).rejects.toThrow(/refused/);
@@ -193,7 +195,7 @@ describe('adding', () => {
       yield Buffer.alloc(100);
       throw failure;
     })();
-    await expect(cache.add(DIGEST, source, forever)).rejects.toBe(failure);
+    await expect(cache.fetch(DIGEST, { whole: () => source }, forever)).rejects.toBe(failure);
     expect(readdirSync(directory)).toEqual([]);
   });
 
@@ -201,8 +203,8 @@ describe('adding', () => {
     const cache = await startCache();
     const { source, started, end } = stuckSource();
     const abort = new AbortController();
-    const adding = cache.add(DIGEST, source, abort.signal);
-    const waiting = cache.add(DIGEST, emit(''), abort.signal);
+    const adding = cache.fetch(DIGEST, { whole: () => source }, abort.signal);
+    const waiting = cache.fetch(DIGEST, { whole: () => emit('') }, abort.signal);
     await started;
     abort.abort();
     const outcomes = await Promise.allSettled([adding, waiting]);
@@ -290,7 +292,9 @@ describe('archives that are refused', () => {
   it('refuses what is no digest before it becomes a path', async () => {
     const cache = await startCache();
     for (const digest of ['', '..', '../../etc', 'D'.repeat(64)]) {
-      await expect(cache.add(digest, emit(), forever)).rejects.toThrow(/is no template digest/);
+      await expect(cache.fetch(digest, { whole: () => emit() }, forever)).rejects.toThrow(
+        /is no template digest/,
+      );
     }
   });
 });

@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
+import { CallPeer, type Service, type Services } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair } from '../../../src/channel/protocol/transport.js';
 import {
   requestBundle,
@@ -49,7 +49,7 @@ let cache: TemplateCache;
 let asked: string[];
 /** Changes the bytes of a service on their way. */
 let tamper: (service: string, bytes: Buffer) => Buffer;
-let services: Map<string, Service>;
+let services: Services;
 let calls: CallPeer;
 
 beforeEach(async () => {
@@ -57,12 +57,12 @@ beforeEach(async () => {
   template = join(root, 'templates/g/a');
   clock = new FakeClock({ startAt: Date.now() });
   writeTree(template, { 'keep/a': 'aaaa', 'keep/b': 'bbbb', '*run.sh': '#!/bin/sh\n', change: 'old' });
-  library = new TemplateLibrary({ directory: join(root, 'templates'), logger: quietLogger, clock });
+  library = new TemplateLibrary(join(root, 'templates'), clock, quietLogger);
   await library.start();
-  parts = new TreeManifests({ locate: (digest) => library.locate(digest), signal: forever });
+  parts = new TreeManifests((digest) => library.locate(digest), forever);
   asked = [];
   tamper = (_service, bytes) => bytes;
-  services = new Map(templateServices({ openBundle: (digest) => library.openBundle(digest), parts }));
+  services = templateServices({ openBundle: (digest) => library.openBundle(digest), parts });
   calls = connect();
   cache = await newCache('cache');
 });
@@ -74,16 +74,16 @@ afterEach(async () => {
 
 function connect(): CallPeer {
   const [mine, its] = createInProcessPair();
-  const watched = [...services].map(([name, service]): [string, Service] => [
+  const watched = Object.entries(services).map(([name, service]): [string, Service] => [
     name,
     (parameters, context) => {
       asked.push(name);
       return tampered(name, service(parameters, context));
     },
   ]);
-  const master = new CallPeer(its, new Map(watched));
+  const master = new CallPeer(its, Object.fromEntries(watched));
   its.onFrame((frame) => master.handle(frame));
-  const wrapper = new CallPeer(mine, new Map());
+  const wrapper = new CallPeer(mine, {});
   mine.onFrame((frame) => wrapper.handle(frame));
   return wrapper;
 }

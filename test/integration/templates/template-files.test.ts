@@ -218,7 +218,7 @@ describe('a full disk', () => {
     const disk = mountSmallDisk(512);
     if (disk === undefined) return context.skip();
     const directory = join(disk.directory, 'templates');
-    const library = new TemplateLibrary({ directory, logger: quietLogger, clock });
+    const library = new TemplateLibrary(directory, clock, quietLogger);
     const options = { directory, uploads: join(disk.directory, 'uploads'), library, maxUploadMB: 8 };
     const local = new LocalTemplates({ ...options, logger: quietLogger });
     try {

@@ -42,7 +42,7 @@ afterEach(async () => {
 });
 
 async function startLibrary(): Promise<void> {
-  library = new TemplateLibrary({ directory, logger: quietLogger, clock });
+  library = new TemplateLibrary(directory, clock, quietLogger);
   library.onChange((group, name) => changes.push(`${group}/${name}`));
   await library.start();
 }

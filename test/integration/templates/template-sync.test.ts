@@ -218,15 +218,18 @@ describe('the wrapper half of a sync', () => {
     const log: string[] = [];
     let running = 0;
     const prefetch = new TemplatePrefetch({
-      isCached: (digest) => digest === 'have',
-      fetch: async (digest) => {
-        expect(++running).toBe(1);
-        await Promise.resolve();
-        running--;
-        log.push(digest);
-        if (digest === 'broken') throw new Error('no such tree');
-        return undefined;
+      installation: {
+        isCached: (digest) => digest === 'have',
+        fetch: async (digest) => {
+          expect(++running).toBe(1);
+          await Promise.resolve();
+          running--;
+          log.push(digest);
+          if (digest === 'broken') throw new Error('no such tree');
+          return undefined;
+        },
       },
+      calls: () => undefined,
       onFetched: () => undefined,
       logger: quietLogger,
     });
@@ -245,13 +248,16 @@ describe('the wrapper half of a sync', () => {
   it('breaks off when the node stops', async () => {
     const begun: string[] = [];
     const prefetch = new TemplatePrefetch({
-      isCached: () => false,
-      fetch: (digest, signal) => {
-        begun.push(digest);
-        return new Promise((_resolve, reject) =>
-          signal.addEventListener('abort', () => reject(new Error('stopped'))),
-        );
+      installation: {
+        isCached: () => false,
+        fetch: (digest, _calls, signal) => {
+          begun.push(digest);
+          return new Promise((_resolve, reject) =>
+            signal.addEventListener('abort', () => reject(new Error('stopped'))),
+          );
+        },
       },
+      calls: () => undefined,
       onFetched: () => undefined,
       logger: quietLogger,
     });

@@ -112,6 +112,7 @@ export class SimulatedDaemon {
 
   #buildWrapper(): Wrapper {
     const { machine, life, uplink, metrics, logger } = this.#options;
+    const installation = new FencedInstallation(machine, life);
     return new Wrapper({
       nodeId: machine.nodeId,
       clusterName: CLUSTER,
@@ -119,7 +120,8 @@ export class SimulatedDaemon {
       version: '0.0.0',
       capacity: machine.capacity,
       runtimes: [this.runtime],
-      installation: new FencedInstallation(machine, life),
+      installation,
+      checkPort: installation.checkPort,
       connect: uplink.connect,
       ...(uplink.masters !== undefined && { masters: uplink.masters }),
       ...(uplink.services !== undefined && { services: uplink.services }),

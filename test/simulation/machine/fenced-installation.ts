@@ -101,11 +101,10 @@ export class FencedInstallation implements Installation {
     return new Map();
   }
 
-  checkPort(port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' }> {
-    return this.#life.request('a port check', this.#ms() / 10, () =>
+  readonly checkPort = (port: number): Promise<{ free: true } | { free: false; protocol: 'tcp' }> =>
+    this.#life.request('a port check', this.#ms() / 10, () =>
       this.#files.isPortTaken(port) ? { free: false, protocol: 'tcp' } : { free: true },
     );
-  }
 
   async readLogs(): Promise<{ lines: string[]; totalLines: number }> {
     return { lines: [], totalLines: 0 };

@@ -82,7 +82,7 @@ export class SoleMaster implements MasterRole {
 
   async serve(untilFed: () => Promise<void>): Promise<void> {
     await untilFed();
-    await this.master.startControllers();
+    await this.master.led().controllers.start();
     this.#isReady = true;
   }
 
@@ -93,7 +93,7 @@ export class SoleMaster implements MasterRole {
   async handOver(): Promise<void> {}
 
   async interrupt(): Promise<void> {
-    await this.master.stopControllers();
+    await this.master.term?.controllers.stop();
   }
 
   async stop(): Promise<void> {

@@ -157,7 +157,7 @@ export class ElectedMaster implements MasterRole {
   }
 
   async interrupt(): Promise<void> {
-    await this.#opened?.master.stopControllers();
+    await this.#opened?.master.term?.controllers.stop();
   }
 
   async stop(): Promise<void> {

@@ -4,7 +4,6 @@
  */
 import type {
   Alarm,
-  CallOptions,
   Etcd,
   EventBatch,
   MemberStatus,
@@ -46,35 +45,35 @@ export class SimulatedEtcdClient implements Etcd {
     this.#options = options;
   }
 
-  range(request: RangeRequest, options?: CallOptions): Promise<RangeAnswer> {
-    return this.#call('a range', (etcd) => etcd.range(request), options);
+  range(request: RangeRequest, deadlineMs?: number): Promise<RangeAnswer> {
+    return this.#call('a range', (etcd) => etcd.range(request), deadlineMs);
   }
 
-  transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer> {
+  transact(request: TransactionRequest, deadlineMs?: number): Promise<TransactionAnswer> {
     const { onSend, onArrive } = this.#options;
     onSend(request);
     const effect = (etcd: SimulatedEtcd): TransactionAnswer => {
       onArrive(request);
       return etcd.transact(request);
     };
-    return this.#call('a transaction', effect, options);
+    return this.#call('a transaction', effect, deadlineMs);
   }
 
-  async grantLease(id: number, seconds: number, options?: CallOptions): Promise<void> {
+  async grantLease(id: number, seconds: number, deadlineMs?: number): Promise<void> {
     const sentAt = this.#options.scheduler.now;
-    await this.#call('a grant', (etcd) => etcd.grant(id, seconds), options);
+    await this.#call('a grant', (etcd) => etcd.grant(id, seconds), deadlineMs);
     this.#options.onRenewed(sentAt);
   }
 
-  async renewLease(id: number, options?: CallOptions): Promise<number> {
+  async renewLease(id: number, deadlineMs?: number): Promise<number> {
     const sentAt = this.#options.scheduler.now;
-    const seconds = await this.#call('a renewal', (etcd) => etcd.renew(id), options);
+    const seconds = await this.#call('a renewal', (etcd) => etcd.renew(id), deadlineMs);
     if (seconds > 0) this.#options.onRenewed(sentAt);
     return seconds;
   }
 
-  revokeLease(id: number, options?: CallOptions): Promise<void> {
-    return this.#call('a revocation', (etcd) => etcd.revoke(id), options);
+  revokeLease(id: number, deadlineMs?: number): Promise<void> {
+    return this.#call('a revocation', (etcd) => etcd.revoke(id), deadlineMs);
   }
 
   watch(
@@ -100,11 +99,7 @@ export class SimulatedEtcdClient implements Etcd {
     this.#isClosed = true;
   }
 
-  #call<T>(
-    what: string,
-    effect: (etcd: SimulatedEtcd) => T,
-    { deadlineMs = DEADLINE_MS }: CallOptions = {},
-  ): Promise<T> {
+  #call<T>(what: string, effect: (etcd: SimulatedEtcd) => T, deadlineMs = DEADLINE_MS): Promise<T> {
     const { life, path, etcd } = this.#options;
     return new Promise((resolve, reject) => {
       if (this.#isClosed) throw new EtcdError('the connection to etcd was closed');

@@ -1,8 +1,7 @@
 /** How a node that is only a wrapper finds the master that leads: the real memory of masters over the machine's disk. */
 import type { Transport } from '../../../src/channel/protocol/transport.js';
 import type { SecretFile } from '../../../src/channel/trust/authority.js';
-import { askMasters } from '../../../src/channel/wrapper/ask-masters.js';
-import { KnownMasters, mastersServices } from '../../../src/channel/wrapper/known-masters.js';
+import { askMasters, KnownMasters, mastersServices } from '../../../src/channel/wrapper/known-masters.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { HostPort } from '../../../src/model/host-port.js';
 import type { Logger } from '../../../src/telemetry/logger.js';

@@ -73,14 +73,17 @@ export class Clients {
 
   create(name: string, count: number): void {
     const { invariants } = this.#fleet;
-    this.#withMaster(({ creations }) => {
+    this.#withMaster((master) => {
       invariants.noteAsked(count);
       for (let created = 0; created < count; created++)
         this.#refusable(
-          creations.create(name).then(({ id }) => {
-            if (!invariants.book.everSeen.includes(id))
-              invariants.report(`${id} was created, but not recorded`);
-          }),
+          master
+            .led()
+            .controllers.creations.create(name)
+            .then(({ id }) => {
+              if (!invariants.book.everSeen.includes(id))
+                invariants.report(`${id} was created, but not recorded`);
+            }),
         );
     });
   }
@@ -190,9 +193,9 @@ export class Clients {
 async function askFor(master: Master, id: string, target: Lifecycle): Promise<unknown> {
   switch (target) {
     case 'update':
-      return master.updates.update(id);
+      return master.led().controllers.updates.update(id);
     case 'update-when-empty':
-      return master.updates.updateWhenEmpty(id);
+      return master.led().controllers.updates.updateWhenEmpty(id);
     default:
       return master.writer.setLifecycle(id, target);
   }

@@ -9,9 +9,9 @@ import { request as requestTls } from 'node:https';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import type { LifecycleTarget } from '../../../src/api/routes/instances/instance-schemas.js';
+import { instanceLogSchema } from '../../../src/api/routes/instances/log-routes.js';
 import { type Configuration, configurationSchema } from '../../../src/model/configuration.js';
 import { type InstanceInfo, instanceInfoSchema } from '../../../src/model/instance.js';
-import { instanceLogSchema } from '../../../src/operations/instance-log.js';
 import { AcknowledgedWrites } from '../daemon/acknowledged-writes.js';
 import { OpenApiCheck } from './openapi-check.js';
 

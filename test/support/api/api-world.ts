@@ -172,10 +172,7 @@ export class ApiWorld {
     decode: (value) => nodeRecordSchema.parse(value),
   });
   readonly #instanceRevisions = new InstanceCounts(this.instances, ({ revision }) => revision);
-  readonly tokens = new InstanceTokens({
-    secret: Buffer.alloc(32, 7),
-    createdAtOf: (id) => creationOfKept(this.instances)(id),
-  });
+  readonly tokens = new InstanceTokens(Buffer.alloc(32, 7), creationOfKept(this.instances));
   readonly audit = new RecordedAudit(this.clock);
   /** Metrics without the figures of a master's state; a test may add some. */
   readonly metrics = new Metrics();
@@ -411,17 +408,20 @@ export class ApiWorld {
       sessions: this.sessions,
       isReady: () => this.isReady,
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
-      creations: {
-        create: async (configurationName) => {
-          if (this.configurations.get(configurationName) === undefined)
-            throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
-          return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
+      led: () => ({
+        creations: {
+          create: async (configurationName) => {
+            if (this.configurations.get(configurationName) === undefined)
+              throw new DroverError('DRV_CONFIGURATION_UNKNOWN', 'there is no such configuration');
+            return this.putInstance(instanceRecord({ id: 'new001', configurationName }));
+          },
+          adopt: async () => {
+            throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
+          },
         },
-        adopt: async () => {
-          throw new DroverError('DRV_ADOPTION_REFUSED', 'there is no placement');
-        },
-      },
-      updates: { update: async () => 'current', updateWhenEmpty: async () => undefined },
+        updates: { update: async () => 'current', updateWhenEmpty: async () => undefined },
+        forecaster: { forecast: (contents) => this.forecast(contents) },
+      }),
       instanceWrites: this.#instanceWrites(),
       revisions: this.#revisions,
       histories: { get: () => undefined },
@@ -478,7 +478,6 @@ export class ApiWorld {
       leftOn: async () => [],
       usedOf: (nodeId) => this.#usedOf(nodeId),
       drainOf: (nodeId) => this.drains.get(nodeId),
-      forecaster: { forecast: (contents) => this.forecast(contents) },
       serviceOf: () => undefined,
       usages: this.usageBook,
       usageOfNode: (nodeId) => this.usages.get(nodeId),
@@ -487,7 +486,7 @@ export class ApiWorld {
       commands: {
         run: (line, session) => this.runCommand(line, session),
         list: () => [],
-        complete: () => [[], ''],
+        complete: async () => [[], ''],
       },
       verifyInstanceToken: (token) => this.tokens.verify(token),
       metrics: this.metrics,

@@ -28,7 +28,7 @@ export function hubOver(state: MasterState, clock: FakeClock, options: Partial<H
     intake: intakeOver(state, clock),
     beats: new BeatBook(clock),
     usage: new UsageBook(),
-    services: new Map(),
+    services: {},
     logger: silent,
     clock,
     ...options,

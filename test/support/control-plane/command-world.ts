@@ -15,6 +15,7 @@ import { DashboardFiles } from '../../../src/api/dashboard/dashboard-files.js';
 import type { ApiDependencies } from '../../../src/api/dependencies.js';
 import type { CommandSession } from '../../../src/api/http/command-runner.js';
 import { ApiServer } from '../../../src/api/server.js';
+import { askForLeftDirectories } from '../../../src/channel/services/left-directories.js';
 import { type LogPart, NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { JoinTokens } from '../../../src/channel/trust/join-tokens.js';
 import type { ConfigurationFiles } from '../../../src/configuration-files/configuration-files.js';
@@ -31,6 +32,7 @@ import type { ConfigurationInput } from '../../../src/model/configuration.js';
 import { DroverError } from '../../../src/model/errors.js';
 import type { InstanceRecord } from '../../../src/model/instance.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
+import { sumOfUsage } from '../../../src/model/run/instance-usage.js';
 import { matcherOf } from '../../../src/templates/sync/pattern.js';
 import { SyncRun } from '../../../src/templates/sync/sync-run.js';
 import { testAuthority } from '../cluster/cluster-files.js';
@@ -207,9 +209,9 @@ export class CommandWorld {
       verifyInstanceToken: () => undefined,
       metrics: this.plane.metrics,
       terminals: master.terminals,
-      forecaster: master.forecaster,
-      usages: master.usages,
-      usageOfNode: (nodeId) => master.usageOfNode(nodeId),
+      led: () => master.led().controllers,
+      usages: master.usage,
+      usageOfNode: (nodeId) => sumOfUsage(master.usage.ofNode(nodeId)),
       leadership: new SoleLeadership({ nodeId: 'alpha', clusterAddress: 'alpha:6000', since: 0 }),
       apiCertificate: undefined,
       unreadable: () => master.state.unreadable(),
@@ -222,8 +224,6 @@ export class CommandWorld {
       nodes: state.nodes,
       keys: state.keys,
       sessions: state.sessions,
-      creations: master.creations,
-      updates: master.updates,
       instanceWrites: master.writer,
       nodeWrites: master.nodeWriter,
       rolloutWrites: master.rolloutWriter,
@@ -289,11 +289,11 @@ export class CommandWorld {
       }),
       extensions: { list: () => this.extensions, commands: () => this.extensionCommands },
       beats: master.beats,
-      leftOn: (nodeId, id, signal) => master.leftOn(nodeId, id, signal),
+      leftOn: async (nodeId, id, signal) => askForLeftDirectories(master.callsOf(nodeId), { id }, signal),
       usedOf: (nodeId) => master.usedOf(nodeId),
       usageOf: (id) => master.usageOf(id),
-      drainOf: (nodeId) => master.drainOf(nodeId),
-      serviceOf: (name) => master.serviceOf(name),
+      drainOf: (nodeId) => master.term?.controllers.drains.progressOf(nodeId),
+      serviceOf: (name) => master.term?.controllers.decisions.serviceOf(name),
       audit: { record: (entry) => this.audit.push(entry), last: () => [] },
       clock,
       logger,

@@ -4,7 +4,7 @@
  */
 
 import { pino } from 'pino';
-import type { Service } from '../../../src/channel/protocol/calls.js';
+import type { Services } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { SoleLeadership } from '../../../src/leadership/sole-leadership.js';
@@ -47,12 +47,14 @@ interface ControlPlaneOptions {
   readonly limits?: ResourceLimits;
   /** Changes the nodes' installations, for example to make them slow or fail. */
   readonly adaptInstallation?: (installation: Installation, nodeId: string) => Installation;
+  /** Makes the look whether a port is free take longer. */
+  readonly beforePortCheck?: () => Promise<void>;
   /** Puts a node's connections behind another transport, such as a gate. */
   readonly adaptTransport?: (transport: Transport, nodeId: string) => Transport;
   /** Connects a node to the master. Default: within the process. */
   readonly connect?: (nodeId: string, signal: AbortSignal) => Promise<Transport>;
   /** The services that nodes answer beside the ordinary ones. */
-  readonly servicesOf?: (nodeId: string) => ReadonlyMap<string, Service>;
+  readonly servicesOf?: (nodeId: string) => Services;
   /** The masters that a node knows, when there are several. */
   readonly mastersOf?: (nodeId: string) => WrapperOptions['masters'];
   readonly revokeNode?: NonNullable<MasterOptions['revokeNode']>;
@@ -106,7 +108,7 @@ export class ControlPlane {
   async start(): Promise<void> {
     await this.master.start();
     this.master.beginTerm({ epoch: 0 });
-    await this.master.startControllers();
+    await this.master.led().controllers.start();
   }
 
   /** Stops the master and starts another one on its store. */
@@ -121,7 +123,7 @@ export class ControlPlane {
     await this.master.start();
     this.master.beginTerm({ epoch: 0 });
     await before();
-    await this.master.startControllers();
+    await this.master.led().controllers.start();
   }
 
   async stop(): Promise<void> {
@@ -175,7 +177,7 @@ export class ControlPlane {
 
   /** Resolves when no controller of the master or of any wrapper has work due or running. */
   async whenIdle(): Promise<void> {
-    await this.master.whenIdle();
+    await this.master.term?.controllers.whenIdle();
     for (const { wrapper } of this.nodes.values()) await wrapper.whenIdle();
   }
 
@@ -240,6 +242,10 @@ export class ControlPlane {
       ...(this.#options.limits !== undefined && { limits: this.#options.limits }),
       installation:
         this.#options.adaptInstallation?.(fakeInstallation(node), node.nodeId) ?? fakeInstallation(node),
+      checkPort: async (port) => {
+        await this.#options.beforePortCheck?.();
+        return node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true };
+      },
       ...(this.#options.servicesOf !== undefined && { services: this.#options.servicesOf(node.nodeId) }),
       ...(masters !== undefined && { masters }),
       connect: async (signal) => {
@@ -280,8 +286,6 @@ function fakeInstallation(node: Omit<TestNode, 'wrapper'>): Installation {
     },
     directories: async () => [...new Set(node.installs)].filter((id) => !node.removed.includes(id)),
     directorySizes: async (ids) => new Map(ids.map((id) => [id, 2048])),
-    checkPort: async (port) =>
-      node.foreignPorts.has(port) ? { free: false, protocol: 'tcp' } : { free: true },
     readLogs: async () => ({ lines: [], totalLines: 0 }),
     readLogRange: async () => NO_LOG,
     readLogTimes: async () => [],

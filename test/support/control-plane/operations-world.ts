@@ -91,8 +91,7 @@ export class OperationsWorld {
       configuration: { ...configuration, apiPort: 0 },
       streams: plane.master.streams,
       templates: new TemplateWorld({ clock, maxUploadMB: configuration.maxUploadMB }).local,
-      verifyInstanceToken: (token) =>
-        new InstanceTokens({ secret: Buffer.alloc(32, 7), createdAtOf: () => undefined }).verify(token),
+      verifyInstanceToken: (token) => new InstanceTokens(Buffer.alloc(32, 7), () => undefined).verify(token),
       audit: { record: (entry) => this.#record(entry), last: () => [] },
       metrics: new Metrics(),
     };

@@ -5,7 +5,6 @@
 import type { Clock } from '../../../src/loop/clock.js';
 import type {
   Alarm,
-  CallOptions,
   Etcd,
   EventBatch,
   KeyEvent,
@@ -167,26 +166,26 @@ export class FakeClient implements Etcd {
     this.#clock = clock;
   }
 
-  range(request: RangeRequest, options?: CallOptions): Promise<RangeAnswer> {
-    return this.#call(() => this.#etcd.range(request), options);
+  range(request: RangeRequest, deadlineMs?: number): Promise<RangeAnswer> {
+    return this.#call(() => this.#etcd.range(request), deadlineMs);
   }
 
-  async transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer> {
+  async transact(request: TransactionRequest, deadlineMs?: number): Promise<TransactionAnswer> {
     if (this.fault === 'full') throw new EtcdError('etcdserver: mvcc: database space exceeded', 8);
     if (this.fault === 'late') this.#etcd.delay(() => this.#etcd.transact(request));
-    return this.#call(() => this.#etcd.transact(request), options);
+    return this.#call(() => this.#etcd.transact(request), deadlineMs);
   }
 
-  grantLease(id: number, seconds: number, options?: CallOptions): Promise<void> {
-    return this.#call(() => this.#etcd.grant(id, seconds), options);
+  grantLease(id: number, seconds: number, deadlineMs?: number): Promise<void> {
+    return this.#call(() => this.#etcd.grant(id, seconds), deadlineMs);
   }
 
-  renewLease(id: number, options?: CallOptions): Promise<number> {
-    return this.#call(() => this.#etcd.renew(id), options);
+  renewLease(id: number, deadlineMs?: number): Promise<number> {
+    return this.#call(() => this.#etcd.renew(id), deadlineMs);
   }
 
-  revokeLease(id: number, options?: CallOptions): Promise<void> {
-    return this.#call(() => this.#etcd.revoke(id), options);
+  revokeLease(id: number, deadlineMs?: number): Promise<void> {
+    return this.#call(() => this.#etcd.revoke(id), deadlineMs);
   }
 
   async *watch(
@@ -232,7 +231,7 @@ export class FakeClient implements Etcd {
     });
   }
 
-  async #call<T>(effect: () => T, { deadlineMs = 5000 }: CallOptions = {}): Promise<T> {
+  async #call<T>(effect: () => T, deadlineMs = 5000): Promise<T> {
     // A call takes a turn of the event loop, as a call over a network does.
     await undefined;
     const isSilent = this.fault === 'away' || this.fault === 'no-answers' || this.fault === 'late';

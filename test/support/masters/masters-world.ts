@@ -5,7 +5,7 @@
 import { pino } from 'pino';
 import type { ApiServerOptions } from '../../../src/api/server.js';
 import { ClusterServer } from '../../../src/channel/master/cluster-server.js';
-import { openLeaderTunnel } from '../../../src/channel/master/leader-tunnel.js';
+import { doorOf } from '../../../src/channel/master/leader-tunnel.js';
 import { MasterDesk } from '../../../src/channel/masters/master-desk.js';
 import { Admission } from '../../../src/channel/trust/admission.js';
 import type { ApiCertificate } from '../../../src/channel/trust/api-certificate.js';
@@ -50,8 +50,8 @@ export class TestMaster {
       configuration: { nodeId },
       forwarding: {
         leadership,
-        dial: (leader, signal) =>
-          openLeaderTunnel({ authority, silenceMs: SILENCE_MS, clock }, leader, signal),
+        dial: async (leader, signal) =>
+          (await doorOf({ authority, silenceMs: SILENCE_MS, clock }, leader)).tunnel(signal),
       },
     });
     const store = new MemoryStore();

@@ -5,14 +5,14 @@
 import { join } from 'node:path';
 import { pino } from 'pino';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { ProcessRuntime } from '../../../src/runtime/process/process-runtime.js';
+import { processRuntime } from '../../../src/runtime/process/process-runtime.js';
 import { REPOSITORY } from '../repository-root.js';
 
 const [rootId, root, instanceId, command] = process.argv.slice(2);
 if (rootId === undefined || root === undefined || instanceId === undefined || command === undefined)
   throw new Error('usage: node process-daemon.js ROOT-ID ROOT INSTANCE-ID COMMAND');
 
-const runtime = new ProcessRuntime({
+const runtime = processRuntime({
   rootId,
   socketDirectory: join(root, 'sockets'),
   lockKey: rootId,

@@ -11,7 +11,8 @@ import { pino } from 'pino';
 import { readProcess } from '../../../src/files/processes.js';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
-import { ProcessRuntime, type ProcessRuntimeOptions } from '../../../src/runtime/process/process-runtime.js';
+import type { KeptRuntime } from '../../../src/runtime/owner/kept-runtime.js';
+import { type ProcessRuntimeOptions, processRuntime } from '../../../src/runtime/process/process-runtime.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import { REPOSITORY } from '../repository-root.js';
 import { until } from '../until.js';
@@ -33,15 +34,15 @@ export class ProcessWorld {
     logger: pino({ enabled: false }),
     clock: new SystemClock(),
   };
-  readonly #runtimes: ProcessRuntime[] = [];
+  readonly #runtimes: KeptRuntime[] = [];
 
   constructor() {
     mkdirSync(this.workingDirectory);
   }
 
   /** A runtime as a new daemon makes it. Earlier runtimes are not released. */
-  runtime(more: Partial<ProcessRuntimeOptions> = {}): ProcessRuntime {
-    const runtime = new ProcessRuntime({ ...this.options, ...more });
+  runtime(more: Partial<ProcessRuntimeOptions> = {}): KeptRuntime {
+    const runtime = processRuntime({ ...this.options, ...more });
     this.#runtimes.push(runtime);
     return runtime;
   }

@@ -10,11 +10,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { readLastLines } from '../../../src/logs/tail.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
+import type { KeptRuntime } from '../../../src/runtime/owner/kept-runtime.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 import {
-  SessionRuntime,
   type SessionRuntimeOptions,
   serverDirectory,
+  sessionRuntime,
 } from '../../../src/runtime/session/session-runtime.js';
 import type { ToolKey } from '../../../src/runtime/session/tool-offer.js';
 import { REPOSITORY } from '../repository-root.js';
@@ -29,7 +30,7 @@ export class SessionWorld {
   readonly rootId = randomBytes(6).toString('hex');
   readonly workingDirectory = join(this.root, 'running');
   readonly options: SessionRuntimeOptions;
-  readonly #runtimes: SessionRuntime[] = [];
+  readonly #runtimes: KeptRuntime[] = [];
 
   constructor(tool: ToolKey, more: Partial<SessionRuntimeOptions> = {}) {
     mkdirSync(this.workingDirectory);
@@ -51,8 +52,8 @@ export class SessionWorld {
   }
 
   /** A runtime as a new daemon makes it. Earlier runtimes are not released. */
-  runtime(more: Partial<SessionRuntimeOptions> = {}): SessionRuntime {
-    const runtime = new SessionRuntime({ ...this.options, ...more });
+  runtime(more: Partial<SessionRuntimeOptions> = {}): KeptRuntime {
+    const runtime = sessionRuntime({ ...this.options, ...more });
     this.#runtimes.push(runtime);
     return runtime;
   }

@@ -54,7 +54,7 @@ export class TmuxWorld {
       variables: this.tool.variables,
       beforeEnd: this.tool.beforeEnd,
     });
-    return { instanceId, run: 1, name: `${instanceId}-1`, directory, workingDirectory: this.root, ...call };
+    return { name: `${instanceId}-1`, directory, workingDirectory: this.root, ...call };
   }
 
   /** The output of the program so far, and its end. */
@@ -83,7 +83,7 @@ export class TmuxWorld {
 
   /** The pids of a run's program and its shell. */
   pids(run: SessionStart): { readonly program: number; readonly shell: number } {
-    const found = new RunDirectory(this.sessions, run).processes;
+    const found = new RunDirectory(this.sessions, { instanceId: run.name.slice(0, -2), run: 1 }).processes;
     if (found === undefined) throw new Error(`${run.name} has not begun`);
     return { program: found.program.pid, shell: found.shell.pid };
   }

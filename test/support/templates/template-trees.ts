@@ -56,7 +56,7 @@ export async function addTree(cache: TemplateCache, tree: Tree): Promise<string>
     const place = { root, label: 'test tree' };
     const entries = await walkTree(place, forever);
     const digest = await digestTree(place, entries, forever);
-    await cache.add(digest, packTree(place, entries, forever), forever);
+    await cache.fetch(digest, { whole: () => packTree(place, entries, forever) }, forever);
     return digest;
   } finally {
     rmSync(root, { recursive: true });

@@ -36,7 +36,7 @@ export class TemplateWorld {
   constructor({ clock, ...options }: TemplateWorldOptions) {
     const { directory, root } = this;
     const logger = quietLogger;
-    this.library = new TemplateLibrary({ directory, logger, clock });
+    this.library = new TemplateLibrary(directory, clock, logger);
     const uploads = join(root, 'uploads');
     this.local = new LocalTemplates({ directory, uploads, library: this.library, logger, ...options });
   }

@@ -45,7 +45,7 @@ describe('key tokens', () => {
 
 describe('instance tokens', () => {
   const living = new Map([['abc123', 1000]]);
-  const tokens = new InstanceTokens({ secret: SECRET, createdAtOf: (id) => living.get(id) });
+  const tokens = new InstanceTokens(SECRET, (id) => living.get(id));
 
   it('name their instance and are the same for the same instance', () => {
     const token = tokens.issue('abc123', 1000);
@@ -57,12 +57,12 @@ describe('instance tokens', () => {
   it('are refused for another instance of the same id, for a gone one, and under another secret', () => {
     expect(tokens.verify(tokens.issue('abc123', 1001))).toBeUndefined();
     expect(tokens.verify(tokens.issue('gone00', 1000))).toBeUndefined();
-    const other = new InstanceTokens({ secret: Buffer.alloc(32, 2), createdAtOf: () => 1000 });
+    const other = new InstanceTokens(Buffer.alloc(32, 2), () => 1000);
     expect(tokens.verify(other.issue('abc123', 1000))).toBeUndefined();
   });
 
   it('are refused when the id is exchanged and the checksum made right again', () => {
-    const open = new InstanceTokens({ secret: SECRET, createdAtOf: () => 1000 });
+    const open = new InstanceTokens(SECRET, () => 1000);
     const mine = open.issue('abc123', 1000);
     const theirs = open.issue('xyz789', 1000);
     expect(open.verify(theirs.slice(0, 10) + mine.slice(10))).toBeUndefined();
@@ -71,7 +71,7 @@ describe('instance tokens', () => {
   });
 
   it('need a secret of 32 bytes', () => {
-    expect(() => new InstanceTokens({ secret: Buffer.alloc(16), createdAtOf: () => 1 })).toThrow('32 bytes');
+    expect(() => new InstanceTokens(Buffer.alloc(16), () => 1)).toThrow('32 bytes');
   });
 });
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
-import { Deadlines } from '../../../src/api/http/deadlines.js';
+import { Deadlines } from '../../../src/api/http/time-limits.js';
 
 let late: string[];
 let deadlines: Deadlines<string>;

@@ -1,6 +1,6 @@
 /** What the API's port answers before the master has its state: who it is, and what it waits for. */
 import { afterEach, expect, it } from 'vitest';
-import { WaitingApi, type WaitingApiOptions } from '../../../src/api/waiting-api.js';
+import { WaitingApi } from '../../../src/api/waiting-api.js';
 import { readServerPair } from '../../../src/channel/trust/authority.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
 import { refusal } from '../../support/api/refusal.js';
@@ -11,10 +11,10 @@ import { freePorts } from '../../support/free-ports.js';
 let api: WaitingApi;
 afterEach(() => api.stop());
 
-async function start(pair: WaitingApiOptions['pair']): Promise<number> {
+async function start(pair: ConstructorParameters<typeof WaitingApi>[1]): Promise<number> {
   const apiPort = await freePorts(1);
   const configuration = nodeConfigurationSchema.parse({ nodeId: 'a', clusterName: 'prod', apiPort });
-  api = new WaitingApi({ configuration, pair, reason: () => 'it waits for etcd' });
+  api = new WaitingApi(configuration, pair, () => 'it waits for etcd');
   await api.start();
   return apiPort;
 }
@@ -37,7 +37,7 @@ it('says who it is, that nobody leads, and to all else what it waits for, until 
     refusal('it waits for etcd'),
   ]);
   const configuration = nodeConfigurationSchema.parse({ nodeId: 'b', apiPort: port });
-  const second = new WaitingApi({ configuration, pair: undefined, reason: () => '' });
+  const second = new WaitingApi(configuration, undefined, () => '');
   await expect(second.start()).rejects.toMatchObject({ code: 'DRV_NODE_PORT_IN_USE' });
   await api.stop();
   await second.start();

@@ -9,17 +9,18 @@ const EPOCH = 'e';
 const EVERYTHING = { configurations: null, sees: () => true };
 const ENTRY = JSON.stringify('x'.repeat(200_000));
 const sink = {
-  signal: new AbortController().signal,
-  bufferedBytes: 0,
+  outlet: {
+    signal: new AbortController().signal,
+    bufferedBytes: 0,
+    whenDrained: async () => undefined,
+  },
   send: () => undefined,
-  whenDrained: async () => undefined,
   fail: () => undefined,
 };
 
 it('keeps a bounded amount while nothing changes, however many filters are asked for', () => {
   const source = {
     filters: ['configuration'] as const,
-    isWhole: false,
     textOf: () => ENTRY,
     follow: ({ put }: { put(id: string, traits: object): void }) => {
       put('one', { configuration: 'lobby' });

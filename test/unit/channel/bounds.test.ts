@@ -7,15 +7,18 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { RecentLines } from '../../../src/api/live-log/live-log-recent.js';
 import type { Hub } from '../../../src/channel/master/hub.js';
-import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
+import { CallPeer, type Services } from '../../../src/channel/protocol/calls.js';
 import { decodeFrame } from '../../../src/channel/protocol/frame-codec.js';
 import { BOUNDS, type Message, messageSchema, type Report } from '../../../src/channel/protocol/messages.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { WebSocketTransport } from '../../../src/channel/protocol/websocket-transport.js';
-import { InstanceStreams, instanceServices } from '../../../src/channel/services/instance-streams.js';
+import {
+  decodeBatch,
+  InstanceStreams,
+  instanceServices,
+} from '../../../src/channel/services/instance-streams.js';
 import { NO_LOG } from '../../../src/channel/services/log-ranges.js';
 import { logSearchServices } from '../../../src/channel/services/log-search.js';
-import { decodeBatch } from '../../../src/channel/services/log-stream.js';
 import { SystemClock } from '../../../src/loop/system-clock.js';
 import { StatusOutbox } from '../../../src/node/status-outbox.js';
 import { MasterState } from '../../../src/state/master-state.js';
@@ -126,9 +129,9 @@ describe('a message', () => {
 
 describe('a stream', () => {
   /** A peer, and the bare other end of its connection, which sends what it likes. */
-  function against(services: Record<string, Service> = {}) {
+  function against(services: Services = {}) {
     const [mine, its] = createInProcessPair();
-    const calls = new CallPeer(mine, new Map(Object.entries(services)));
+    const calls = new CallPeer(mine, services);
     const closed: string[] = [];
     const heard: Message[] = [];
     mine.onFrame((frame) => calls.handle(frame));
@@ -187,7 +190,7 @@ describe('a stream', () => {
   });
 
   it('of empty lines takes no more memory than any other', () => {
-    const recent = new RecentLines({ first: 1, onMore: () => undefined });
+    const recent = new RecentLines(1, () => undefined);
     for (let batch = 0; batch < 200; batch++)
       recent.take({ kind: 'lines', firstLine: recent.next, lines: Array(1000).fill('') });
     expect(recent.next).toBe(200_001);
@@ -212,7 +215,7 @@ describe('the last lines of a log', () => {
     );
     let bytes = 0;
     its.onFrame((frame) => node.handle(frame));
-    const calls = new CallPeer(mine, new Map());
+    const calls = new CallPeer(mine, {});
     mine.onFrame((frame) => {
       bytes = Math.max(bytes, JSON.stringify(frame.message).length);
       calls.handle(frame);
@@ -234,7 +237,7 @@ describe('searches of logs', () => {
       return { lines: [], next: null };
     });
     const search = async (): Promise<unknown> =>
-      services.get('search-log')?.(
+      services['search-log']?.(
         { id: 'aaaaaa', pattern: 'x', ignoreCase: false, limit: 1 },
         { body: undefined, signal: new AbortController().signal },
       );
@@ -299,7 +302,7 @@ describe('the master', () => {
     ]);
     await state.instances.until(await store.barrier());
     hub = hubOver(state, clock, {
-      services: new Map([['hang', () => new Promise<never>(() => undefined)]]),
+      services: { hang: () => new Promise<never>(() => undefined) },
     });
     hub.start();
   });

@@ -4,7 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, vi } from 'vitest';
-import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
+import { CallPeer, type Service, type Services } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { DroverError, type ErrorCode } from '../../../src/model/errors.js';
 import { until } from '../../support/until.js';
@@ -12,20 +12,20 @@ import { until } from '../../support/until.js';
 const WINDOW = 512 * 1024;
 const CHUNK = 64 * 1024;
 
-function connect(services: Record<string, Service> = {}): {
+function connect(services: Services = {}): {
   caller: CallPeer;
   server: CallPeer;
   cut: (reason: string) => void;
 } {
   const [mine, its] = createInProcessPair();
-  const peer = (transport: Transport, served: ReadonlyMap<string, Service>): CallPeer => {
+  const peer = (transport: Transport, served: Services): CallPeer => {
     const calls = new CallPeer(transport, served);
     transport.onFrame((frame) => calls.handle(frame));
     transport.onClose((reason) => calls.close(reason));
     return calls;
   };
-  const caller = peer(mine, new Map());
-  const server = peer(its, new Map(Object.entries(services)));
+  const caller = peer(mine, {});
+  const server = peer(its, services);
   return { caller, server, cut: (reason) => its.close(reason) };
 }
 
@@ -86,7 +86,7 @@ describe('a call', () => {
 
   it('works in both directions at once', async () => {
     const [mine, its] = createInProcessPair();
-    const named = (name: string): ReadonlyMap<string, Service> => new Map([['name', async () => name]]);
+    const named = (name: string): Services => ({ name: async () => name });
     const a = new CallPeer(mine, named('a'));
     const b = new CallPeer(its, named('b'));
     mine.onFrame((frame) => a.handle(frame));
@@ -126,7 +126,7 @@ describe('a call', () => {
 
   it('fails with a code of its own when the other side has a code that is not known here', async () => {
     const [mine, its] = createInProcessPair();
-    const caller = new CallPeer(mine, new Map());
+    const caller = new CallPeer(mine, {});
     mine.onFrame((frame) => caller.handle(frame));
     its.onFrame(({ message }) => {
       if (message.type === 'call')

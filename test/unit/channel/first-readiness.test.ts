@@ -1,6 +1,6 @@
 /** When an instance counts as having been ready with the content that it has. */
 import { expect, it } from 'vitest';
-import { READY_AFTER_MS, withFirstReadiness } from '../../../src/channel/master/first-readiness.js';
+import { READY_AFTER_MS, withFirstReadiness } from '../../../src/channel/master/status-intake.js';
 import type { InstanceStatus } from '../../../src/model/instance.js';
 import { instanceRecord, withStatus } from '../../support/control-plane/records.js';
 

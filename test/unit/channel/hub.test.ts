@@ -56,7 +56,7 @@ describe('the hub', () => {
     beats.start();
     hub = hubOver(state, clock, {
       beats,
-      services: new Map([['ping', async () => 'pong']]),
+      services: { ping: async () => 'pong' },
       logger: pino({ level: 'warn' }, { write: (line) => said.push(JSON.parse(line).msg) }),
     });
     hub.start();

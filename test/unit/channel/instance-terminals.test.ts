@@ -1,6 +1,6 @@
 /** Attached terminals over the channel: what passes, what an earlier node answers, and how both ends end them. */
 import { expect, it } from 'vitest';
-import { CallPeer, type Service } from '../../../src/channel/protocol/calls.js';
+import { CallPeer, type Services } from '../../../src/channel/protocol/calls.js';
 import { createInProcessPair, type Transport } from '../../../src/channel/protocol/transport.js';
 import { InstanceTerminals, terminalServices } from '../../../src/channel/services/instance-terminals.js';
 import { DroverError } from '../../../src/model/errors.js';
@@ -12,19 +12,19 @@ const PIECE = 64 * 1024;
 const SIZE = { columns: 80, rows: 24 };
 const record = instanceRecord({ id: 'aaaaaa' });
 
-function connect(services: ReadonlyMap<string, Service>): {
+function connect(services: Services): {
   terminals: InstanceTerminals;
   cut: () => void;
 } {
   const [mine, its] = createInProcessPair();
-  const peer = (transport: Transport, served: ReadonlyMap<string, Service>): CallPeer => {
+  const peer = (transport: Transport, served: Services): CallPeer => {
     const calls = new CallPeer(transport, served);
     transport.onFrame((frame) => calls.handle(frame));
     transport.onClose((reason) => calls.close(reason));
     return calls;
   };
   peer(its, services);
-  const calls = peer(mine, new Map());
+  const calls = peer(mine, {});
   return { terminals: new InstanceTerminals(() => calls), cut: () => its.close('cut') };
 }
 
@@ -114,14 +114,15 @@ it('of many sizes in a row pass the first and the last', async () => {
 
 it('say that input did not arrive when its call fails, and go on', async () => {
   const echo = new Echo();
-  const services = new Map(terminalServices(async () => echo));
-  const { 'attach-input': pass } = Object.fromEntries(services);
+  const services = terminalServices(async () => echo);
   let isFailing = true;
-  services.set('attach-input', async (parameters, request) => {
-    if (isFailing) throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'too busy');
-    await pass?.(parameters, request);
+  const { terminals } = connect({
+    ...services,
+    'attach-input': async (parameters, request) => {
+      if (isFailing) throw new DroverError('DRV_CHANNEL_CALL_FAILED', 'too busy');
+      await services['attach-input']?.(parameters, request);
+    },
   });
-  const { terminals } = connect(services);
   const attached = await terminals.attach(record, SIZE, signal());
   const events = attached.events();
   const first = events.next();

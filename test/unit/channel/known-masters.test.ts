@@ -91,7 +91,7 @@ describe('a node of several masters', () => {
 
   it('takes a new list over the channel, never an empty one, and asks the master of config.json all the same', async () => {
     const { masters } = await known();
-    const take = mastersServices(masters).get('take-masters');
+    const take = mastersServices(masters)['take-masters'];
     const context = { body: undefined, signal: new AbortController().signal };
     await take?.(MASTERS.slice(1), context);
     expect(hosts(masters)).toEqual(['10.0.0.1', '10.0.0.2', '10.0.0.3']);
@@ -103,7 +103,7 @@ describe('a node of several masters', () => {
   it('goes on to ask a master that was away for a moment, after those that are up', async () => {
     const { masters, file } = await known();
     masters.welcomed(welcome('m1', 5));
-    await mastersServices(masters).get('take-masters')?.(MASTERS.slice(0, 2), {
+    await mastersServices(masters)['take-masters']?.(MASTERS.slice(0, 2), {
       body: undefined,
       signal: new AbortController().signal,
     });

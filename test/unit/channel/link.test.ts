@@ -66,7 +66,7 @@ describe('the link of a wrapper', () => {
         seen: () => seen,
       },
       reports: outbox,
-      services: new Map([['ping', async () => 'pong']]),
+      services: { ping: async () => 'pong' },
       onWelcome: ({ nodeId }) => welcomed.push(nodeId),
       masters: {
         welcomed: () => undefined,

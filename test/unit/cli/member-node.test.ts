@@ -78,6 +78,6 @@ describe('a node that is only a wrapper', () => {
     expect(await run('instance list')).toBe(
       'error: this node is a wrapper and knows help, status, stop; the master runs the rest\n',
     );
-    expect(node.commands.complete('st')).toEqual([['status', 'stop'], 'st']);
+    expect(await node.commands.complete('st')).toEqual([['status', 'stop'], 'st']);
   });
 });

@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { buildProgram } from '../../../src/cli/program.js';
-import { candidatesFor } from '../../../src/client/completion/candidates.js';
-import { masterNames, type NameKind, type NameSource } from '../../../src/client/completion/master-names.js';
+import { candidatesFor, masterNames } from '../../../src/client/completion/candidates.js';
 import { scriptOf } from '../../../src/client/completion/scripts.js';
+import type { NameKind, NameSource } from '../../../src/command-tree/help/candidates.js';
 import { TemporaryHome } from '../../support/client/temporary-home.js';
 import { listening } from '../../support/client/tls-servers.js';
 
@@ -95,12 +95,7 @@ describe('names', () => {
 
   const namesFor = (context: object, limitMs?: number): NameSource => {
     home.writeContexts({ current: 'prod', contexts: { prod: context } });
-    return masterNames({
-      ...home.surroundings(),
-      version: '0.1.0',
-      target: {},
-      ...(limitMs !== undefined && { limitMs }),
-    });
+    return masterNames({}, home.surroundings(), '0.1.0', limitMs);
   };
 
   it('come from the master of the current context', async () => {

@@ -16,7 +16,7 @@ async function saidOf(stepMs: number, isTTY: boolean): Promise<string> {
     return at;
   };
   let bytes = 0;
-  for await (const piece of withProgress(pieces(4), { stderr, label: 'x', now })) bytes += piece.length;
+  for await (const piece of withProgress(pieces(4), 'x', stderr, now)) bytes += piece.length;
   expect(bytes).toBe(2_000_000);
   return String(stderr.read() ?? '');
 }

@@ -8,7 +8,7 @@ import { REPOSITORY } from '../../support/repository-root.js';
 const SHARED = new RegExp(
   [
     '^src/(?:client|command-tree|files|model/plain|watch-client)/',
-    '^src/loop/backoff\\.ts$',
+    '^src/loop/(?:backoff|remembered)\\.ts$',
     '^src/model/(?:duration|errors|words)\\.ts$',
     '^src/model/access/(?:address-range|key-scopes|name-pattern)\\.ts$',
     '^src/(?:explain/render|operations/(?:log-point|shown-differences)|telemetry/(?:plain-text|secret-fields))\\.ts$',

@@ -50,6 +50,7 @@ async function linesOf({ file, instances = {}, revisions = {}, heldBackFor }: Wo
       configurationFiles: { inspect: async () => file },
     }),
     'lobby',
+    false,
   );
   return describeDiff(diff).split('\n');
 }

@@ -58,7 +58,7 @@ describe('a table', () => {
 
   it('cuts the last column to the width of the terminal, and nothing without one', async () => {
     const rows = [['id', 'x'.repeat(100)]];
-    const cut = await renderTable(['ID', 'MESSAGE'], rows, { columns: 40 });
+    const cut = await renderTable(['ID', 'MESSAGE'], rows, 40);
     expect(cut.split('\n')[1]).toMatch(/^id {2}x+…$/);
     expect(Math.max(...cut.split('\n').map((line) => line.length))).toBe(40);
     expect(await renderTable(['ID', 'MESSAGE'], rows)).toContain('x'.repeat(100));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { explainExit } from '../../../controllers/wrapper/process-supervisor/out-of-memory.js';
+import { explainExit } from '../../../controllers/wrapper/process-supervisor/report.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
 import type { Exit } from '../../../src/model/run/past-exit.js';
 import type { Handle } from '../../../src/node/handle.js';

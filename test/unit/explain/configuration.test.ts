@@ -94,10 +94,6 @@ describe('a configuration', () => {
       'not well: lobby has 3 instances, and maximumServiceCount allows 1.',
       'next: 2 of them go now: first those without players, the youngest first. Static ones are stopped, others removed.',
     ]);
-    expect(tell({ service: serviceView({ minimum: 5, maximum: 1 }) })).toEqual([
-      'well: lobby is as it should be: 1 instance ONLINE, 5 asked for.',
-      'note: maximumServiceCount 1 is below minimumServiceCount 5: no more than 1 are created.',
-    ]);
   });
 
   it('notes replacements that stay beside their originals, which are there again', () => {

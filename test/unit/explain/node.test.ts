@@ -11,13 +11,13 @@ import { describeRun } from '../../../controllers/wrapper/process-supervisor/des
 import type { SupervisorFacts } from '../../../controllers/wrapper/process-supervisor/goal.js';
 import { plan } from '../../../controllers/wrapper/process-supervisor/plan.js';
 import { afterExit } from '../../../controllers/wrapper/process-supervisor/restart-delay.js';
+import { describePastRuns } from '../../../controllers/wrapper/services.js';
 import { SegmentWriter } from '../../../src/logs/segment-writer.js';
-import { readSpanLines } from '../../../src/logs/span-lines.js';
+import { readSpanLines } from '../../../src/logs/tail.js';
 import type { LogPlace } from '../../../src/model/run/past-exit.js';
 import type { StopSignal } from '../../../src/model/stopping.js';
 import type { Problem } from '../../../src/node/handle.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
-import { describePastRuns } from '../../../src/node/past-runs.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
 import {
   desired,
@@ -188,12 +188,10 @@ describe('the ends that a node remembers', () => {
         { ...past, output: { ...SPAN, to: { segment: 3, offset: 0 } } },
         { ...past, at: 99_000, output: null },
       ],
-      {
-        now: 10_000,
-        read: async ({ to }) => {
-          if (to.segment === 3) throw new Error('EIO');
-          return to.segment === 2 ? { lines: [], isKept: false } : { lines: ['boom'], isKept: true };
-        },
+      10_000,
+      async ({ to }) => {
+        if (to.segment === 3) throw new Error('EIO');
+        return to.segment === 2 ? { lines: [], isKept: false } : { lines: ['boom'], isKept: true };
       },
     );
     expect(told).toEqual([

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { LogFollower } from '../../../src/logs/follow.js';
+import { followLog } from '../../../src/logs/follow.js';
 import type { LogBatch, LogPosition } from '../../../src/logs/log-batch.js';
 import { LogWatches } from '../../../src/logs/log-watches.js';
 import { SegmentCounts } from '../../../src/logs/segment-counts.js';
@@ -25,7 +25,7 @@ afterEach(async () => {
 });
 
 function open(position: LogPosition, signal: AbortSignal): AsyncGenerator<LogBatch> {
-  return new LogFollower(new SegmentCounts(), watches).follow(log.directory, position, signal);
+  return followLog(log.directory, position, { counts: new SegmentCounts(), watches, signal });
 }
 
 function follow(position: LogPosition): LogReader {
@@ -246,7 +246,7 @@ it('follows no link that stands in place of the directory', async () => {
   fs.symlinkSync(real, log.directory);
   const reader = follow({ since: 1 });
   const other = new LogReader((signal) =>
-    new LogFollower(new SegmentCounts(), watches).follow(real, { since: 1 }, signal),
+    followLog(real, { since: 1 }, { counts: new SegmentCounts(), watches, signal }),
   );
   readers.push(other);
   await other.until('1 own');

@@ -26,14 +26,16 @@ beforeEach(() => {
   onEnd = () => {};
   ahead = new FetchAhead({
     desired: { ids: () => wanted.keys(), get: (id) => wanted.get(id) },
-    isCached: (digest) => cached.has(digest),
-    isConnected: () => isConnected,
-    fetch: async (digest) => {
-      fetched.push(digest);
-      if (!failing.has(digest)) cached.add(digest);
-      onEnd();
-      const outcome = failing.has(digest) ? 'failed' : 'fetched';
-      return { digest, outcome, bytes: 0, files: 0, problem: null };
+    installation: { isCached: (digest) => cached.has(digest) },
+    calls: () => (isConnected ? {} : undefined),
+    prefetch: {
+      fetchOne: async (digest) => {
+        fetched.push(digest);
+        if (!failing.has(digest)) cached.add(digest);
+        onEnd();
+        const outcome = failing.has(digest) ? 'failed' : 'fetched';
+        return { digest, outcome, bytes: 0, files: 0, problem: null };
+      },
     },
     clock,
     random: () => 1,

@@ -1,5 +1,6 @@
 /** What outlives the daemon of what it knows of an instance. */
 import { afterAll, expect, it } from 'vitest';
+import { DEFAULT_STOP } from '../../../src/model/stopping.js';
 import { newHandle } from '../../../src/node/handle.js';
 import { HandleBook } from '../../../src/node/handle-book.js';
 import { WriteBehind } from '../../../src/node/write-behind.js';
@@ -66,7 +67,9 @@ it.each<[string, object, object]>([
 ])('a record tells the phase: %s', async (_what, fields, expected) => {
   const record = {
     ...{ id: 'bbbbbb', configurationName: 'web', static: false, runtime: 'process', run: 1, restarts: 0 },
-    ...{ isPrepared: false, process: null, exit: null, streak: 0, restartToken: 0, ...fields },
+    ...{ isPrepared: false, process: null, exit: null, streak: 0, restartToken: 0, begunAt: null, exits: [] },
+    ...{ stop: DEFAULT_STOP, stopping: null, hasEnded: false, hasFinished: false, readiness: null },
+    ...{ warning: null, logFrom: 1, installed: null, ...fields },
   };
   await store.transact([{ do: 'put', key: 'handles/bbbbbb', value: record }]);
   const book = await open();
@@ -75,5 +78,5 @@ it.each<[string, object, object]>([
   if (read === undefined) return;
   book.put({ ...read, warning: 'new' });
   await book.keep();
-  expect((await store.list('handles/bbbbbb')).entries[0]?.value).toMatchObject(record);
+  expect((await store.list('handles/bbbbbb')).entries[0]?.value).toMatchObject({ ...record, warning: 'new' });
 });

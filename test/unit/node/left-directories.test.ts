@@ -24,15 +24,14 @@ beforeEach(() => {
 afterEach(() => store.close());
 
 async function open(): Promise<LeftDirectories> {
-  const left = new LeftDirectories({
-    disk,
+  const directories = {
     directories: async () => present,
-    sizes: async (ids) => {
+    directorySizes: async (ids: readonly string[]) => {
       walks++;
       return new Map(ids.filter((id) => id !== 'large1').map((id) => [id, 7]));
     },
-    isHeld: (id) => held?.has(id),
-  });
+  };
+  const left = new LeftDirectories(disk, directories, (id) => held?.has(id));
   await left.load();
   return left;
 }

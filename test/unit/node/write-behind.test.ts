@@ -70,7 +70,7 @@ describe('write-behind', () => {
     disk.put('x/a', undefined);
     disk.put('x/none', undefined);
     await disk.flush();
-    const { readable, unreadable } = await disk.load('x/', (value) => value);
+    const { readable, unreadable } = await disk.load('x/', z.unknown());
     expect([[...readable], unreadable.size]).toEqual([[['b', 2]], 0]);
   });
 
@@ -78,7 +78,7 @@ describe('write-behind', () => {
     disk.put('x/a', 1);
     disk.put('x/b', { old: ['form'] });
     await disk.flush();
-    const loaded = await disk.load('x/', (value) => z.number().parse(value));
+    const loaded = await disk.load('x/', z.number());
     expect([[...loaded.readable], [...loaded.unreadable]]).toEqual([[['a', 1]], [['b', { old: ['form'] }]]]);
     disk.put('x/b', 2);
     await disk.flush();

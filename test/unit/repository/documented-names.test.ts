@@ -5,6 +5,12 @@ import { configurationSchema } from '../../../src/model/configuration.js';
 import { nodeConfigurationSchema } from '../../../src/model/node.js';
 import { readinessSchema } from '../../../src/model/readiness.js';
 import { templateInstallationSchema, templateReferenceSchema } from '../../../src/model/template.js';
+import {
+  addEtcdGauges,
+  addFileGauges,
+  addLeadershipGauges,
+  addNodeGauges,
+} from '../../../src/telemetry/gauges.js';
 import { Metrics, USAGE_METRICS } from '../../../src/telemetry/metrics.js';
 import { ApiWorld } from '../../support/api/api-world.js';
 import { NO_FIGURES } from '../../support/metrics-text.js';
@@ -56,11 +62,19 @@ describe('the codes of errors', () => {
 describe('the metrics', () => {
   const metrics = new Metrics();
   metrics.addSources(NO_FIGURES);
-  metrics.addNodes(() => []);
+  addNodeGauges(metrics.namingRegistry, () => []);
   metrics.addApiSockets(() => 0);
-  metrics.addConfigurationFiles(() => ({ states: new Map(), removalsWaiting: 0, outdated: new Map() }));
-  metrics.addEtcd(() => undefined);
-  metrics.addLeadership({ isLeader: () => true, leader: () => null, onChange: () => () => undefined });
+  addFileGauges(metrics.registry, metrics.namingRegistry, () => ({
+    states: new Map(),
+    removalsWaiting: 0,
+    outdated: new Map(),
+  }));
+  addEtcdGauges(metrics.registry, () => undefined);
+  addLeadershipGauges(metrics.registry, {
+    isLeader: () => true,
+    leader: () => null,
+    onChange: () => () => undefined,
+  });
   const names = [metrics.registry, metrics.namingRegistry]
     .flatMap((registry) => registry.getMetricsAsArray())
     .map(({ name }) => name)

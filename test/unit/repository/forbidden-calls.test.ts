@@ -20,7 +20,7 @@ const RULES: readonly Rule[] = [
     pattern: /from '(?:node:)?child_process'|require\(['"](?:node:)?child_process/,
     except: [
       'src/client/configurations/editor.ts',
-      'src/client/connection/key-command.ts',
+      'src/client/connection/key-source.ts',
       'src/client/ui/open-browser.ts',
       'src/configuration-files/history/git-origins.ts',
       'src/files/lock-open-file.ts',

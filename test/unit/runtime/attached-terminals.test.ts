@@ -18,7 +18,11 @@ beforeEach(async () => {
   const accepted = once(server, 'connection');
   client = connect(address.port, '127.0.0.1').pause();
   const [socket] = await accepted;
-  connection = new DaemonConnection(socket, { onRequest: () => undefined, onClose: () => undefined });
+  connection = new DaemonConnection(
+    socket,
+    () => undefined,
+    () => undefined,
+  );
 });
 
 afterEach(() => {

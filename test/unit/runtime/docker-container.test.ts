@@ -14,6 +14,8 @@ import { statsSchema, usageOf } from '../../../src/runtime/docker/engine/engine.
 import { refusalOf, toEngineError } from '../../../src/runtime/docker/engine/engine-error.js';
 import { findEngineSocket } from '../../../src/runtime/docker/engine/engine-socket.js';
 import { PullProgress } from '../../../src/runtime/docker/image-pull.js';
+import { VERSION_1, VERSION_2 } from '../../../src/runtime/limits/hierarchy.js';
+import { findOwnGroups } from '../../../src/runtime/limits/own-groups.js';
 import type { StartSpec } from '../../../src/runtime/runtime.js';
 
 function spec(more: Partial<StartSpec> = {}): StartSpec {
@@ -245,20 +247,22 @@ describe('the measurement of a container', () => {
     const id = 'f'.repeat(64);
     const mounts1 =
       '40 30 0:30 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n41 30 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu,cpuacct';
-    expect(groupOf(id, `4:memory:/docker/${id}\n2:cpu,cpuacct:/docker/${id}/init.scope`, mounts1)).toEqual({
+    expect(
+      groupOf(id, findOwnGroups(`4:memory:/docker/${id}\n2:cpu,cpuacct:/docker/${id}/init.scope`, mounts1)),
+    ).toEqual({
       memory: `/sys/fs/cgroup/memory/docker/${id}`,
       accounting: `/sys/fs/cgroup/cpu/docker/${id}`,
-      isVersion2: false,
+      version: VERSION_1,
     });
     const mounts2 = '40 30 0:30 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw';
     const group = `/sys/fs/cgroup/system.slice/docker-${id}.scope`;
-    expect(groupOf(id, `0::/system.slice/docker-${id}.scope`, mounts2)).toEqual({
+    expect(groupOf(id, findOwnGroups(`0::/system.slice/docker-${id}.scope`, mounts2))).toEqual({
       memory: group,
       accounting: group,
-      isVersion2: true,
+      version: VERSION_2,
     });
-    expect(groupOf(id, '0::/user.slice/a-shell', mounts2)).toBeNull();
-    expect(groupOf(id, `0::/../docker-${id}.scope`, mounts2)).toBeNull();
+    expect(groupOf(id, findOwnGroups('0::/user.slice/a-shell', mounts2))).toBeNull();
+    expect(groupOf(id, findOwnGroups(`0::/../docker-${id}.scope`, mounts2))).toBeNull();
   });
 
   it('of one that has just ended is nothing', () => {
@@ -282,20 +286,18 @@ describe('the socket of the engine', () => {
 
   it('is where DOCKER_HOST says, and nowhere else then', async () => {
     const path = join(tmpdir(), `drover-engine-${randomBytes(6).toString('hex')}.sock`);
-    expect(findEngineSocket({ DOCKER_HOST: `unix://${path}` })).toEqual({
-      problem: 'there is no socket where DOCKER_HOST points; start the engine',
-    });
+    expect(() => findEngineSocket({ DOCKER_HOST: `unix://${path}` })).toThrow(
+      'there is no socket where DOCKER_HOST points; start the engine',
+    );
     server = createServer().listen(path);
     await once(server, 'listening');
-    expect(findEngineSocket({ DOCKER_HOST: `unix://${path}` })).toEqual({ path });
+    expect(findEngineSocket({ DOCKER_HOST: `unix://${path}` })).toBe(path);
   });
 
   it.each(['tcp://10.0.0.1:2375', 'ssh://host', 'unix://relative', '/var/run/docker.sock'])(
     'is not taken from DOCKER_HOST=%s',
     (DOCKER_HOST) => {
-      expect(findEngineSocket({ DOCKER_HOST })).toMatchObject({
-        problem: expect.stringContaining('unix:///PATH'),
-      });
+      expect(() => findEngineSocket({ DOCKER_HOST })).toThrow('unix:///PATH');
     },
   );
 });

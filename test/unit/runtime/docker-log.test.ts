@@ -14,10 +14,10 @@ import type { Inspected } from '../../../src/runtime/docker/engine/engine.js';
 import {
   CursorAlignment,
   CursorTracker,
+  LogFrames,
+  type LogMessage,
   nanosecondsOf,
 } from '../../../src/runtime/docker/engine/engine-cursor.js';
-import { LogFrames, type LogMessage } from '../../../src/runtime/docker/engine/log-frames.js';
-import { RetryDelay } from '../../../src/runtime/docker/engine/retry-delay.js';
 import { FakeClock } from '../../support/fake-clock.js';
 
 const START_NS = 1_800_000_000n * 1_000_000_000n;
@@ -115,7 +115,8 @@ describe('the copy of a log', () => {
       onCheckpoint: (one) => {
         checkpoint = one;
       },
-      delay: new RetryDelay(new FakeClock(), () => 0),
+      clock: new FakeClock(),
+      random: () => 0,
       logger: pino({ enabled: false }),
     });
   const written = (): string =>

@@ -12,9 +12,9 @@ import { packThreads } from '../../support/templates/pack-threads.js';
 import { quietLogger } from '../../support/templates/template-trees.js';
 
 const users = new NodeUsers(undefined, {
-  ownUid: 0,
-  ownGid: 0,
-  ownName: 'root',
+  uid: 0,
+  gid: 0,
+  username: 'root',
   passwords: () => 'root:x:0:0::/root:/bin/bash\ngames:x:5:60:games:/usr/games:/bin/bash\n',
   status: () => 'CapEff:\t000001ffffffffff\n',
   setpriv: () => '/usr/bin/setpriv',

@@ -7,13 +7,10 @@ const forever = new AbortController().signal;
 
 it('is asked for once, and stands for itself until it is known', async () => {
   const asked: string[] = [];
-  const ips = new MasterIp({
-    clock: new FakeClock(),
-    lookup: async (name) => {
-      asked.push(name);
-      if (asked.length === 1) throw new Error('ENOTFOUND');
-      return '10.0.0.1';
-    },
+  const ips = new MasterIp(new FakeClock(), async (name) => {
+    asked.push(name);
+    if (asked.length === 1) throw new Error('ENOTFOUND');
+    return '10.0.0.1';
   });
   await ips.learn('master', forever);
   expect(ips.of('master')).toBe('master');
@@ -25,7 +22,7 @@ it('is asked for once, and stands for itself until it is known', async () => {
 
 it('keeps an install waiting for a second at most', async () => {
   const clock = new FakeClock();
-  const ips = new MasterIp({ clock, lookup: () => new Promise(() => {}) });
+  const ips = new MasterIp(clock, () => new Promise(() => {}));
   let isOver = false;
   const learning = Promise.resolve(ips.learn('master', forever)).then(() => {
     isOver = true;

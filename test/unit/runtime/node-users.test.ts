@@ -7,16 +7,16 @@ const ALL = 'Name:\tnode\nCapEff:\t000001ffffffffff\n';
 const NONE = 'Name:\tnode\nCapEff:\t0000000000000000\n';
 
 const root: Machine = {
-  ownUid: 0,
-  ownGid: 0,
-  ownName: 'root',
+  uid: 0,
+  gid: 0,
+  username: 'root',
   passwords: () =>
     'root:x:0:0:root:/root:/bin/bash\ngames:x:5:60:games:/usr/games:/usr/sbin/nologin\nbare:x:7:7:::\n',
   status: () => ALL,
   setpriv: () => '/usr/bin/setpriv',
   hasBash: () => true,
 };
-const drover: Machine = { ...root, ownUid: 5, ownGid: 60, ownName: 'games', status: () => NONE };
+const drover: Machine = { ...root, uid: 5, gid: 60, username: 'games', status: () => NONE };
 
 it('knows a user by name or by numbers, and takes the default of the node', () => {
   const users = new NodeUsers('1001:1002', root);

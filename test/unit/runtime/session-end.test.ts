@@ -1,6 +1,6 @@
 /** The end of a session is found exactly where it stands, from any pieces, and no other text is taken for it. */
 import { describe, expect, it } from 'vitest';
-import { splitClosingWords } from '../../../src/runtime/session/screen/screen-words.js';
+import { splitClosingWords } from '../../../src/runtime/session/screen/screen-tool.js';
 import { endMark, findEnd, parseStatus } from '../../../src/runtime/session/session-prelude.js';
 
 const NONCE = '0123456789abcdef';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { RunDirectory } from '../../../src/runtime/session/run-directory.js';
 import { RunDirectoryWatch } from '../../../src/runtime/session/run-directory-watch.js';
-import { splitClosingWords } from '../../../src/runtime/session/screen/screen-words.js';
+import { splitClosingWords } from '../../../src/runtime/session/screen/screen-tool.js';
 import { untilBegun, WindowLost } from '../../../src/runtime/session/session-start.js';
 
 const LOST = '\n\r=== Command detached from window (Mon Nov 23 04:06:13 2026) ===';

@@ -1,6 +1,6 @@
 /** A state that is written into etcd anew has later terms than any that nodes have seen. */
 import { expect, it } from 'vitest';
-import { EPOCH_BASE, epochBaseOf, lastInCommon, lineOf, raiseEpochs } from '../../../src/store/epoch-base.js';
+import { EPOCH_BASE, lastInCommon, lineOf, raiseEpochs } from '../../../src/store/epoch-base.js';
 import type { StoreState } from '../../../src/store/store.js';
 
 const STATE: StoreState = {
@@ -11,7 +11,7 @@ const STATE: StoreState = {
   revision: 7,
 };
 const baseOf = ({ entries }: StoreState): number =>
-  epochBaseOf(entries.find(({ key }) => key === EPOCH_BASE)?.value);
+  lineOf(entries.find(({ key }) => key === EPOCH_BASE)?.value).base;
 
 it('begins far above the revisions of any etcd, and keeps the rest as it is', () => {
   const raised = raiseEpochs(STATE, 1_700_000_000_000);
@@ -29,7 +29,7 @@ it('rises with each restore, also under a clock that went back', () => {
 });
 
 it('is 0 where nothing was stored, or nothing that can be read', () => {
-  for (const value of [undefined, null, {}, { base: -1 }, { base: 'x' }]) expect(epochBaseOf(value)).toBe(0);
+  for (const value of [undefined, null, {}, { base: -1 }, { base: 'x' }]) expect(lineOf(value).base).toBe(0);
 });
 
 it('tells up to which revision it has what an earlier line had, over several restores', () => {

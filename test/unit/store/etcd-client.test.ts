@@ -67,8 +67,8 @@ it('moves its watches, too, to another member after a call without an answer, an
   const [first, second] = members;
   const { signal } = new AbortController();
   const watching = errorOf(client.watch(RANGE, signal)[Symbol.asyncIterator]().next());
-  const slow = errorOf(client.range({ key: '/a' }, { deadlineMs: 900 }));
-  const quick = errorOf(client.renewLease(1, { deadlineMs: 100 }));
+  const slow = errorOf(client.range({ key: '/a' }, 900));
+  const quick = errorOf(client.renewLease(1, 100));
   await until(() => expect(first?.paths().toSorted()).toEqual(['LeaseKeepAlive', 'Range', 'Watch']));
   await clock.advance(100);
   expect(await quick).toBe(`${first?.endpoint}: no answer within 100 ms`);
@@ -100,7 +100,7 @@ it('waits for a token no longer than the call has', async () => {
   try {
     const slow = errorOf(known.range({ key: '/a' }));
     await until(() => expect(first?.paths()).toEqual(['Authenticate']));
-    const quick = errorOf(known.renewLease(1, { deadlineMs: 300 }));
+    const quick = errorOf(known.renewLease(1, 300));
     await clock.advance(300);
     expect(await quick).toBe(`${first?.endpoint}: no token for drover within 300 ms`);
     expect(first?.paths(), 'one question for both').toEqual(['Authenticate']);

@@ -14,11 +14,7 @@ beforeEach(() => {
 afterEach(() => rmSync(root, { recursive: true }));
 
 const connect = (files: { readonly ca?: string; readonly cert?: string; readonly key?: string }) =>
-  connectEtcd({
-    settings: { kind: 'etcd', endpoints: ['https://127.0.0.1:1'], ...files },
-    root,
-    clock: new FakeClock(),
-  });
+  connectEtcd({ kind: 'etcd', endpoints: ['https://127.0.0.1:1'], ...files }, root, new FakeClock());
 
 it('refuses certificates and keys that cannot be used, and names the fields', async () => {
   const authority = await makeAuthority('test', Date.now() + 3_600_000);

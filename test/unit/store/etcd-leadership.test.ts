@@ -1,8 +1,8 @@
 /** The store on etcd under faults, on a virtual clock: who leads, what is written, and what becomes of a lost answer. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { DroverError } from '../../../src/model/errors.js';
-import { EPOCH_BASE, epochBaseOf, raiseEpochs } from '../../../src/store/epoch-base.js';
-import { encodeEntry, encodeSummary } from '../../../src/store/etcd/etcd-record.js';
+import { EPOCH_BASE, lineOf, raiseEpochs } from '../../../src/store/epoch-base.js';
+import { encodeEntry, encodeJson } from '../../../src/store/etcd/etcd-record.js';
 import type { EtcdStore } from '../../../src/store/etcd/etcd-store.js';
 import { type Elected, fillEtcd, openElected, openEtcdStore } from '../../../src/store/etcd/open.js';
 import type { Change, StoreState } from '../../../src/store/store.js';
@@ -176,7 +176,7 @@ it('never goes back to an earlier revision, whatever was asked before a write of
   const summary = { format: 1 as const, revision: 1, entries: 1, session: 'other', write: 1 };
   const of = (key: string, value: Buffer) => ({ key: `${PREFIX}/${key}`, value, ...at });
   const at = { createRevision: 5, modRevision: 5 };
-  const events = [of('records/k', encodeEntry(1, '"theirs"')), of('summary', encodeSummary(summary))];
+  const events = [of('records/k', encodeEntry(1, '"theirs"')), of('summary', encodeJson(summary))];
   const barrier = store.barrier();
   store.take({ kind: 'events', events, revision: 5 });
   expect(await barrier).toBe(1);
@@ -393,7 +393,7 @@ it('ends when etcd was set back to an older state of its own', async () => {
 it('numbers terms above the base of a state that was written into a new etcd, as every master reads it', async () => {
   const before: StoreState = { entries: [{ key: 'k', value: 1, revision: 4 }], revision: 4 };
   const raised = raiseEpochs(before, 1_700_000_000_000);
-  const base = epochBaseOf(raised.entries.find(({ key }) => key === EPOCH_BASE)?.value);
+  const base = lineOf(raised.entries.find(({ key }) => key === EPOCH_BASE)?.value).base;
   expect(base).toBe(1_700_000_000_000_000);
   const own = { nodeId: 'filler', clusterAddress: 'filler:6000' };
   const signal = new AbortController().signal;

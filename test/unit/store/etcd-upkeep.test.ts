@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { EtcdError } from '../../../src/store/etcd/etcd-error.js';
 import { Upkeep } from '../../../src/store/etcd/upkeep.js';
+import { addEtcdGauges } from '../../../src/telemetry/gauges.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { type FakeClient, FakeEtcd } from '../../support/etcd/fake-etcd.js';
 import { FakeClock } from '../../support/fake-clock.js';
@@ -67,7 +68,7 @@ it('compacts earlier when changes fill the database, and never what came after t
 
 it('shows size and alarms in /metrics, as of the last look that etcd answered', async () => {
   const metrics = new Metrics();
-  metrics.addEtcd(() => upkeep.figures);
+  addEtcdGauges(metrics.registry, () => upkeep.figures);
   const lines = async (): Promise<string[]> =>
     (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith('drover_etcd_'));
   upkeep.start();

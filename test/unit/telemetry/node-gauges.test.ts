@@ -1,6 +1,6 @@
 /** The figures of nodes in `/metrics`. */
 import { expect, it } from 'vitest';
-import type { NodeFigures } from '../../../src/telemetry/gauges.js';
+import { addNodeGauges, type NodeFigures } from '../../../src/telemetry/gauges.js';
 import { Metrics } from '../../../src/telemetry/metrics.js';
 import { nodeRecord } from '../../support/control-plane/records.js';
 import { metricsText } from '../../support/metrics-text.js';
@@ -20,7 +20,7 @@ it('the metrics of a node show capacity, use, beat, condition and what it offers
     { record: nodeRecord('gamma', { drain: { ...drain, doneAt: 7 } }), use: USE, beatAgeMs: 0 },
     { record: nodeRecord('delta', { cordoned: true }), use: USE, beatAgeMs: 0 },
   ];
-  metrics.addNodes(() => nodes);
+  addNodeGauges(metrics.namingRegistry, () => nodes);
   const text = await metricsText(metrics);
   for (const line of [
     'drover_node_connected{node="alpha"} 1',

@@ -7,20 +7,15 @@ const WHOLE = Buffer.concat(PIECES);
 
 function shared(windowBytes = 10_000) {
   const world = { opened: 0, closed: 0, unused: 0 };
-  const stream = new SharedStream({
-    open: async function* () {
-      world.opened++;
-      try {
-        yield* PIECES;
-      } finally {
-        world.closed++;
-      }
-    },
-    onUnused: () => {
-      world.unused++;
-    },
-    windowBytes,
-  });
+  const open = async function* () {
+    world.opened++;
+    try {
+      yield* PIECES;
+    } finally {
+      world.closed++;
+    }
+  };
+  const stream = new SharedStream(open, () => void world.unused++, windowBytes);
   return { world, stream };
 }
 
@@ -64,13 +59,11 @@ describe('a shared stream', () => {
   });
 
   it('passes an error on to every reader, also to one that comes to it later', async () => {
-    const stream = new SharedStream({
-      open: async function* () {
-        yield Buffer.from('x');
-        throw new Error('the file changed');
-      },
-      onUnused: () => undefined,
-    });
+    const open = async function* () {
+      yield Buffer.from('x');
+      throw new Error('the file changed');
+    };
+    const stream = new SharedStream(open, () => undefined);
     const late = stream.read();
     await late.next();
     for (const result of await Promise.allSettled([readAll(stream), readAll(stream)]))

@@ -3,24 +3,23 @@
  * stdin.
  */
 
+import type { z } from 'zod';
 import { requireProcess, stdinCommand } from '../../../channel/services/stdin-command.js';
 import { DroverError } from '../../../model/errors.js';
-import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
+import {
+  type InstanceRecord,
+  instanceInfoSchema,
+  isAtRest,
+  toInstanceInfo,
+} from '../../../model/instance.js';
 import { isInstanceId } from '../../../model/names.js';
 import { unknownConfiguration, unknownInstance } from '../../../model/unknown.js';
-import { detailsOf, instanceDetailsSchema } from '../../../operations/instance-details.js';
-import { changeLifecycle, deleteInstance } from '../../../operations/instance-lifecycle.js';
-import { instanceLogSchema, readInstanceLog } from '../../../operations/instance-log.js';
-import {
-  updateBodySchema,
-  updatedInstanceSchema,
-  updateInstance,
-} from '../../../operations/instance-update.js';
-import type { StateReport } from '../../../state/instance-changes.js';
-import { toPlainText } from '../../../telemetry/plain-text.js';
+import type { LifecycleTarget, StateReport } from '../../../state/instance-changes.js';
+import type { RouteNeeds } from '../../dependencies.js';
 import { accessOf, seesConfiguration } from '../../gate/auth.js';
 import { sendEncoded } from '../../http/json-reply.js';
 import { defineRoute, type Route } from '../../http/route.js';
+import { instanceDetailsRoute } from './instance-details.js';
 import {
   createBody,
   executeBody,
@@ -30,10 +29,10 @@ import {
   instanceParams,
   lifecycleMessage,
   lifecycleQuery,
-  logsQuery,
   stateBody,
 } from './instance-schemas.js';
-import type { InstanceView } from './instance-view.js';
+import { logRoute } from './log-routes.js';
+import { updateRoute } from './update-route.js';
 
 export const instanceRoutes: readonly Route[] = [
   defineRoute({
@@ -54,9 +53,10 @@ export const instanceRoutes: readonly Route[] = [
     errors: ['DRV_STORE_WRITE_FAILED'],
     body: createBody,
     answers: { 201: { description: 'the new instance', schema: instanceInfoSchema } },
-    handle: async ({ body, request }, { creations }, reply) => {
+    handle: async ({ body, request }, { led }, reply) => {
       if (!seesConfiguration(request, body.configurationName))
         throw badRequest(unknownConfiguration(body.configurationName));
+      const { creations } = led();
       const record = await creations.create(body.configurationName).catch((error: unknown) => {
         // The URL is right, because the name stands in the body. So the answer is 400, not 404.
         if (!DroverError.is(error, 'DRV_CONFIGURATION_UNKNOWN')) throw error;
@@ -82,19 +82,7 @@ export const instanceRoutes: readonly Route[] = [
       sendEncoded(reply, [text]);
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/instances/:id/details',
-    scope: 'READ',
-    reach: 'instance',
-    summary: 'One instance with its desired state, its templates and its present usage.',
-    errors: ['DRV_INSTANCE_UNKNOWN'],
-    params: instanceParams,
-    answers: {
-      200: { description: 'everything that is known of the instance', schema: instanceDetailsSchema },
-    },
-    handle: ({ params }, needs) => detailsOf(visible(needs.view, params.id), needs),
-  }),
+  instanceDetailsRoute,
   defineRoute({
     method: 'DELETE',
     path: '/instances/:id',
@@ -110,35 +98,14 @@ export const instanceRoutes: readonly Route[] = [
     handle: async ({ params }, needs) => {
       const { id } = params;
       // An instance whose record cannot be read is not in the view, and can still be deleted here.
-      if (!needs.instances.setAside.has(id)) visible(needs.view, id);
-      return { message: await deleteInstance(needs, id), instanceId: id };
+      if (!needs.instances.setAside.has(id)) needs.view.visible(id);
+      const before = needs.instances.get(id)?.value;
+      await needs.instanceWrites.remove(id);
+      const message = `instance ${id} is being removed${consequenceOf(needs, before, 'delete')}`;
+      return { message, instanceId: id };
     },
   }),
-  defineRoute({
-    method: 'GET',
-    path: '/instances/:id/logs',
-    scope: 'READ',
-    reach: 'instance',
-    summary: 'The last lines of the output, or of a part of it.',
-    errors: [
-      'DRV_INSTANCE_UNKNOWN',
-      'DRV_NODE_DISCONNECTED',
-      'DRV_CHANNEL_CALL_FAILED',
-      'DRV_NOT_IMPLEMENTED',
-      'DRV_RUN_UNKNOWN',
-    ],
-    params: instanceParams,
-    query: logsQuery,
-    answers: { 200: { description: 'lines, oldest first', schema: instanceLogSchema } },
-    handle: async ({ params, query }, needs) => {
-      const record = visible(needs.view, params.id);
-      const { lines, since, until } = query;
-      const timestamps = query.timestamps === 'true';
-      const previous = query.previous === 'true';
-      const log = await readInstanceLog(needs, record, { lines, since, until, timestamps, previous });
-      return query.ansi === 'true' ? log : { ...log, lines: log.lines.map(toPlainText) };
-    },
-  }),
+  logRoute,
   defineRoute({
     method: 'PUT',
     path: '/instances/:id/state',
@@ -150,7 +117,7 @@ export const instanceRoutes: readonly Route[] = [
     body: stateBody,
     answers: { 200: { description: 'the instance as recorded', schema: instanceInfoSchema } },
     handle: async ({ params, body, request }, { instanceWrites, view }) => {
-      const { id, status } = visible(view, params.id);
+      const { id, status } = view.visible(params.id);
       const { state, lastHeartbeat, players, maxPlayers, tps } = body;
       const report: StateReport = {
         state,
@@ -176,35 +143,36 @@ export const instanceRoutes: readonly Route[] = [
     answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
     handle: async ({ params: { id }, query: { target } }, needs) => {
       if (!isInstanceId(id)) throw badRequest(unknownInstance(id));
-      const message = await changeLifecycle(needs, id, target).catch((error: unknown) => {
+      return changeLifecycle(needs, id, target).catch((error: unknown) => {
         throw DroverError.is(error, 'DRV_INSTANCE_UNKNOWN') ? badRequest(unknownInstance(id)) : error;
       });
-      return { message, instanceId: id, target };
     },
   }),
-  defineRoute({
-    method: 'POST',
-    path: '/instances/:id/update',
-    scope: 'OPERATE',
-    reach: 'instance',
-    summary:
-      'Gives an instance the content in force, in place: same id, node and directory. A running instance is restarted.',
-    errors: [
-      'DRV_INSTANCE_UNKNOWN',
-      'DRV_CONFIGURATION_UNKNOWN',
-      'DRV_UPDATE_REFUSED',
-      'DRV_STORE_WRITE_FAILED',
-    ],
-    params: instanceParams,
-    body: updateBodySchema,
-    answers: { 200: { description: 'recorded', schema: updatedInstanceSchema } },
-    handle: ({ params, body }, needs) => updateInstance(needs, params.id, body),
-  }),
+  updateRoute,
   executeRoute('/instances/:id/execute', 'Writes a command to the standard input of the process.'),
 ];
 
+/**
+ * Other names of endpoints that existing plugins call: `stop` for `lifecycle?target=stop`, and `command` for `execute`.
+ * The API contract does not list them.
+ */
+export const pluginRoutes: readonly Route[] = [
+  defineRoute({
+    method: 'POST',
+    path: '/instances/:id/stop',
+    scope: 'OPERATE',
+    reach: 'instance',
+    summary: 'Another name for lifecycle with target stop, for existing plugins. Any body is ignored.',
+    errors: ['DRV_INSTANCE_UNKNOWN', 'DRV_STORE_WRITE_FAILED'],
+    params: instanceParams,
+    answers: { 200: { description: 'recorded', schema: lifecycleMessage } },
+    handle: ({ params }, needs) => changeLifecycle(needs, needs.view.visible(params.id).id, 'stop'),
+  }),
+  executeRoute('/instances/:id/command', 'Another name for execute, for existing plugins.'),
+];
+
 /** The route of `execute`, under the given path. */
-export function executeRoute(path: string, summary: string): Route {
+function executeRoute(path: string, summary: string): Route {
   return defineRoute({
     method: 'POST',
     path,
@@ -222,7 +190,7 @@ export function executeRoute(path: string, summary: string): Route {
     body: executeBody,
     answers: { 200: { description: 'handed over', schema: executeMessage } },
     handle: async ({ params, body: { command } }, { streams, view }) => {
-      const record = visible(view, params.id);
+      const record = view.visible(params.id);
       requireProcess(record);
       await streams.writeStdin(record, stdinCommand(command, 'body field command'));
       return { message: `command sent to instance ${record.id}`, instanceId: record.id, command };
@@ -230,14 +198,39 @@ export function executeRoute(path: string, summary: string): Route {
   });
 }
 
-/**
- * The record of an instance that clients may see. Throws DRV_INSTANCE_UNKNOWN for any other, such as an instance that
- * is being removed.
- */
-export function visible(view: InstanceView, id: string): InstanceRecord {
-  const record = view.record(id);
-  if (record === undefined) throw unknownInstance(id);
-  return record;
+/** Changes the goal of an instance. Resolves with the answer when the request is durable. Throws DRV_INSTANCE_UNKNOWN. */
+async function changeLifecycle(
+  needs: RouteNeeds,
+  id: string,
+  target: LifecycleTarget,
+): Promise<z.output<typeof lifecycleMessage>> {
+  const before = needs.instances.get(id)?.value;
+  await needs.instanceWrites.setLifecycle(id, target);
+  const message = `instance ${id}: ${target} requested${consequenceOf(needs, before, target)}`;
+  return { message, instanceId: id, target };
+}
+
+function consequenceOf(
+  needs: RouteNeeds,
+  before: InstanceRecord | undefined,
+  target: LifecycleTarget | 'delete',
+): string {
+  if (before === undefined) return '';
+  if (target === 'start') {
+    const isLeftAlone =
+      before.desired.goal === 'run' && !isAtRest(before) && needs.instanceWrites.isAway(before);
+    return isLeftAlone
+      ? `; it is wanted already, and goes on when its node ${before.placement?.nodeId} is back`
+      : '';
+  }
+  return target === 'restart' ? '' : replacementOf(needs, before.configurationName);
+}
+
+/** The end of the sentence when minimum-service makes another instance now; empty when enough are left. */
+function replacementOf({ serviceOf }: RouteNeeds, name: string): string {
+  const service = serviceOf(name);
+  if (service === undefined || (service.creating === 0 && service.nextCreationInMs === null)) return '';
+  return `; another one is made in its place, because minimumServiceCount of ${name} is ${service.minimum}: lower it to have fewer`;
 }
 
 function badRequest({ message }: DroverError): DroverError {

@@ -4,8 +4,8 @@ import type { LogPoint } from '../../../logs/log-batch.js';
 import { instanceInfoSchema, instanceStateSchema } from '../../../model/instance.js';
 import { DEFAULT_LOG_LINES, MAX_LOG_LINES } from '../../../model/plain/command-limits.js';
 import { LOG_POINT_RULE, logPointsProblem, parseLogPoint } from '../../../operations/log-point.js';
+import { flag, wholeNumber } from '../../http/route.js';
 
-const LINES_RULE = `must be a whole number from 1 to ${MAX_LOG_LINES}`;
 const TARGET_RULE = 'must be one of start, stop, restart';
 /**
  * A number that an app reports beside its state. Some apps write it as text. A number that makes no sense is left out,
@@ -28,9 +28,6 @@ export const createBody = z.object({
   configurationName: z.string().describe('name of an existing configuration'),
 });
 
-const FLAG = { error: 'must be true or false' };
-export const flag = z.enum(['true', 'false'], FLAG).default('false');
-
 /** A time, an age or the number of a line. */
 export const logPoint = z.string({ error: LOG_POINT_RULE }).transform((text, context): LogPoint => {
   const point = parseLogPoint(text);
@@ -50,11 +47,7 @@ export function checkLogPoints(
 
 export const logsQuery = z
   .object({
-    lines: z.coerce
-      .number({ error: LINES_RULE })
-      .int(LINES_RULE)
-      .min(1, LINES_RULE)
-      .max(MAX_LOG_LINES, LINES_RULE)
+    lines: wholeNumber(1, MAX_LOG_LINES)
       .default(DEFAULT_LOG_LINES)
       .describe('how many of the last lines, counted in the part that is asked for'),
     ansi: flag.describe('keep colours and other terminal sequences'),

@@ -6,6 +6,7 @@
 import type { Access } from '../../../access/access.js';
 import type { BeatBook } from '../../../channel/master/beat-book.js';
 import { type InstanceInfo, type InstanceRecord, toInstanceInfo } from '../../../model/instance.js';
+import { unknownInstance } from '../../../model/unknown.js';
 import type { MirrorReader } from '../../../store/mirror.js';
 
 /**
@@ -76,6 +77,13 @@ export class InstanceView {
     return this.#slots.get(id)?.record;
   }
 
+  /** The record of an instance. Throws DRV_INSTANCE_UNKNOWN where `record` is undefined. */
+  visible(id: string): InstanceRecord {
+    const record = this.record(id);
+    if (record === undefined) throw unknownInstance(id);
+    return record;
+  }
+
   /** The encoded InstanceInfo; undefined like `record`. */
   get(id: string): string | undefined {
     const slot = this.#slots.get(id);
@@ -105,7 +113,7 @@ export class InstanceView {
     this.#putInOrder();
     return this.#order
       .filter(({ record, isGone }) => !isGone && record.placement?.nodeId === nodeId)
-      .map(({ record }) => toInstanceInfo(record, this.#heartbeatOf(record)));
+      .map(({ record }) => toInstanceInfo(record, heartbeatOf(record, this.#beats)));
   }
 
   /** Stops following the records. Idempotent. */
@@ -169,7 +177,7 @@ export class InstanceView {
   #textOf(slot: Slot): string {
     const { tick } = this.#beats;
     if (slot.text !== null && slot.tick === tick) return slot.text;
-    const heartbeat = this.#heartbeatOf(slot.record);
+    const heartbeat = heartbeatOf(slot.record, this.#beats);
     slot.tick = tick;
     if (slot.text !== null && slot.heartbeat === heartbeat) return slot.text;
     const text = slot.text === null ? encode(slot, heartbeat) : withHeartbeat(slot.text, slot, heartbeat);
@@ -178,11 +186,15 @@ export class InstanceView {
     if (slot.piece !== undefined) slot.piece.bytes = null;
     return text;
   }
+}
 
-  #heartbeatOf({ placement, status }: InstanceRecord): number {
-    if (placement === null || status.state !== 'ONLINE') return status.lastHeartbeat;
-    return Math.max(status.lastHeartbeat, this.#beats.lastBeatAt(placement.nodeId) ?? 0);
-  }
+/** The time of the last sign of life. While an instance is ONLINE, the beats of its node count as its own. */
+export function heartbeatOf(
+  { placement, status }: InstanceRecord,
+  beats: Pick<BeatBook, 'lastBeatAt'>,
+): number {
+  if (placement === null || status.state !== 'ONLINE') return status.lastHeartbeat;
+  return Math.max(status.lastHeartbeat, beats.lastBeatAt(placement.nodeId) ?? 0);
 }
 
 function forget(slot: Slot): void {

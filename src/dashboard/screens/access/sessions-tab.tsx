@@ -1,5 +1,5 @@
 /** The live sessions: when each was used and when it ends. The session of this tab is marked. */
-import type { ListedSession } from '../../../operations/sessions.js';
+import type { ListedSession } from '../../../api/routes/session-routes.js';
 import { apiPath } from '../../api/api-client.js';
 import { ConfirmButton } from '../../parts/dialog.js';
 import { Empty } from '../../parts/notes.js';

@@ -1,8 +1,8 @@
 /** The facts of the instance, and its environment with the secrets covered. */
 import { useSignal } from '@preact/signals';
+import type { InstanceDetails } from '../../../api/routes/instances/instance-details.js';
 import type { Configuration } from '../../../model/configuration.js';
 import type { InstanceInfo } from '../../../model/instance.js';
-import type { InstanceDetails } from '../../../operations/instance-details.js';
 import { ApiFailure, apiPath } from '../../api/api-client.js';
 import { addressOf, cores, count, megabytes, NOTHING } from '../../parts/amounts.js';
 import { Button } from '../../parts/button.js';

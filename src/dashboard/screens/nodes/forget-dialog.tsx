@@ -1,7 +1,7 @@
 /** Asks before a node is forgotten, and says what is lost with it. */
 import { useSignal } from '@preact/signals';
 import { useId } from 'preact/hooks';
-import type { ForgottenNode } from '../../../operations/node-operations.js';
+import type { ForgottenNode } from '../../../api/routes/node-operation-routes.js';
 import { apiPath } from '../../api/api-client.js';
 import { FormDialog } from '../../parts/dialog.js';
 import { useServices } from '../../services/services.js';

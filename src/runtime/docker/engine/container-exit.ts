@@ -1,6 +1,6 @@
 /** Reads how a container ended from the engine's description of it. Pure. */
 
-import { constants } from 'node:os';
+import { signalName } from '../../../files/processes.js';
 import type { Exit } from '../../../model/run/past-exit.js';
 
 /** A program that signal n ended exits with 128 + n, through the init program and through every shell. */
@@ -36,14 +36,8 @@ export function exitOfRemoved(exitCode: number | undefined, now: number): Exit {
 }
 
 function exitOfCode(exitCode: number): Pick<Exit, 'code' | 'signal'> {
-  const signal = signalOf(exitCode);
+  const signal = (exitCode > SIGNAL_BASE && signalName(exitCode - SIGNAL_BASE)) || null;
   return { code: signal === null ? exitCode : null, signal };
-}
-
-function signalOf(exitCode: number): string | null {
-  if (exitCode <= SIGNAL_BASE) return null;
-  const name = Object.entries(constants.signals).find(([, value]) => value === exitCode - SIGNAL_BASE)?.[0];
-  return name ?? null;
 }
 
 function instantOf(text: string): number | undefined {

@@ -4,32 +4,30 @@
  */
 import { accessSync, constants, statSync } from 'node:fs';
 import { systemReason } from '../../../model/words.js';
-
-type EngineSocket = { readonly path: string } | { readonly problem: string };
+import { unavailable } from '../../failures.js';
 
 const UNIX = 'unix://';
 
-/** Finds the first socket that is there. `problem` tells an operator why there is none and what to do. */
-export function findEngineSocket(environment: Readonly<Record<string, string | undefined>>): EngineSocket {
+/**
+ * The path of the first socket that is there. Throws DRV_RUNTIME_UNAVAILABLE, which tells an operator why there is none
+ * and what to do.
+ */
+export function findEngineSocket(environment: Readonly<Record<string, string | undefined>>): string {
   const host = environment.DOCKER_HOST;
   if (host !== undefined && host !== '') return configuredSocket(host);
   const found = usualPlaces(environment).find(isSocket);
   if (found !== undefined) return usable(found);
-  return {
-    problem: 'no Docker or Podman socket was found; start the engine, or set DOCKER_HOST=unix://PATH',
-  };
+  throw unavailable('no Docker or Podman socket was found; start the engine, or set DOCKER_HOST=unix://PATH');
 }
 
-function configuredSocket(host: string): EngineSocket {
+function configuredSocket(host: string): string {
   if (!host.startsWith(`${UNIX}/`))
-    return {
-      problem:
-        'DOCKER_HOST is not of the form unix:///PATH; the engine must be on this machine, as it mounts working directories',
-    };
+    throw unavailable(
+      'DOCKER_HOST is not of the form unix:///PATH; the engine must be on this machine, as it mounts working directories',
+    );
   const path = host.slice(UNIX.length);
-  return isSocket(path)
-    ? usable(path)
-    : { problem: 'there is no socket where DOCKER_HOST points; start the engine' };
+  if (!isSocket(path)) throw unavailable('there is no socket where DOCKER_HOST points; start the engine');
+  return usable(path);
 }
 
 function usualPlaces({ XDG_RUNTIME_DIR }: Readonly<Record<string, string | undefined>>): string[] {
@@ -47,13 +45,13 @@ function isSocket(path: string): boolean {
   }
 }
 
-function usable(path: string): EngineSocket {
+function usable(path: string): string {
   try {
     accessSync(path, constants.R_OK | constants.W_OK);
-    return { path };
+    return path;
   } catch (error) {
-    return {
-      problem: `its socket cannot be opened: ${systemReason(error) ?? 'permission denied'}; add Drover's user to the group that owns it (docker) and start Drover again`,
-    };
+    throw unavailable(
+      `its socket cannot be opened: ${systemReason(error) ?? 'permission denied'}; add Drover's user to the group that owns it (docker) and start Drover again`,
+    );
   }
 }

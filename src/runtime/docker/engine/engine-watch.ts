@@ -3,18 +3,22 @@
  * are looked up; later changes arrive as events. Nothing is polled.
  */
 import { z } from 'zod';
+import { Backoff } from '../../../loop/backoff.js';
+import type { Clock } from '../../../loop/clock.js';
+import { pause } from '../../../loop/pause.js';
 import { DroverError, messageOf } from '../../../model/errors.js';
 import type { Logger } from '../../../telemetry/logger.js';
 import { unavailable } from '../../failures.js';
 import type { Engine } from './engine.js';
 import { jsonLines } from './json-lines.js';
-import type { RetryDelay } from './retry-delay.js';
 
 const eventSchema = z.object({
   Action: z.string(),
   Actor: z.object({ ID: z.string(), Attributes: z.record(z.string(), z.string()).default({}) }),
 });
 
+/** The delays before an engine is asked again, so that a hung engine is never asked in a loop. */
+export const ENGINE_RETRY = { baseMs: 200, maxMs: 10_000 };
 /** The engine's names for the removal of a container. */
 const REMOVALS = new Set(['destroy', 'remove']);
 
@@ -28,19 +32,25 @@ interface EngineWatchOptions {
   /** Looks up what happened before the connection. Events that arrive meanwhile wait. */
   readonly onConnected: () => Promise<void>;
   readonly onEvent: (event: EngineEvent) => void;
-  readonly delay: RetryDelay;
+  readonly clock: Clock;
+  readonly random: () => number;
   readonly logger: Logger;
 }
 
 export class EngineWatch {
   readonly #options: EngineWatchOptions;
+  readonly #backoff: Backoff;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
-  #attempt = new Attempt();
+  #succeed: () => void = () => undefined;
+  #reject: (error: unknown) => void = () => undefined;
+  /** The present attempt to connect, for all who wait for it. */
+  #attempt = this.#newAttempt();
   #isBroken = false;
 
   constructor(options: EngineWatchOptions) {
     this.#options = options;
+    this.#backoff = new Backoff(options.random, ENGINE_RETRY);
   }
 
   /**
@@ -49,7 +59,7 @@ export class EngineWatch {
    */
   async connected(): Promise<void> {
     this.#running ??= this.#run();
-    await this.#attempt.result;
+    await this.#attempt;
   }
 
   /**
@@ -58,7 +68,7 @@ export class EngineWatch {
    */
   async stop(): Promise<void> {
     this.#stop.abort();
-    this.#attempt.fail(unavailable('this runtime was released'));
+    this.#fail(unavailable('this runtime was released'));
     await this.#running;
   }
 
@@ -70,24 +80,22 @@ export class EngineWatch {
       } catch (error) {
         if (signal.aborted) return;
         this.#sayBroken(error);
-        // Keep the failed attempt until the next one begins: callers that ask meanwhile learn of the failure.
-        if (this.#attempt.isOver) this.#attempt = new Attempt();
-        this.#attempt.fail(error);
+        this.#fail(error);
       }
-      await this.#options.delay.wait(signal);
-      if (!signal.aborted) this.#attempt = new Attempt();
+      await pause(this.#options.clock, this.#backoff.next(), signal);
+      if (!signal.aborted) this.#attempt = this.#newAttempt();
     }
   }
 
   async #listen(signal: AbortSignal): Promise<void> {
-    const { engine, rootId, onConnected, onEvent, delay, logger } = this.#options;
+    const { engine, rootId, onConnected, onEvent, logger } = this.#options;
     // Open the stream before the look-up, so that no change between the two is missed.
     const stream = await engine.events(rootId, signal);
     await onConnected();
     if (this.#isBroken) logger.info('the container engine answers again');
     this.#isBroken = false;
-    delay.reset();
-    this.#attempt.succeed();
+    this.#backoff.clear();
+    this.#succeed();
     try {
       for await (const line of jsonLines(stream)) {
         const event = toEvent(line);
@@ -99,6 +107,26 @@ export class EngineWatch {
     throw unavailable('the container engine closed the connection');
   }
 
+  #newAttempt(): Promise<void> {
+    const attempt = new Promise<void>((resolve, reject) => {
+      this.#succeed = resolve;
+      this.#reject = reject;
+    });
+    // A failed attempt without a waiter is no unhandled rejection.
+    attempt.catch(() => undefined);
+    return attempt;
+  }
+
+  /** Ends the attempt, also for callers that ask before the next one begins. */
+  #fail(error: unknown): void {
+    const reason = DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE')
+      ? error
+      : unavailable(messageOf(error), error);
+    this.#reject(reason);
+    this.#attempt = Promise.reject(reason);
+    this.#attempt.catch(() => undefined);
+  }
+
   #sayBroken(error: unknown): void {
     const { logger } = this.#options;
     if (this.#isBroken) logger.debug({ err: error }, 'the container engine cannot be reached');
@@ -108,39 +136,6 @@ export class EngineWatch {
         `the container engine cannot be reached; its instances are taken up when it answers: ${messageOf(error)}`,
       );
     this.#isBroken = true;
-  }
-}
-
-/** The result of one attempt to connect, for all its waiters. */
-class Attempt {
-  readonly result: Promise<void>;
-  #resolve: () => void = () => undefined;
-  #reject: (error: unknown) => void = () => undefined;
-  #isOver = false;
-
-  constructor() {
-    this.result = new Promise((resolve, reject) => {
-      this.#resolve = resolve;
-      this.#reject = reject;
-    });
-    // A failed attempt without a waiter is no unhandled rejection.
-    this.result.catch(() => undefined);
-  }
-
-  get isOver(): boolean {
-    return this.#isOver;
-  }
-
-  succeed(): void {
-    this.#isOver = true;
-    this.#resolve();
-  }
-
-  fail(error: unknown): void {
-    this.#isOver = true;
-    this.#reject(
-      DroverError.is(error, 'DRV_RUNTIME_UNAVAILABLE') ? error : unavailable(messageOf(error), error),
-    );
   }
 }
 

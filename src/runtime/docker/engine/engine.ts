@@ -154,22 +154,21 @@ export class Engine {
 
   /** Like `logs`, but ends with the output that exists now instead of following the container. */
   async logsSoFar(id: string, since: string | undefined, signal: AbortSignal): Promise<Readable> {
-    const said = await this.#bounded('show a log', CALL_LIMIT_MS, signal, async (inner) =>
-      buffer(await ask(this.socketPath, logRequest(id, since, false), AbortSignal.any([signal, inner]))),
-    );
-    return Readable.from([said]);
+    const asked = logRequest(id, since, false);
+    const read = async (either: AbortSignal) => buffer(await ask(this.socketPath, asked, either));
+    return Readable.from([await this.#bounded('show a log', read, { signal })]);
   }
 
-  /** A stream to the container's standard input. */
-  async attach(id: string, signal: AbortSignal): Promise<Duplex> {
+  /** A stream to the container's standard input, which an abort of `signal` closes. */
+  attach(id: string, signal: AbortSignal): Promise<Duplex> {
     const query = { stream: 'true', stdin: 'true' };
     const asked: EngineRequest = { method: 'POST', path: `/containers/${id}/attach`, query };
-    const either = AbortSignal.any([signal, this.#closed.signal]);
-    const connection = await this.#bounded('attach to a container', CALL_LIMIT_MS, either, (inner) =>
-      upgrade(this.socketPath, asked, AbortSignal.any([either, inner])),
-    );
-    either.addEventListener('abort', () => connection.destroy(), { once: true });
-    return connection;
+    const open = async (either: AbortSignal): Promise<Duplex> => {
+      const connection = await upgrade(this.socketPath, asked, either);
+      either.addEventListener('abort', () => connection.destroy(), { once: true });
+      return connection;
+    };
+    return this.#bounded('attach to a container', open, { signal });
   }
 
   /** Lines of JSON: ends and removals of this root's containers, from now on. */
@@ -189,10 +188,8 @@ export class Engine {
 
   /** Sends a request. Resolves with the answer's JSON; undefined: the answer has no body. */
   async #call(what: string, asked: EngineRequest, limitMs = CALL_LIMIT_MS): Promise<unknown> {
-    const { signal } = this.#closed;
-    const said = await this.#bounded(what, limitMs, signal, async (inner) =>
-      text(await ask(this.socketPath, asked, inner)),
-    );
+    const read = async (either: AbortSignal) => text(await ask(this.socketPath, asked, either));
+    const said = await this.#bounded(what, read, { limitMs });
     return said === '' ? undefined : JSON.parse(said);
   }
 
@@ -201,22 +198,22 @@ export class Engine {
    * aborts.
    */
   #stream(what: string, asked: EngineRequest, signal: AbortSignal): Promise<Readable> {
-    const either = AbortSignal.any([signal, this.#closed.signal]);
-    return this.#bounded(what, CALL_LIMIT_MS, either, (inner) =>
-      ask(this.socketPath, asked, AbortSignal.any([either, inner])),
-    );
+    return this.#bounded(what, (either) => ask(this.socketPath, asked, either), { signal });
   }
 
+  /** Does `work` within the limit. Its signal aborts with `signal`, when the time is over, and with this engine. */
   async #bounded<T>(
     what: string,
-    limitMs: number,
-    signal: AbortSignal,
-    work: (signal: AbortSignal) => Promise<T>,
+    work: (either: AbortSignal) => Promise<T>,
+    { limitMs = CALL_LIMIT_MS, signal: caller }: { limitMs?: number; signal?: AbortSignal },
   ): Promise<T> {
+    const signal = AbortSignal.any([this.#closed.signal, ...(caller === undefined ? [] : [caller])]);
     const expired = (): Error =>
       unavailable(`the container engine did not ${what} within ${limitMs / 1000} s; look at the engine`);
     try {
-      return await withDeadline({ limitMs, clock: this.#clock, signal, expired }, work);
+      return await withDeadline({ limitMs, clock: this.#clock, signal, expired }, (inner) =>
+        work(AbortSignal.any([signal, inner])),
+      );
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       throw toEngineError(error);

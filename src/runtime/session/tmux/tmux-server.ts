@@ -15,7 +15,7 @@ import {
   readProcess,
 } from '../../../files/processes.js';
 import { requireProgram } from '../find-program.js';
-import type { ToolPlace, ViewCall } from '../session-tool.js';
+import type { ProgramCall, ToolPlace } from '../session-tool.js';
 import { SERVER_SETTINGS } from './tmux-commands.js';
 
 const ANSWER_TIMEOUT_MS = 10_000;
@@ -57,7 +57,7 @@ export class TmuxServer {
   }
 
   /** A client of this server, to be started on a terminal. Throws when tmux is not installed. */
-  clientCall(parameters: readonly string[]): ViewCall {
+  clientCall(parameters: readonly string[]): ProgramCall {
     return {
       file: requireProgram('tmux', this.#place.path),
       parameters: ['-S', this.#socket, ...parameters],

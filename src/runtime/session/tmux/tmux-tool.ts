@@ -8,13 +8,12 @@ import { join } from 'node:path';
 import type { ProcessStamp } from '../../../files/processes.js';
 import { STDIN_QUEUE_BYTES } from '../../process/stdin-queue.js';
 import type {
+  ProgramCall,
   SessionExit,
   SessionRun,
   SessionStart,
   SessionTool,
-  SpoolEnd,
   ToolPlace,
-  ViewCall,
 } from '../session-tool.js';
 import { VIEW_ENVIRONMENT } from '../view/session-view.js';
 import {
@@ -38,6 +37,7 @@ const LONGEST_END_MS = 5_000;
 /** The most that Linux takes for one string of an environment, and (with the usual stack) for the whole environment. */
 const LONGEST_VARIABLE_BYTES = 128 * 1024 - 1;
 const LARGEST_ENVIRONMENT_BYTES = 2 * 1024 * 1024 - 64 * 1024;
+const SIGNALS: Readonly<Record<string, number>> = constants.signals;
 
 /** The pane that holds a run's program, and its server. */
 interface Pane {
@@ -116,18 +116,10 @@ export class TmuxTool implements SessionTool {
   }
 
   /** Shows the pane, because an operator may have renamed the session. The viewer does not change the size. */
-  async view(run: SessionRun): Promise<ViewCall> {
+  async view(run: SessionRun): Promise<ProgramCall> {
     const pane = await this.#paneOf(run);
     const { file, parameters, environment } = this.#server.clientCall(viewParameters(pane.id));
     return { file, parameters, environment: { ...environment, ...VIEW_ENVIRONMENT } };
-  }
-
-  /** Does nothing: split numbers the files itself. */
-  async rotate(): Promise<void> {}
-
-  /** All bytes are output: tmux writes nothing else into the spool. */
-  readEnd(bytes: Buffer): SpoolEnd {
-    return { outputBytes: bytes.length, exit: undefined };
   }
 
   readDied(run: SessionRun): SessionExit | undefined {
@@ -221,18 +213,14 @@ function readText(run: SessionRun, name: string): string | undefined {
  */
 function readStatus(text: string): SessionExit {
   const [code = '', signal = ''] = text.trim() === '' ? [] : text.split(' ');
-  return { code: readNumber(code), signal: readNumber(signal) ?? signalNumber(signal) };
+  return {
+    code: readNumber(code),
+    signal: readNumber(signal) ?? SIGNALS[`SIG${signal.replace(/^SIG/, '')}`] ?? null,
+  };
 }
 
 function readNumber(text: string): number | null {
   return /^\d+$/.test(text) ? Number(text) : null;
-}
-
-function signalNumber(name: string): number | null {
-  const found = Object.entries(constants.signals).find(
-    ([signal]) => signal === `SIG${name.replace(/^SIG/, '')}`,
-  );
-  return found?.[1] ?? null;
 }
 
 function refuseLarge(environment: Readonly<Record<string, string>>): void {

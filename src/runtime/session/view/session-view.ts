@@ -6,7 +6,7 @@ import { ReadStream } from 'node:tty';
 import type { TerminalSize } from '../../../model/run/attachment.js';
 import type { Viewer } from '../../owner/held-run.js';
 import { loadNativePty, type NativePty } from '../../process/native-pty.js';
-import type { ViewCall } from '../session-tool.js';
+import type { ProgramCall } from '../session-tool.js';
 
 /** The environment of every tool's client: a terminal type that all know, and UTF-8. */
 export const VIEW_ENVIRONMENT = { TERM: 'xterm-256color', LC_ALL: 'C.UTF-8' } as const;
@@ -25,7 +25,7 @@ export class SessionView {
   #isClosed = false;
 
   /** Starts the client. Its end is not told after `close`. Throws the system's refusal. */
-  constructor(call: ViewCall, viewer: Viewer) {
+  constructor(call: ProgramCall, viewer: Viewer) {
     this.#viewer = viewer;
     const { pid, fd } = this.#native.fork({
       file: call.file,

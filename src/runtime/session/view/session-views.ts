@@ -38,7 +38,7 @@ export class SessionViews {
     const { tool, run, type } = this.#options;
     this.#opening++;
     try {
-      if (tool.resize !== undefined) this.#sizeBefore ??= this.#readSize();
+      if (tool.resize !== undefined) this.#sizeBefore ??= Promise.resolve(this.#options.terminal()?.size());
       await this.#sizeBefore;
       const view = new SessionView(await tool.view(run), viewer);
       this.#setSize(view, viewer.size);
@@ -72,20 +72,14 @@ export class SessionViews {
     this.#fitLater();
   }
 
+  /** Gives the window the size of the smallest viewer. The tool itself follows only a single view. */
   #fitLater(): void {
     if (this.#options.tool.resize === undefined) return;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#fit(), FIT_AFTER_MS);
-  }
-
-  /** Gives the window the size of the smallest viewer. The tool itself follows only a single view. */
-  async #fit(): Promise<void> {
-    const sizes = [...this.#sizes.values()];
-    if (sizes.length > 0) await this.#resize(smallestOf(sizes));
-  }
-
-  async #readSize(): Promise<TerminalSize | undefined> {
-    return await this.#options.terminal()?.size();
+    this.#timer = setTimeout(() => {
+      const sizes = [...this.#sizes.values()];
+      if (sizes.length > 0) void this.#resize(smallestOf(sizes));
+    }, FIT_AFTER_MS);
   }
 
   /** Gives the window its old size back before the last view closes, because screen sets no size when nobody looks. */

@@ -6,9 +6,9 @@ import { readFile } from 'node:fs/promises';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock } from '../../../loop/clock.js';
 import { withDeadline } from '../../../loop/deadline.js';
+import { messageOf } from '../../../model/errors.js';
 import type {
   Alarm,
-  CallOptions,
   Etcd,
   EventBatch,
   MemberStatus,
@@ -32,10 +32,10 @@ import {
   encodeRange,
   encodeTransaction,
 } from './messages.js';
-import { MessageWriter } from './protobuf.js';
 import { watchEvents } from './watch-stream.js';
 
 const DEADLINE_MS = 5000;
+const NO_FIELDS = Buffer.alloc(0);
 /**
  * The header for members that have lost the others: such a member then refuses at once, or ends the watch, and does not
  * keep silent.
@@ -68,25 +68,25 @@ export class EtcdClient implements Etcd {
     this.name = options.endpoints.join(', ');
   }
 
-  range(request: RangeRequest, options?: CallOptions): Promise<RangeAnswer> {
-    return this.#call('KV/Range', encodeRange(request), decodeRange, options);
+  range(request: RangeRequest, deadlineMs?: number): Promise<RangeAnswer> {
+    return this.#call('KV/Range', encodeRange(request), decodeRange, deadlineMs);
   }
 
-  transact(request: TransactionRequest, options?: CallOptions): Promise<TransactionAnswer> {
-    return this.#call('KV/Txn', encodeTransaction(request), decodeTransaction, options);
+  transact(request: TransactionRequest, deadlineMs?: number): Promise<TransactionAnswer> {
+    return this.#call('KV/Txn', encodeTransaction(request), decodeTransaction, deadlineMs);
   }
 
-  grantLease(id: number, seconds: number, options?: CallOptions): Promise<void> {
-    return this.#call('Lease/LeaseGrant', encodeLeaseGrant(id, seconds), nothing, options);
+  grantLease(id: number, seconds: number, deadlineMs?: number): Promise<void> {
+    return this.#call('Lease/LeaseGrant', encodeLeaseGrant(id, seconds), nothing, deadlineMs);
   }
 
-  renewLease(id: number, options?: CallOptions): Promise<number> {
+  renewLease(id: number, deadlineMs?: number): Promise<number> {
     // The call is a stream, used for one question and one answer, so that a renewal has a deadline like any other call.
-    return this.#call('Lease/LeaseKeepAlive', encodeNumber(id), decodeLeaseSeconds, options);
+    return this.#call('Lease/LeaseKeepAlive', encodeNumber(id), decodeLeaseSeconds, deadlineMs);
   }
 
-  revokeLease(id: number, options?: CallOptions): Promise<void> {
-    return this.#call('Lease/LeaseRevoke', encodeNumber(id), nothing, options);
+  revokeLease(id: number, deadlineMs?: number): Promise<void> {
+    return this.#call('Lease/LeaseRevoke', encodeNumber(id), nothing, deadlineMs);
   }
 
   compact(revision: number): Promise<void> {
@@ -94,11 +94,11 @@ export class EtcdClient implements Etcd {
   }
 
   status(): Promise<MemberStatus> {
-    return this.#call('Maintenance/Status', new MessageWriter(), decodeStatus);
+    return this.#call('Maintenance/Status', NO_FIELDS, decodeStatus);
   }
 
   alarms(): Promise<readonly Alarm[]> {
-    return this.#call('Maintenance/Alarm', new MessageWriter(), decodeAlarms);
+    return this.#call('Maintenance/Alarm', NO_FIELDS, decodeAlarms);
   }
 
   async *watch(
@@ -122,9 +122,9 @@ export class EtcdClient implements Etcd {
 
   async #call<T>(
     method: string,
-    message: MessageWriter,
+    message: Buffer,
     decode: (answer: Buffer) => T,
-    { deadlineMs = DEADLINE_MS }: CallOptions = {},
+    deadlineMs = DEADLINE_MS,
   ): Promise<T> {
     const connection = this.#usable();
     const path = `/etcdserverpb.${method}`;
@@ -133,7 +133,12 @@ export class EtcdClient implements Etcd {
     const leftMs = (): number => Math.max(1, Math.ceil(endsAt - clock.monotonic()));
     const attempt = async (): Promise<T> => {
       const headers = await this.#headers(connection, leftMs());
-      return decoded(decode, await connection.call({ path, headers }, message.finish(), leftMs()));
+      const answer = await connection.call({ path, headers }, message, leftMs());
+      try {
+        return decode(answer);
+      } catch (error) {
+        throw new EtcdError(`an answer cannot be read: ${messageOf(error)}`);
+      }
     };
     try {
       return await attempt().catch((error: unknown) => {
@@ -168,7 +173,7 @@ export class EtcdClient implements Etcd {
     if (this.#connection?.isUsable === true) return this.#connection;
     const { endpoints, tls = {}, clock } = this.#options;
     const endpoint = endpoints[this.#next++ % endpoints.length] ?? '';
-    this.#connection = new Connection({ endpoint, tls, clock });
+    this.#connection = new Connection(endpoint, tls, clock);
     return this.#connection;
   }
 
@@ -188,23 +193,11 @@ export class EtcdClient implements Etcd {
     try {
       const password = (await readFile(passwordFile, 'utf8')).replace(/\r?\n$/, '');
       const call = { path: '/etcdserverpb.Auth/Authenticate', headers: NEEDS_LEADER };
-      return decodeToken(
-        await connection.call(call, encodeAuthenticate(name, password).finish(), DEADLINE_MS),
-      );
+      return decodeToken(await connection.call(call, encodeAuthenticate(name, password), DEADLINE_MS));
     } catch (error) {
       connection.token = undefined;
       throw error instanceof EtcdError ? error : new EtcdError(`${passwordFile}: ${String(error)}`);
     }
-  }
-}
-
-function decoded<T>(decode: (answer: Buffer) => T, answer: Buffer): T {
-  try {
-    return decode(answer);
-  } catch (error) {
-    throw new EtcdError(
-      `an answer cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-    );
   }
 }
 

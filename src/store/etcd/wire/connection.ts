@@ -5,6 +5,7 @@
 import { type ClientHttp2Session, connect } from 'node:http2';
 import type { SecureContextOptions } from 'node:tls';
 import type { Clock, TimerHandle } from '../../../loop/clock.js';
+import { messageOf } from '../../../model/errors.js';
 import { EtcdError } from '../etcd-error.js';
 import { type GrpcCall, GrpcStream } from './grpc-stream.js';
 
@@ -13,13 +14,6 @@ const PING_EVERY_MS = 1000;
 const PING_ANSWER_MS = 2000;
 /** The size of the receive window: so large that a big answer need not wait for window updates. */
 const WINDOW_BYTES = 4 * 1024 * 1024;
-
-interface ConnectionOptions {
-  /** The endpoint, `http://host:port` or `https://host:port`. */
-  readonly endpoint: string;
-  readonly tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>;
-  readonly clock: Clock;
-}
 
 export class Connection {
   readonly endpoint: string;
@@ -33,7 +27,8 @@ export class Connection {
   #end: EtcdError | undefined;
   #isRetired = false;
 
-  constructor({ endpoint, tls, clock }: ConnectionOptions) {
+  /** `endpoint`: `http://host:port` or `https://host:port`. */
+  constructor(endpoint: string, tls: Pick<SecureContextOptions, 'ca' | 'cert' | 'key'>, clock: Clock) {
     this.endpoint = endpoint;
     this.#clock = clock;
     this.#session = connect(endpoint, { ...tls, settings: { initialWindowSize: WINDOW_BYTES } });
@@ -146,5 +141,5 @@ export class Connection {
 /** The text of an error. Node's error has no text when every address of a host refused. */
 function describe(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(describe).join('; ');
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -5,6 +5,7 @@ import {
   constants,
   type IncomingHttpHeaders,
 } from 'node:http2';
+import { messageOf } from '../../../model/errors.js';
 import { EtcdError } from '../etcd-error.js';
 
 const PREFIX_BYTES = 5;
@@ -32,7 +33,7 @@ export class GrpcStream {
         ...headers,
       });
     } catch (error) {
-      throw new EtcdError(error instanceof Error ? error.message : String(error));
+      throw new EtcdError(messageOf(error));
     }
     this.#stream.on('response', (received) => this.#takeStatus(received));
     this.#stream.on('trailers', (received) => this.#takeStatus(received));
@@ -80,9 +81,7 @@ export class GrpcStream {
       }
     } catch (error) {
       if (this.#status === undefined || this.#status.code === 0)
-        throw error instanceof EtcdError
-          ? error
-          : new EtcdError(error instanceof Error ? error.message : String(error));
+        throw error instanceof EtcdError ? error : new EtcdError(messageOf(error));
     }
     if (this.#status?.code === 0) return;
     if (this.#status === undefined) throw new EtcdError('the connection ended before the answer');

@@ -11,103 +11,91 @@ import type {
   TransactionAnswer,
   TransactionRequest,
 } from '../etcd.js';
-import { fieldsOf, MessageWriter } from './protobuf.js';
+import { encodeFields, Message } from './protobuf.js';
 
 const EVENT_DELETE = 1;
-const COMPARE_CREATE = 1;
-const COMPARE_MOD = 2;
+const COMPARE_EQUAL = 0;
+/** The target of a comparison, and the field with its value. */
+const COMPARISONS = {
+  createRevision: { target: 1, union: 5 },
+  modRevision: { target: 2, union: 6 },
+} as const;
 const ALARMS: readonly (Alarm | undefined)[] = [undefined, 'NOSPACE', 'CORRUPT'];
 
-export function encodeRange({ key, end, limit, revision }: RangeRequest): MessageWriter {
-  const message = new MessageWriter().text(1, key);
-  if (end !== undefined) message.text(2, end);
-  if (limit !== undefined) message.number(3, limit);
-  if (revision !== undefined) message.number(4, revision);
-  return message;
+export function encodeRange({ key, end, limit, revision }: RangeRequest): Buffer {
+  return encodeFields([1, key], [2, end], [3, limit], [4, revision]);
 }
 
-export function encodeTransaction(request: TransactionRequest): MessageWriter {
-  const message = new MessageWriter();
-  for (const comparison of request.comparisons) message.message(1, encodeComparison(comparison));
-  for (const change of request.changes) message.message(2, encodeChange(change));
-  for (const key of request.otherwiseRead)
-    message.message(3, new MessageWriter().message(1, encodeRange({ key })));
-  return message;
+export function encodeTransaction({ comparisons, changes, otherwiseRead }: TransactionRequest): Buffer {
+  return encodeFields(
+    ...comparisons.map((comparison) => [1, encodeComparison(comparison)] as const),
+    ...changes.map((change) => [2, encodeChange(change)] as const),
+    ...otherwiseRead.map((key) => [3, encodeFields([1, encodeRange({ key })])] as const),
+  );
 }
 
-export function encodeLeaseGrant(id: number, seconds: number): MessageWriter {
-  return new MessageWriter().number(1, seconds).number(2, id);
+export function encodeLeaseGrant(id: number, seconds: number): Buffer {
+  return encodeFields([1, seconds], [2, id]);
 }
 
 /** A request whose only field, number 1, is the id of a lease, or a revision. */
-export function encodeNumber(value: number): MessageWriter {
-  return new MessageWriter().number(1, value);
+export function encodeNumber(value: number): Buffer {
+  return encodeFields([1, value]);
 }
 
-export function encodeAuthenticate(user: string, password: string): MessageWriter {
-  return new MessageWriter().text(1, user).text(2, password);
+export function encodeAuthenticate(user: string, password: string): Buffer {
+  return encodeFields([1, user], [2, password]);
 }
 
 /** A request that begins a watch. Large revisions come in fragments, because an answer has a greatest size. */
-export function encodeWatch(range: { key: string; end: string; revision: number }): MessageWriter {
+export function encodeWatch(range: { key: string; end: string; revision: number }): Buffer {
   const { key, end, revision } = range;
-  const create = new MessageWriter().text(1, key).text(2, end).number(3, revision).number(8, true);
-  return new MessageWriter().message(1, create);
+  return encodeFields([1, encodeFields([1, key], [2, end], [3, revision], [8, true])]);
 }
 
 /** A request for a sign of life of the watch. */
-export function encodeProgressRequest(): MessageWriter {
-  return new MessageWriter().message(3, new MessageWriter());
+export function encodeProgressRequest(): Buffer {
+  return encodeFields([3, encodeFields()]);
 }
 
-export function decodeRange(message: Buffer): RangeAnswer {
-  const entries: KeyValue[] = [];
-  let hasMore = false;
-  let revision = 0;
-  for (const { number, value, bytes } of fieldsOf(message)) {
-    if (number === 1) revision = revisionOf(bytes);
-    else if (number === 2) entries.push(decodeKeyValue(bytes));
-    else if (number === 3) hasMore = value !== 0;
-  }
-  return { entries, hasMore, revision };
+export function decodeRange(bytes: Buffer): RangeAnswer {
+  const answer = new Message(bytes);
+  return {
+    entries: answer.all(2).map(decodeKeyValue),
+    hasMore: answer.isSet(3),
+    revision: revisionOf(answer),
+  };
 }
 
-export function decodeTransaction(message: Buffer): TransactionAnswer {
-  const read: KeyValue[] = [];
-  let isDone = false;
-  let revision = 0;
-  for (const { number, value, bytes } of fieldsOf(message)) {
-    if (number === 1) revision = revisionOf(bytes);
-    else if (number === 2) isDone = value !== 0;
-    else if (number === 3)
-      for (const response of fieldsOf(bytes))
-        if (response.number === 1) read.push(...decodeRange(response.bytes).entries);
-  }
-  return { isDone, revision, read };
+export function decodeTransaction(bytes: Buffer): TransactionAnswer {
+  const answer = new Message(bytes);
+  const ranges = answer.all(3).flatMap((response) => new Message(response).all(1).map(decodeRange));
+  return {
+    isDone: answer.isSet(2),
+    revision: revisionOf(answer),
+    read: ranges.flatMap(({ entries }) => entries),
+  };
 }
 
 /** The seconds left of a renewed lease. */
-export function decodeLeaseSeconds(message: Buffer): number {
-  return numberIn(message, 3);
+export function decodeLeaseSeconds(bytes: Buffer): number {
+  return new Message(bytes).number(3);
 }
 
-export function decodeToken(message: Buffer): string {
-  for (const { number, bytes } of fieldsOf(message)) if (number === 2) return bytes.toString();
-  return '';
+export function decodeToken(bytes: Buffer): string {
+  return new Message(bytes).bytes(2).toString();
 }
 
-export function decodeStatus(message: Buffer): MemberStatus {
-  let version = '';
-  for (const { number, bytes } of fieldsOf(message)) if (number === 2) version = bytes.toString();
-  const databaseBytes = numberIn(message, 3);
-  return { version, databaseBytes, databaseBytesInUse: numberIn(message, 9) || databaseBytes };
+export function decodeStatus(bytes: Buffer): MemberStatus {
+  const status = new Message(bytes);
+  const databaseBytes = status.number(3);
+  const version = status.bytes(2).toString();
+  return { version, databaseBytes, databaseBytesInUse: status.number(9) || databaseBytes };
 }
 
-export function decodeAlarms(message: Buffer): Alarm[] {
-  const alarms: Alarm[] = [];
-  for (const { number, bytes } of fieldsOf(message))
-    if (number === 2) alarms.push(ALARMS[numberIn(bytes, 2)] ?? 'UNKNOWN');
-  return alarms;
+export function decodeAlarms(bytes: Buffer): Alarm[] {
+  const alarms = new Message(bytes).all(2);
+  return alarms.map((alarm) => ALARMS[new Message(alarm).number(2)] ?? 'UNKNOWN');
 }
 
 export interface WatchAnswer {
@@ -123,74 +111,48 @@ export interface WatchAnswer {
   readonly events: readonly KeyEvent[];
 }
 
-export function decodeWatch(message: Buffer): WatchAnswer {
-  const events: KeyEvent[] = [];
-  const numbers = new Map<number, number>();
-  let revision = 0;
-  let cancelReason = '';
-  for (const { number, value, bytes } of fieldsOf(message)) {
-    if (number === 1) revision = revisionOf(bytes);
-    else if (number === 11) events.push(decodeEvent(bytes));
-    else if (number === 6) cancelReason = bytes.toString();
-    else numbers.set(number, value);
-  }
-  const isSet = (number: number): boolean => (numbers.get(number) ?? 0) !== 0;
+export function decodeWatch(bytes: Buffer): WatchAnswer {
+  const answer = new Message(bytes);
   return {
-    revision,
-    isCreated: isSet(3),
-    isCanceled: isSet(4),
-    compactRevision: numbers.get(5) ?? 0,
-    isFragment: isSet(7),
-    cancelReason,
-    events,
+    revision: revisionOf(answer),
+    isCreated: answer.isSet(3),
+    isCanceled: answer.isSet(4),
+    compactRevision: answer.number(5),
+    cancelReason: answer.bytes(6).toString(),
+    isFragment: answer.isSet(7),
+    events: answer.all(11).map(decodeEvent),
   };
 }
 
-function encodeComparison({ key, field, is }: Comparison): MessageWriter {
-  const target = field === 'createRevision' ? COMPARE_CREATE : COMPARE_MOD;
-  const union = field === 'createRevision' ? 5 : 6;
-  return new MessageWriter().number(1, 0).number(2, target).text(3, key).number(union, is);
+function encodeComparison({ key, field, is }: Comparison): Buffer {
+  const { target, union } = COMPARISONS[field];
+  return encodeFields([1, COMPARE_EQUAL], [2, target], [3, key], [union, is]);
 }
 
-function encodeChange(change: KeyChange): MessageWriter {
-  const body = new MessageWriter().text(1, change.key);
-  if (change.do === 'delete') return new MessageWriter().message(3, body);
-  body.bytes(2, change.value);
-  if (change.lease !== undefined) body.number(3, change.lease);
-  return new MessageWriter().message(2, body);
+function encodeChange(change: KeyChange): Buffer {
+  const { key } = change;
+  if (change.do === 'delete') return encodeFields([3, encodeFields([1, key])]);
+  return encodeFields([2, encodeFields([1, key], [2, change.value], [3, change.lease])]);
 }
 
-function decodeKeyValue(message: Buffer): KeyValue {
-  let key = '';
-  let content = Buffer.alloc(0);
-  let createRevision = 0;
-  let modRevision = 0;
-  for (const { number, value, bytes } of fieldsOf(message)) {
-    if (number === 1) key = bytes.toString('latin1');
-    else if (number === 2) createRevision = value;
-    else if (number === 3) modRevision = value;
+function decodeKeyValue(bytes: Buffer): KeyValue {
+  const entry = new Message(bytes);
+  return {
+    key: entry.bytes(1).toString('latin1'),
+    createRevision: entry.number(2),
+    modRevision: entry.number(3),
     // Copy the value: a view would keep the whole answer in memory.
-    else if (number === 5) content = Buffer.from(bytes);
-  }
-  return { key, value: content, createRevision, modRevision };
+    value: Buffer.from(entry.bytes(5)),
+  };
 }
 
-function decodeEvent(message: Buffer): KeyEvent {
-  let type = 0;
-  let entry: KeyValue | undefined;
-  for (const { number, value, bytes } of fieldsOf(message)) {
-    if (number === 1) type = value;
-    else if (number === 2) entry = decodeKeyValue(bytes);
-  }
-  const { key = '', value, createRevision = 0, modRevision = 0 } = entry ?? {};
-  return { key, value: type === EVENT_DELETE ? undefined : value, createRevision, modRevision };
+function decodeEvent(bytes: Buffer): KeyEvent {
+  const event = new Message(bytes);
+  const entry = decodeKeyValue(event.bytes(2));
+  return event.number(1) === EVENT_DELETE ? { ...entry, value: undefined } : entry;
 }
 
-function revisionOf(header: Buffer): number {
-  return numberIn(header, 3);
-}
-
-function numberIn(message: Buffer, wanted: number): number {
-  for (const { number, value } of fieldsOf(message)) if (number === wanted) return value;
-  return 0;
+/** The revision in the header of an answer. */
+function revisionOf(answer: Message): number {
+  return new Message(answer.bytes(1)).number(3);
 }

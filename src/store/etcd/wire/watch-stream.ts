@@ -28,16 +28,21 @@ export async function* watchEvents(
   const stream = connection.open({ path: PATH, headers });
   const abort = (): void => stream.end(new EtcdError('aborted'));
   signal.addEventListener('abort', abort, { once: true });
-  const silence = new Silence(clock, {
-    onFirst: () => stream.send(encodeProgressRequest().finish()),
-    onSecond: () => stream.end(new EtcdError(`${connection.endpoint}: the watch is silent`)),
-  });
+  let silence: TimerHandle | undefined;
+  const awaitAnswer = (): void => {
+    silence = clock.setTimer(SILENCE_MS, () => {
+      const giveUp = (): void => stream.end(new EtcdError(`${connection.endpoint}: the watch is silent`));
+      silence = clock.setTimer(SILENCE_MS, giveUp);
+      stream.send(encodeProgressRequest());
+    });
+  };
   try {
-    stream.send(encodeWatch(range).finish());
+    stream.send(encodeWatch(range));
+    awaitAnswer();
     let events: KeyEvent[] = [];
     for await (const message of stream.messages()) {
       // While the caller handles a batch, nothing is read, so etcd does not count as silent.
-      silence.stop();
+      silence?.cancel();
       const answer = decodeWatch(message);
       refuseCanceled(answer);
       refuseOlder(answer, range.revision);
@@ -47,13 +52,13 @@ export async function* watchEvents(
         yield { events, revision: last.modRevision };
         events = [];
       }
-      silence.begin();
+      awaitAnswer();
     }
     throw new EtcdError(`${connection.endpoint}: the watch ended`);
   } catch (error) {
     if (!signal.aborted) throw error;
   } finally {
-    silence.stop();
+    silence?.cancel();
     signal.removeEventListener('abort', abort);
     stream.end(new EtcdError('the watch is over'));
     connection.forget(stream);
@@ -69,32 +74,4 @@ function refuseCanceled({ isCanceled, compactRevision, cancelReason }: WatchAnsw
 function refuseOlder({ isCreated, revision }: WatchAnswer, asked: number): void {
   if (isCreated && revision < asked - 1)
     throw new CompactedError(`etcd is at revision ${revision}, older than what was read of it`);
-}
-
-class Silence {
-  readonly #clock: Clock;
-  readonly #on: { readonly onFirst: () => void; readonly onSecond: () => void };
-  #timer: TimerHandle;
-
-  constructor(clock: Clock, on: { readonly onFirst: () => void; readonly onSecond: () => void }) {
-    this.#clock = clock;
-    this.#on = on;
-    this.#timer = this.#set();
-  }
-
-  begin(): void {
-    this.stop();
-    this.#timer = this.#set();
-  }
-
-  stop(): void {
-    this.#timer.cancel();
-  }
-
-  #set(): TimerHandle {
-    return this.#clock.setTimer(SILENCE_MS, () => {
-      this.#timer = this.#clock.setTimer(SILENCE_MS, this.#on.onSecond);
-      this.#on.onFirst();
-    });
-  }
 }

@@ -1,6 +1,6 @@
 /** A dialog that makes a key, and shows its token once. */
 import { useSignal } from '@preact/signals';
-import type { CreatedKey } from '../../../../operations/api-keys.js';
+import type { CreatedKey } from '../../../../api/routes/key-routes.js';
 import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';

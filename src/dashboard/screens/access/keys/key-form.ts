@@ -1,5 +1,5 @@
 /** Turns the form for a new key into the body that the API takes. Pure. */
-import type { NewKeyRequest } from '../../../../operations/api-keys.js';
+import type { NewKeyRequest } from '../../../../api/routes/key-routes.js';
 import { text } from '../text.js';
 
 export interface KeyForm {

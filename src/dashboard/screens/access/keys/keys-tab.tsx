@@ -1,5 +1,5 @@
 /** The keys: scope, last use and end of each. A key with enough scope may make and revoke keys here. */
-import type { ListedKey } from '../../../../operations/api-keys.js';
+import type { ListedKey } from '../../../../api/routes/key-routes.js';
 import { apiPath } from '../../../api/api-client.js';
 import { ConfirmButton, DialogButton } from '../../../parts/dialog.js';
 import { Empty } from '../../../parts/notes.js';

@@ -4,7 +4,7 @@
  * there.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { InstanceLog } from '../../../../operations/instance-log.js';
+import type { InstanceLog } from '../../../../api/routes/instances/log-routes.js';
 import type { SubscribeRequest, TopicMessage } from '../../../../watch-client/messages.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
 import type { LiveConnection } from '../../../live/live-connection.js';

@@ -3,7 +3,7 @@
  * is searched.
  */
 import { type ReadonlySignal, signal } from '@preact/signals';
-import type { FoundInLog } from '../../../../api/routes/log-search-route.js';
+import type { FoundInLog } from '../../../../api/routes/instances/log-routes.js';
 import { type Api, apiPath } from '../../../api/api-client.js';
 
 export interface Found {

@@ -1,7 +1,7 @@
 /** The menu of a log: how the lines are shown, copying, and the download of the whole log. */
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
-import type { InstanceLog } from '../../../../operations/instance-log.js';
+import type { InstanceLog } from '../../../../api/routes/instances/log-routes.js';
 import { apiPath } from '../../../api/api-client.js';
 import { openSocket } from '../../../live/live.js';
 import { copyText } from '../../../parts/copy-button.js';

@@ -1,7 +1,7 @@
 /** Makes a join token, shows the command for the new machine once, and says when a node has joined. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
-import type { CreatedJoinToken } from '../../../../operations/join-tokens.js';
+import type { CreatedJoinToken } from '../../../../api/routes/join-token-routes.js';
 import { ShownOnce } from '../../../parts/copy-button.js';
 import { Dialog } from '../../../parts/dialog.js';
 import { Choice, Form, TextInput } from '../../../parts/form.js';

@@ -1,5 +1,5 @@
 /** Whether a join token can still be used, and the command that uses it. Pure. */
-import type { CreatedJoinToken, JoinToken } from '../../../../operations/join-tokens.js';
+import type { CreatedJoinToken, JoinToken } from '../../../../api/routes/join-token-routes.js';
 
 type TokenState = 'usable' | 'used' | 'expired';
 

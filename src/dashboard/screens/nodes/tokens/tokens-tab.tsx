@@ -1,5 +1,5 @@
 /** The join tokens: the purpose of each, whether it can still be used, and when it ends. */
-import type { JoinToken } from '../../../../operations/join-tokens.js';
+import type { JoinToken } from '../../../../api/routes/join-token-routes.js';
 import { apiPath } from '../../../api/api-client.js';
 import { ConfirmButton } from '../../../parts/dialog.js';
 import { Empty } from '../../../parts/notes.js';

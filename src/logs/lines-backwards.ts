@@ -1,10 +1,10 @@
 /** Reads the lines of a segment from their end to its beginning, block by block. */
 
 import type { FileHandle } from 'node:fs/promises';
-import { LONGEST_LINE_BYTES, lineText } from '../line-text.js';
-import type { OpenSegment } from '../segment-reader.js';
-import { NEWLINE, type Segment } from '../segments.js';
-import { placeBefore } from '../time-reader.js';
+import { LONGEST_LINE_BYTES, lineText } from './line-text.js';
+import type { OpenSegment } from './segment-reader.js';
+import { NEWLINE, type Segment } from './segments.js';
+import { placeBefore } from './time-reader.js';
 
 const BLOCK_BYTES = 64 * 1024;
 
@@ -16,13 +16,18 @@ interface LinesPart {
 }
 
 /**
- * Yields the lines before `end`, the newest first. Ends early when the file was cut. Throws the system's read errors.
+ * Yields the lines between `begin`, an offset, and `end`, the newest first. Ends early when the file was cut. Throws
+ * the system's read errors.
  */
-export async function* linesBackwards(handle: FileHandle, end: LineEnd): AsyncGenerator<LinesPart> {
+export async function* linesBackwards(
+  handle: FileHandle,
+  end: LineEnd,
+  begin = 0,
+): AsyncGenerator<LinesPart> {
   const rest = new LineRest();
   let { offset, line } = end;
-  while (offset > 0) {
-    const size = Math.min(BLOCK_BYTES, offset);
+  while (offset > begin) {
+    const size = Math.min(BLOCK_BYTES, offset - begin);
     const block = Buffer.allocUnsafe(size);
     const { bytesRead } = await handle.read(block, 0, size, offset - size);
     if (bytesRead < size) return;
@@ -44,7 +49,7 @@ export async function* linesBackwards(handle: FileHandle, end: LineEnd): AsyncGe
         .reverse())
         lines.push({ line: --line, text });
     rest.prepend(block.subarray(0, last < 0 ? stop : first));
-    if (offset === 0) lines.push({ line: --line, text: rest.take() });
+    if (offset === begin) lines.push({ line: --line, text: rest.take() });
     yield { lines, bytes: size };
   }
 }

@@ -1,13 +1,10 @@
-/** Instances as operators see them: the list, and everything that is known of one instance. The routes use it. */
+/** `/instances/{id}/details`: everything that is known of one instance. */
 import { z } from 'zod';
-import {
-  type InstanceInfo,
-  type InstanceRecord,
-  instanceInfoSchema,
-  toInstanceInfo,
-} from '../model/instance.js';
-import type { MirrorReader } from '../store/mirror.js';
-import type { Reads } from './reads.js';
+import { type InstanceRecord, instanceInfoSchema, toInstanceInfo } from '../../../model/instance.js';
+import type { RouteNeeds } from '../../dependencies.js';
+import { defineRoute } from '../../http/route.js';
+import { instanceParams } from './instance-schemas.js';
+import { heartbeatOf } from './instance-view.js';
 
 const usageSchema = z.object({
   cpuSeconds: z.number().describe('processor time since the current start'),
@@ -34,27 +31,27 @@ export const instanceDetailsSchema = instanceInfoSchema.extend({
 });
 export type InstanceDetails = z.output<typeof instanceDetailsSchema>;
 
-/** The instances that clients may see, in no order. Instances that are being removed are left out. */
-export function* visibleInstances({
-  instances,
-}: {
-  readonly instances: Pick<MirrorReader<InstanceRecord>, 'entries'>;
-}): Generator<InstanceRecord> {
-  for (const [, { value }] of instances.entries()) if (value.desired.goal !== 'remove') yield value;
-}
+export const instanceDetailsRoute = defineRoute({
+  method: 'GET',
+  path: '/instances/:id/details',
+  scope: 'READ',
+  reach: 'instance',
+  summary: 'One instance with its desired state, its templates and its present usage.',
+  errors: ['DRV_INSTANCE_UNKNOWN'],
+  params: instanceParams,
+  answers: {
+    200: { description: 'everything that is known of the instance', schema: instanceDetailsSchema },
+  },
+  handle: ({ params }, needs) => detailsOf(needs.view.visible(params.id), needs),
+});
 
-/** The instance as the API shows it. While it is ONLINE, the beats of its node count as its own. */
-function infoOf(record: InstanceRecord, { beats }: Pick<Reads, 'beats'>): InstanceInfo {
-  const { placement, status } = record;
-  const isBeating = placement !== null && status.state === 'ONLINE';
-  const beatAt = isBeating ? (beats.lastBeatAt(placement.nodeId) ?? 0) : 0;
-  return toInstanceInfo(record, Math.max(status.lastHeartbeat, beatAt));
-}
-
-export function detailsOf(record: InstanceRecord, needs: Reads): InstanceDetails {
+export function detailsOf(
+  record: InstanceRecord,
+  needs: Pick<RouteNeeds, 'configurations' | 'beats' | 'usageOf'>,
+): InstanceDetails {
   const inForce = needs.configurations.get(record.configurationName)?.value;
   return {
-    ...infoOf(record, needs),
+    ...toInstanceInfo(record, heartbeatOf(record, needs.beats)),
     desired: record.desired.goal,
     static: record.static,
     templates: record.placement?.templates.map(({ group, name }) => ({ group, name })) ?? [],
