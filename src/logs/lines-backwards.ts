@@ -111,7 +111,7 @@ export async function segmentEnd(
     if (end.line >= before) return end;
     at += bytesRead;
   }
-  // A line cut for its length ends at the end of its segment.
+  // A line that was cut for its length has no newline: it ends with its segment.
   return nextLine !== undefined && end.line < nextLine && end.offset < stat.size
     ? { offset: stat.size, line: nextLine }
     : end;

@@ -160,7 +160,8 @@ export class Adoption {
    */
   async #takeUpLimits(areAllAsked: boolean): Promise<void> {
     const { handles, desired, limits } = this.#parts;
-    // Live instances with unknown limits: the limits of any earlier run may be theirs.
+    // Live instances whose group was not found. Their process may be in the group of any earlier run, so all their
+    // groups stay.
     const unknown = new Set<string>();
     for (const handle of handles.values()) {
       const { id, run } = handle;

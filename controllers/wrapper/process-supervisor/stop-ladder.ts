@@ -35,7 +35,7 @@ export function planRemains(
   now: number,
 ): SupervisorPlan {
   const isTimeOver = stopping === null || (killDueInMs(stopping, stop, now) ?? 0) <= 0;
-  // The remains get the stop signal: only the ended process could have heard the stop command.
+  // Send the stop signal to the remains, because only the ended process could have read the stop command.
   if (stopping?.signal === null && checkedAt !== null)
     return { steps: [{ do: 'signal', signal: isTimeOver ? 'SIGKILL' : stop.signal, run }] };
   if (checkedAt !== null && now - checkedAt < REMAINS_EVERY_MS)

@@ -13,7 +13,7 @@ export function parseSettings<T>(schema: z.ZodType<T>, settings: unknown): T {
   if (parsed.success) return parsed.data;
   const problems = parsed.error.issues.map((issue) => {
     const field = issue.path.map(String).join('.');
-    // The message about an invalid key lies one level deeper.
+    // For an invalid key, the useful message lies one level deeper.
     const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
     return field === '' ? message : `${field}: ${message}`;
   });

@@ -34,8 +34,9 @@ export interface ResourceLimits extends RunGroups {
   wasOutOfMemory(run: RunId): boolean;
 
   /**
-   * Counts processes that the memory limit ended while their run went on, for a warning. Counts only kills up to the
-   * call before, so that the kill that ends the run itself is reported as its end. Each kill is reported once.
+   * How many of the run's processes the memory limit ended while the run went on, for a warning. Each kill is
+   * reported once, one call late. So a kill that ends the run itself is not in the count, but is reported as the
+   * run's end.
    */
   noteKills(run: RunId): number;
 
@@ -46,8 +47,8 @@ export interface ResourceLimits extends RunGroups {
   close(run: RunId): Promise<void>;
 
   /**
-   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. Ends processes in a
-   * group whose run is over by `isOver`, and leaves others alone.
+   * Removes the groups that earlier runs of this root left. Called when the live runs are adopted. In a group whose
+   * run is over by `isOver`, the processes are ended first. Other groups are removed only when they are empty.
    */
   removeUnused(isOver: (run: RunId) => boolean): Promise<void>;
 

@@ -20,7 +20,10 @@ export const engineCursorSchema = z.object({
   at: z.string(),
   /** The message's number among the messages of its stream and instant, counted from 1. */
   seen: z.int(),
-  /** The latest instant up to the cursor. The instant of a long line may be much older than messages before its end. */
+  /**
+   * The latest instant of all messages up to the cursor. It may be later than `at`: all pieces of a long line carry
+   * the instant of the line's first byte.
+   */
   latest: z.string(),
 });
 export type EngineCursor = Readonly<z.output<typeof engineCursorSchema>>;

@@ -41,8 +41,8 @@ function quote(text: string): string {
 }
 
 /**
- * The settings of the server that all sessions share. It must stay while it has no session, or it would leave before
- * the first session comes; startCommands then lets it leave with its last session.
+ * The settings of the server that all sessions share. With exit-empty off, the server lives until its first session
+ * comes; startCommands then lets it end with its last session.
  */
 export const SERVER_SETTINGS = `set-option -s exit-empty off
 set-option -s set-clipboard off
@@ -103,8 +103,9 @@ function endCommands({ name, directory }: SessionStart): string {
 }
 
 /**
- * The reader of a pane's output. The server's HOME is the directory of all runs (see tmux-server.ts). On a full disk
- * split ends: the output of the following second is lost, and a new reader goes on with a new file.
+ * The shell script that reads a pane's output. `~` is the server's HOME, the directory of all runs (see
+ * tmux-server.ts). On a full disk `split` ends: the output of the following second is lost, and a new `split` goes on
+ * with a new file.
  */
 function spoolCommand({ directory }: SessionStart): string {
   const split = `split -b ${SPOOL_FILE_BYTES} -a $((n > 999999 ? 7 : 6)) --numeric-suffixes=$n - spool.`;
