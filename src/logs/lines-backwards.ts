@@ -11,7 +11,7 @@ const BLOCK_BYTES = 64 * 1024;
 interface LinesPart {
   /** The lines, the newest first. */
   readonly lines: readonly { readonly line: number; readonly text: string }[];
-  /** How many bytes were read for them. */
+  /** How many bytes were read for these lines. */
   readonly bytes: number;
 }
 
@@ -95,7 +95,7 @@ interface SegmentEndQuery {
   readonly nextLine: number | undefined;
 }
 
-/** Finds the end. Throws the system's read errors. */
+/** Finds where the lines before number `before` end in the segment. Throws the system's read errors. */
 export async function segmentEnd(
   segment: Segment,
   { handle, stat }: OpenSegment,

@@ -49,7 +49,7 @@ export async function readLogRange(
 ): Promise<LogRange> {
   const { lines: newest, totalLines } = await readLastLines(directory, 1, counts);
   const segments = await listSegments(directory);
-  // Lines written since that look count too, so that a line finished meanwhile is not unfinished.
+  // Count again: the last line may have been finished after `readLastLines` looked.
   const { whole = totalLines } = (await countLines(segments, counts)) ?? {};
   const isUnfinished = whole < totalLines;
   // Drop times that belong to no line. A damaged index may hold times past the last line, or several times for one

@@ -93,7 +93,7 @@ export class RuntimeOffers {
     }
   }
 
-  /** Resolves with true when an offer changed. */
+  /** Probes all runtimes. Resolves with true when an offer changed. */
   async #probeAll(): Promise<boolean> {
     const changed = await Promise.all(this.#options.runtimes.map((runtime) => this.#probe(runtime)));
     return changed.includes(true);

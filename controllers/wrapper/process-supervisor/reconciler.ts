@@ -142,7 +142,7 @@ export class ProcessSupervisor implements Reconciler<SupervisorFacts, Supervisor
     if (handle?.run === run.run && handle.phase.is === 'up') this.#recordExit(handle, exit);
   }
 
-  /** Notes in the handle an exit that no daemon saw, whatever run the handle knew. */
+  /** Notes in the handle an exit that no daemon saw. Unlike `noteExit`, this works in every phase of the handle. */
   noteFoundExit(handle: Handle, exit: Exit): void {
     if (!this.#starter.keepExit({ instanceId: handle.id, run: handle.run }, exit))
       this.#recordExit(handle, exit);

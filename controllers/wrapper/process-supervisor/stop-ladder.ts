@@ -7,7 +7,8 @@
  * ```
  *
  * A ladder without a stop command begins with the signal, and a ladder with a time of 0 begins with SIGKILL. The ladder
- * ends when nothing of the run lives. Pure; the handle keeps when it began, so that the next daemon goes on from there.
+ * ends when nothing of the run lives. Pure. The handle records when the ladder began,
+ * so that the next daemon goes on from there.
  */
 import type { StopSettings, StopSignal } from '../../../src/model/stopping.js';
 import type { Handle, Remaining, Stopping, Up } from '../../../src/node/handle.js';
@@ -44,8 +45,8 @@ export function planRemains(
 }
 
 /**
- * Plans for a process that is wanted, but that an earlier stop of its node told to end. No further signal is sent. When
- * the time of that stop is over and the process lives, the stop is forgotten.
+ * Plans for a process that is wanted again, after an earlier stop of its node told it to end. No further signal is
+ * sent. When the time of that stop is over and the process still lives, the stop is forgotten.
  */
 export function planSpared({ stop }: Handle, stopping: Stopping, now: number): SupervisorPlan {
   const killInMs = killDueInMs(stopping, stop, now) ?? 0;

@@ -7,7 +7,7 @@ export function storagesSchema<T extends z.ZodType>(storage: T) {
   return z.strictObject({ storages: z.record(nameSchema, storage) });
 }
 
-/** Throws a single sentence that names every wrong field. */
+/** Parses the settings. Throws an Error whose single sentence names every wrong field. */
 export function parseSettings<T>(schema: z.ZodType<T>, settings: unknown): T {
   const parsed = schema.safeParse(settings);
   if (parsed.success) return parsed.data;

@@ -150,7 +150,6 @@ export class EngineSession {
     else this.#takeUp(this.#newState(run, id));
   }
 
-  /** The run of a container. */
   #runIn(containerId: string): ContainerRun | undefined {
     return [...this.runs.values()].find((run) => run.containerId === containerId);
   }

@@ -1,7 +1,8 @@
 /**
- * The working directories, `running/<instance id>/`: made from templates before a start, completely or not at all, and
- * removed with their instance. An instance counts as an attacker of its own directory. Single calls that change a name
- * are synchronous: they take some 20 microseconds, and the I/O threads would take milliseconds on a busy machine.
+ * The working directories, `running/<instance id>/`: made from templates before a start, completely or not at all,
+ * and removed with their instance. An instance counts as an attacker of its own directory. System calls that only
+ * change a name are synchronous: they take some 20 microseconds, and a trip to the I/O threads takes milliseconds on
+ * a busy machine.
  */
 import { randomBytes } from 'node:crypto';
 import { existsSync, lchownSync, lstatSync, mkdirSync, renameSync, rmdirSync } from 'node:fs';

@@ -24,16 +24,16 @@ interface OpenGroup {
   readonly limits?: RunLimits | undefined;
   /** Processor time used by earlier runs in the same group. */
   readonly cpuSecondsBefore: number;
-  /** Memory-limit kills already reported, including those before this daemon. */
+  /** How many memory-limit kills were already reported, including those before this daemon. */
   killsTold: number;
-  /** Memory-limit kills at the last look. */
+  /** How many memory-limit kills the last look found. */
   killsSeen: number;
 }
 
 type Noted = Pick<OpenGroup, 'group'> & {
   readonly limits?: RunLimits;
   readonly cpuSecondsBefore?: number;
-  /** Memory-limit kills before this moment. */
+  /** How many memory-limit kills happened before this moment. */
   readonly kills?: number;
 };
 

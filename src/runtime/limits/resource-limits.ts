@@ -8,9 +8,9 @@ import { NO_GROUPS, type RunGroups } from '../instance-processes.js';
 import type { RunId, Usage } from '../runtime.js';
 
 export interface RunLimits {
-  /** RAM and swap together; 0: no limit. */
+  /** The limit of RAM and swap together; 0: no limit. */
   readonly ramMB: number;
-  /** 100 = one core; 0: no limit. */
+  /** The limit of processor time; 100: one core; 0: no limit. */
   readonly cpu: number;
 }
 
@@ -76,7 +76,7 @@ export function runKeyOf(run: RunId): string {
   return `${run.instanceId}.${run.run}`;
 }
 
-/** The run of a name `<instance>.<run>`; undefined: another name. */
+/** The run that a name `<instance>.<run>` stands for; undefined: the name has another form. */
 export function parseRunKey(name: string): RunId | undefined {
   const [instanceId = '', run = '', ...rest] = name.split('.');
   const isOne = isInstanceId(instanceId) && /^[0-9]+$/.test(run) && rest.length === 0;

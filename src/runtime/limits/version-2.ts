@@ -1,7 +1,7 @@
 /**
- * Control groups of version 2: one tree, in which a group that gives controllers to the groups in it holds no processes
- * of its own. So the daemon first moves into a group below its own. It does that only where its whole own group was
- * handed to Drover.
+ * Control groups of version 2: one tree. A group that gives controllers to the groups below it must not hold processes
+ * itself, so the daemon first moves into a group below its own. It does that only where its whole own group was handed
+ * to Drover.
  *
  * ```
  * <own group>/drover-<root>/daemon            the daemon, and the owners that hold terminals for it

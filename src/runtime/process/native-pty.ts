@@ -8,17 +8,17 @@ import { createRequire } from 'node:module';
 import { fields, isNumber, isObject, isText } from '../owner/checks.js';
 
 export interface ForkedPty {
-  /** The master side, non-blocking. */
+  /** The descriptor of the terminal's master side, non-blocking. */
   readonly fd: number;
   readonly pid: number;
-  /** Path of the slave side. */
+  /** The path of the terminal's slave side. */
   readonly pty: string;
 }
 
 interface ForkOptions {
   readonly file: string;
   readonly parameters: readonly string[];
-  /** `NAME=value`. */
+  /** The variables, each as `NAME=value`. */
   readonly environment: readonly string[];
   readonly workingDirectory: string;
   readonly columns: number;

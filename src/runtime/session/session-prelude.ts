@@ -17,7 +17,7 @@ import type { ProgramCall, SessionExit, SpoolEnd } from './session-tool.js';
 /** A size so wide that programs which ask for the width do not wrap their lines. */
 const SIZE = 'cols 512 rows 50';
 const PREFIX = 'DROVER_SESSION_';
-/** `cd` exports OLDPWD. */
+/** The variables that the session's shell adds by itself: `cd` exports OLDPWD. */
 const ADDED_BY_SHELL = ['OLDPWD'];
 const OWN = ['DIRECTORY', 'WORK', 'MARK', 'NONCE', 'STAT', 'CODE', 'KIND'].map((name) => PREFIX + name);
 /** All signals that a stop may send. The shell survives them, to report how the program took them. */

@@ -6,7 +6,7 @@ import { z } from 'zod';
 
 const NEWLINE = 0x0a;
 const NS_PER_S = 1_000_000_000n;
-/** How far the order of messages of the two streams may differ from the order of their instants. */
+/** Messages of the two streams may be out of order by up to this time. */
 const SLACK_NS = 2n * NS_PER_S;
 
 export const engineCursorSchema = z.object({
