@@ -297,8 +297,8 @@ export class Wrapper implements Part {
   }
 
   /**
-   * Connects the master's feed to the parts that do not listen by themselves: the first snapshot wakes all
-   * controllers, a later one the installs. Resolves at the first snapshot.
+   * Connects the master's feed: each change goes to the fetch ahead, the first snapshot wakes all controllers, and a
+   * later snapshot wakes the installs. Resolves at the first snapshot.
    */
   #wake(): Promise<void> {
     const { desired } = this.#parts;

@@ -5,8 +5,8 @@
  *     entry, 16 bytes:  second u32 | line u32 | offset u32 | check u32     (little endian)
  *
  * An entry is written before the first output of a new second. When a line is unfinished at that moment, the entry
- * points at the line's beginning, because a line has the time of its end. Entries stand in the order of the log. Their seconds go back when the
- * clock does.
+ * points at the line's beginning, because a line has the time of its end. Entries stand in the order of the log. Their
+ * seconds go back when the clock does.
  */
 
 export const ENTRY_BYTES = 16;

@@ -38,8 +38,8 @@ export class Backoff {
   }
 
   /**
-   * Counts a failure of `key`, and returns the delay in ms, between half and all of the full delay. Who uses the
-   * object for a single thing leaves `key` out.
+   * Counts a failure of `key`, and returns the delay in ms, between half and all of the full delay. `key` may be left
+   * out when the object serves a single purpose.
    */
   next(key = ''): number {
     const failures = this.#failures.get(key) ?? 0;

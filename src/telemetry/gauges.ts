@@ -13,7 +13,7 @@ export interface EtcdFigures {
 export interface FileFigures {
   /** How many files are in each state. Every state is named, so that each has a line. */
   readonly states: ReadonlyMap<string, number>;
-  /** Configurations without a file whose removal waits to be confirmed. */
+  /** How many configurations without a file wait until their removal is confirmed. */
   readonly removalsWaiting: number;
   /** How many instances of each configuration were made from an older content. */
   readonly outdated: ReadonlyMap<string, number>;

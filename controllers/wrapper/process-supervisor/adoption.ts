@@ -83,7 +83,7 @@ export class Adoption {
       if (handle.runtime === runtime.key) this.#square(handle, held.get(handle.id));
     for (const entry of held.values())
       if (handles.get(entry.instanceId) === undefined) this.#open(runtime, entry);
-    // Handles first: an exit that arrives during these waits must find the handle of its run.
+    // Do this after the handles are made: an exit that arrives during these waits must find the handle of its run.
     for (const entry of news) if (isKnown(entry)) await this.#noteLogPlace(entry);
   }
 

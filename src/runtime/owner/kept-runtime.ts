@@ -54,7 +54,7 @@ export interface KeptKind extends OwnerKind {
    * takes over all runs, and nothing is lost.
    */
   readonly diesWithOwner: boolean;
-  /** Asks whether the runtime's tool can be used here, when the owner's program is there. */
+  /** Asks whether the runtime's tool can be used here. Called only when the owner's program exists. */
   readonly probe: () => Promise<ToolVersion>;
   /** True when an earlier owner may have left runs that only a new owner can take over. */
   hasLeftRuns(): boolean;
