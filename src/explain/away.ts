@@ -6,7 +6,7 @@ import type { InstanceFacts, Story } from './facts.js';
 /** The silence after which a node is mentioned (beats come every 2 s). */
 export const QUIET_MS = 3000;
 
-/** Undefined when the node is there, or the instance has no node. */
+/** The story of an instance whose node is away. Undefined: the node is there, or the instance has no node. */
 export function storyOfAway(facts: InstanceFacts, now: number): Story | undefined {
   const { record, node, contact } = facts;
   const nodeId = record.placement?.nodeId;
@@ -41,7 +41,7 @@ function nextOf(facts: InstanceFacts): string {
   return `Unless the node is back within ${durationText(left)}, it counts as lost. ${ifLost(facts)}`;
 }
 
-/** Says whether another instance has been made in its place, or will be. */
+/** Says whether another instance has been made in place of this one, or will be. */
 function replacement({ record, service }: InstanceFacts): string {
   if (record.static) return 'A static instance waits for its node, which has its files.';
   if (service === undefined) return 'Nothing replaces it: its configuration was removed.';

@@ -34,7 +34,7 @@ import { explainUnreadable } from './unreadable.js';
 const ANSWER_WITHIN_MS = 2000;
 /** How many lines of each past run are shown. */
 const LINES = 10;
-/** How many times it asks when the record changes while the node answers. */
+/** How many times the explainer asks a node when the record changes while the node answers. */
 const MOST_LOOKS = 3;
 
 interface NodeQuestion {
@@ -59,7 +59,7 @@ interface FactsExplainerOptions
   readonly decisions: Decisions;
   /** The RAM and CPU that placement has given out on a node. */
   readonly usedOf: (nodeId: string) => { readonly ramMB: number; readonly cpu: number };
-  /** Undefined: the node is not being drained. */
+  /** How far the drain of a node has come; undefined: the node is not being drained. */
   readonly drainOf: (nodeId: string) => DrainProgress | undefined;
   /** Asks a node about its instances. Throws errors that an operator may read. */
   readonly askNode: (question: NodeQuestion) => Promise<ReadonlyMap<string, InstanceDescription>>;
@@ -112,7 +112,7 @@ export class FactsExplainer implements Explainer {
     this.#refuseUnknown(name);
     const listed = this.#instancesOf(name).toSorted(byTrouble).slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, at one moment.
+    // Read everything else after the answers, without an await in between, so that the facts fit together.
     this.#refuseUnknown(name);
     const shared = this.#shared(name);
     const { configuration, fileErrors, fileWarnings, service } = shared;
@@ -147,7 +147,7 @@ export class FactsExplainer implements Explainer {
     this.#nodeRecord(nodeId);
     const listed = this.#instancesOn(nodeId).toSorted(byTrouble).slice(0, MOST_LISTED);
     const answers = await this.#ask(listed, 0);
-    // Everything else is read after the answers, in one go.
+    // Read everything else after the answers, without an await in between, so that the facts fit together.
     const node = this.#nodeRecord(nodeId);
     const { usedOf, drainOf, decisions, clock } = this.#options;
     const all = new Map(this.#instancesOn(nodeId).map((record) => [record.id, record]));

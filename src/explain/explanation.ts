@@ -182,8 +182,8 @@ export interface Explainer {
   /** Throws DRV_INSTANCE_UNKNOWN. */
   instance(id: string): Promise<InstanceExplanation>;
   /**
-   * Explains a configuration; also a name that only a broken file has, or only instances that outlived their
-   * configuration. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Explains a configuration. Its name may also stand only in a broken file, or only in instances that
+   * outlived the configuration. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   configuration(name: string): Promise<ConfigurationExplanation>;
   /**

@@ -88,7 +88,7 @@ function storyOfRecord({ record }: InstanceFacts): Story {
 function* notesOf(facts: InstanceFacts): Generator<string> {
   const { record, node, configuration, fileErrors, fileWarnings, answer, move } = facts;
   const { configurationName: name, status } = record;
-  // The message of an instance that is up and well is a note of its node.
+  // Show the message of an instance that is up and well as a note of its node.
   if (status.state === 'ONLINE' && status.reason === null && status.message !== null)
     yield `It ${status.message}.`;
   if (move !== undefined) yield `Its node ${node?.nodeId} is being drained: ${move}.`;

@@ -4,7 +4,7 @@ import { countText, durationText } from '../model/words.js';
 import type { PlacementView } from './decisions.js';
 import type { InstanceFacts, Story } from './facts.js';
 
-/** Undefined when the instance has a node, or needs none. */
+/** The story of an instance that waits for a node. Undefined: the instance has a node, or needs none. */
 export function storyOfUnplaced({ record, placement }: InstanceFacts): Story | undefined {
   if (record.placement !== null) return undefined;
   // The master does not know the revision yet, or placed the instance a moment ago.
@@ -48,8 +48,8 @@ function storyOfPlace(placement: PlacementView, configurationName: string): Stor
 }
 
 /**
- * The advice by condition, from the condition nearest to a fit to the farthest: the order of the conditions, backwards.
- * A changed configuration reaches new instances only.
+ * The advice for each condition, in the reverse order of the conditions: the condition nearest to a fit comes
+ * first. Some advice says to delete the instance, because a changed configuration reaches new instances only.
  */
 const ADVICE: readonly (readonly [string, (placement: PlacementView, name: string) => string])[] = [
   [

@@ -25,11 +25,11 @@ const PLAN_FORMAT = 1;
 /** How many files are read at once. */
 const AT_ONCE = 16;
 
-/** The contents to plan, and for whom. */
+/** The contents to plan, and what the caller may see of the plan. */
 interface ChangePlanOrder {
   /** The whole contents, each with its name. */
   readonly configurations: readonly object[];
-  /** True: all other configurations that `sees` allows are to go. */
+  /** True: all other configurations that `sees` allows are to be removed. */
   readonly prune: boolean;
   /** True: values that may be secrets are shown. */
   readonly showValues: boolean;
@@ -135,7 +135,10 @@ export async function planChanges(
   };
 }
 
-/** Makes the plan again, and throws DRV_PLAN_CHANGED unless it still has this fingerprint. */
+/**
+ * Makes the plan again on the present state. Throws DRV_PLAN_CHANGED when its fingerprint is not the expected
+ * one.
+ */
 export async function planAsBefore(
   needs: Reads & Pick<Writes, 'led'>,
   order: ChangePlanOrder,
@@ -226,7 +229,7 @@ function actionOf(
   fileState: PlannedConfiguration['fileState'],
 ): PlannedConfiguration['action'] {
   if (record === undefined) return 'create';
-  // A file with another content is written anew.
+  // Not `unchanged` when only the file has another content: then the file is written again.
   return record.hash === hash && fileState === 'same' ? 'unchanged' : 'change';
 }
 

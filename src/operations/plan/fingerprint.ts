@@ -6,9 +6,9 @@ import type { PlannedConfiguration } from './change-plan.js';
 import type { Shortage } from './forecast.js';
 
 /**
- * The fingerprint of a plan. Two plans have the same fingerprint when they write the same over the same, with the same
- * outcome. Players, free capacity and untouched instances do not count, because they change all the time and no caller
- * decides by them.
+ * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
+ * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
+ * they change all the time and no caller decides by them.
  */
 export function fingerprintOf(
   configurations: readonly PlannedConfiguration[],

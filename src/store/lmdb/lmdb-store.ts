@@ -107,7 +107,7 @@ export class LmdbStore extends EmbeddedStore {
   }
 
   #reopen(): EntryDatabase {
-    // Throws when the store is lost.
+    // Reading the stamp throws when this process has lost the store.
     void this.#fence.stamp;
     const database = openDatabase(this.#file);
     const record = database.transactionSync(() => database.get(SUMMARY_KEY));

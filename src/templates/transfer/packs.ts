@@ -145,7 +145,7 @@ class Pack {
 
   async #write(buffers: readonly Buffer[], bytes: number): Promise<void> {
     const { bytesWritten } = await this.#file.writev(buffers);
-    // A disk that is nearly full takes only a part. The next write throws the reason.
+    // A nearly full disk takes only a part of the bytes. Writing the rest throws the reason.
     if (bytesWritten < bytes) await this.#file.writeFile(Buffer.concat(buffers).subarray(bytesWritten));
   }
 }
