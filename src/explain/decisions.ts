@@ -74,6 +74,6 @@ export interface Decisions {
   leavingOf(configurationName: string): LeavingView;
   /** The heartbeat controller's view of a node; undefined: no such node. */
   contactOf(nodeId: string): ContactView | undefined;
-  /** What the drain of its node does to the instance, in words; undefined: the node is not being drained. */
+  /** The meaning of its node's drain for the instance, in words; undefined: the node is not being drained. */
   moveOf(instanceId: string): string | undefined;
 }

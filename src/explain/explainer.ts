@@ -78,7 +78,7 @@ export class Explainer {
     this.#options = options;
   }
 
-  /** Throws DRV_INSTANCE_UNKNOWN. */
+  /** Explains an instance. Throws DRV_INSTANCE_UNKNOWN. */
   async instance(id: string): Promise<InstanceExplanation> {
     const { instances, nodes } = this.#options;
     const aside = instances.setAside.get(id);
@@ -113,8 +113,8 @@ export class Explainer {
   }
 
   /**
-   * Explains a configuration; also a name that only a broken file has, or only instances that outlived their
-   * configuration. Throws DRV_CONFIGURATION_UNKNOWN.
+   * Explains a configuration. Its name may also stand only in a broken file, or only in instances that
+   * outlived the configuration. Throws DRV_CONFIGURATION_UNKNOWN.
    */
   async configuration(name: string): Promise<ConfigurationExplanation> {
     this.#refuseUnknown(name);
@@ -153,7 +153,7 @@ export class Explainer {
     );
   }
 
-  /** Throws DRV_NODE_UNKNOWN. */
+  /** Explains a node. Throws DRV_NODE_UNKNOWN. */
   async node(nodeId: string): Promise<NodeExplanation> {
     this.#nodeRecord(nodeId);
     const listed = this.#visibleOf(nodeId, 'instancesByNode').toSorted(byTrouble).slice(0, MOST_LISTED);

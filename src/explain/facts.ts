@@ -31,7 +31,7 @@ export interface InstanceFacts {
   /** The node where it is placed. */
   readonly node: NodeRecord | undefined;
   readonly contact: ContactView | undefined;
-  /** What the drain of its node does to the instance, in words; absent: the node is not being drained. */
+  /** The meaning of its node's drain for the instance, in words; absent: the node is not being drained. */
   readonly move?: string | undefined;
   readonly answer: NodeAnswer;
 }

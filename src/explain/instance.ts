@@ -54,7 +54,7 @@ export function explainInstance(facts: InstanceFacts, now: number): InstanceExpl
   };
 }
 
-/** The nodes and ports of an explanation; undefined: nothing waits for a place. */
+/** The nodes and ports of an explanation; undefined: the instance does not wait for a place. */
 export function placesOf(
   placement: PlacementView | undefined,
 ): Pick<InstanceExplanation, 'nodes' | 'nodesTotal' | 'portRange' | 'portHolders' | 'portHoldersTotal'> {

@@ -209,9 +209,9 @@ const NOTHING: ServiceForecast = {
 
 interface ToPlan {
   readonly name: string;
-  /** The content to come; null: the configuration goes. */
+  /** The content that is to come into force; null: the configuration is removed. */
   readonly parsed: ParsedConfiguration | null;
-  /** The record in force; undefined: none is. */
+  /** The record in force; undefined: there is none. */
   readonly record: ConfigurationRecord | undefined;
   readonly change: ConfigurationChange | undefined;
   readonly service: ServiceForecast;
@@ -258,9 +258,9 @@ function unjudgedWarning(unjudged: number): ChangePlan['warnings'] {
 }
 
 /**
- * The fingerprint of a plan. Two plans have the same fingerprint when they write the same over the same, with the same
- * outcome. Players, free capacity and untouched instances do not count, because they change all the time and no caller
- * decides by them.
+ * The fingerprint of a plan. Two plans have the same fingerprint when they replace the same contents by the
+ * same contents, with the same outcome. Players, free capacity and untouched instances do not count, because
+ * they change all the time and no caller decides by them.
  */
 function fingerprintOf(
   configurations: readonly PlannedConfiguration[],

@@ -49,8 +49,8 @@ export function performCopy({ target, directories, files }: CopyBatch): void {
 }
 
 /**
- * The files that one read can bring: the file at `first`, and those after it whose contents follow in the
- * same pack, up to MOST_PACKED_BYTES.
+ * The files that a single read can bring: the file at `first`, and those after it whose contents follow in
+ * the same pack, up to MOST_PACKED_BYTES.
  */
 function runOf(files: readonly CopiedFile[], first: number): CopiedFile[] {
   const run = files.slice(first, first + 1);
