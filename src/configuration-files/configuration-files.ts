@@ -43,8 +43,8 @@ const MAX_HINTS = 64;
 /** The configuration files of the other masters that share the records. */
 export interface OtherFiles {
   /**
-   * The files of all masters that are not in force as they stand, each with its node; and templates in conflict, of
-   * this node too.
+   * Faults of all masters' files whose present content is not in force, each with its node, and of templates
+   * in conflict, of this node, too.
    */
   faults(): readonly ConfigurationFileError[];
   /**
@@ -131,12 +131,12 @@ export class ConfigurationFiles implements Part {
     await this.#options.follower.stop();
   }
 
-  /** Files that are not in force as they stand, and templates in conflict, of all masters. */
+  /** Faults of the files whose present content is not in force, and of templates in conflict, of all masters. */
   errors(): readonly ConfigurationFileError[] {
     return [...this.ownErrors(), ...(this.#options.others?.faults() ?? [])];
   }
 
-  /** Files and templates of this node that are not in force as they stand. */
+  /** Faults of this node's files whose present content is not in force, and of its templates in conflict. */
   ownErrors(): readonly ConfigurationFileError[] {
     return this.#options.follower.faults();
   }

@@ -107,7 +107,7 @@ interface Sides {
   readonly isDeleted: boolean;
 }
 
-/** The verdict by the table above. */
+/** The verdict by the table at the top of this file. */
 export function judge({ here, base, there, isDeleted }: Sides): Verdict {
   if (here === there) {
     const isNoted = base?.hash === here && base?.next === undefined;

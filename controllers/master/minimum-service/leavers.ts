@@ -24,7 +24,10 @@ interface LeaversOptions extends StateRecords {
 
 export class Leavers {
   readonly #options: LeaversOptions;
-  /** When (monotonic ms) a round first found instances to end of a configuration that is gone. */
+  /**
+   * By the name of a configuration that is gone: the time (monotonic ms) when a round first found instances
+   * of it to end.
+   */
   readonly #since = new Map<string, number>();
 
   constructor(options: LeaversOptions) {

@@ -54,7 +54,7 @@ export class MinimumService implements Reconciler<Facts, Step> {
   readonly leavers: Leavers;
   readonly #options: MinimumServiceOptions;
   readonly #history = new Map<string, CreationHistory>();
-  /** When (monotonic ms) a round first found instances beyond a lowered minimum, by configuration. */
+  /** By configuration: the time (monotonic ms) when a round first found instances beyond a lowered minimum. */
   readonly #surplusSince = new Map<string, number>();
   readonly #counted: CountedInstances;
 

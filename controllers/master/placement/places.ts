@@ -42,7 +42,7 @@ export class Places {
   readonly #sources: ShortlistSources;
   /** The shortlists by revision, as all instances of a revision ask the same; the one that was asked last comes last. */
   readonly #shortlists = new Map<string, Shortlist>();
-  /** Until this time (monotonic ms) placement waits for nodes that are expected back. */
+  /** The time (monotonic ms) until which placement waits for nodes that are expected back. */
   #awaitUntil = Number.NEGATIVE_INFINITY;
   #isDeciding = false;
 

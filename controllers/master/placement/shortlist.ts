@@ -55,7 +55,7 @@ export class Shortlist {
   #outdated = 0;
   /** The nodes without a free port, by host address. */
   readonly #parked = new Map<string, Set<Entry>>();
-  /** When (monotonic ms) a busy port of a parked node comes free. */
+  /** The time (monotonic ms) when the first busy port of a parked node may be free again. */
   #unparkAt = Number.POSITIVE_INFINITY;
   /** Ids of nodes that are expected back, and pass all other conditions. */
   readonly #awaited = new Set<string>();

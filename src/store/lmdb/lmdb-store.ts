@@ -72,7 +72,7 @@ export class LmdbStore extends EmbeddedStore {
     } catch (error) {
       const failure = DroverError.is(error, 'DRV_STORE_FENCED') ? error : await this.#describe(error);
       this.#logger?.error({ transactions: group.length }, failure.message);
-      // LMDB may hold on to a failed state; a fresh handle starts from what is on disk.
+      // Close the file, so that the next commit opens it anew: LMDB may hold on to a failed state.
       await this.#close();
       throw failure;
     } finally {

@@ -82,7 +82,7 @@ class Pack {
   readonly #name: string;
   readonly #file: FileHandle;
   #size = 0;
-  /** How many bytes are written through to the disk. -1: not even the name of the pack is. */
+  /** How many bytes are written through to the disk; -1: not even the name of the pack is on the disk. */
   #flushedBytes = -1;
   #waiting: Buffer[] = [];
   #waitingBytes = 0;
