@@ -43,7 +43,7 @@ export function* wakesOfRevision({ id, after }: Change<Configuration>, facts: Wa
     if (record !== undefined && waitingGroupOf(record) !== undefined)
       yield { controller: 'placement', key, when: 'first' };
   }
-  // The last instance with this revision may have gone before the mirror showed the revision.
+  // Look at the revision again: its last instance may have gone before the mirror showed the revision.
   yield { controller: 'instance-cleanup', key: revisionKey(id), when: LOOK_FOR_USE_MS };
 }
 
@@ -55,7 +55,8 @@ export function* wakesOfNode({ id, before, after }: Change<NodeRecord>, facts: W
   const isDrainNews = (before?.drain === undefined) !== (after?.drain === undefined);
   if (before?.condition !== after?.condition || isDrainNews)
     for (const [name] of facts.configurations.entries()) yield* wakesOfCount(name, facts, 0);
-  // A drain that was called off leaves pairs to resolve, and so may a node that is back.
+  // Wake the pairs of this node: a drain that was called off leaves pairs to resolve, and so may a node that
+  // is back.
   for (const key of facts.replacements.keys())
     if (facts.instances.get(key)?.value.placement?.nodeId === id)
       yield { controller: 'replacement', key, when: 0 };
