@@ -139,7 +139,7 @@ function charsOf(line: string | readonly string[]): number {
   return typeof line === 'string' ? line.length : line.reduce((sum, word) => sum + word.length + 1, 0);
 }
 
-/** How far a line got: its tree was built, its command was found. */
+/** The tree and the command of a line; undefined: the run did not get that far. */
 interface Ran {
   program: Command | undefined;
   command: Command | undefined;

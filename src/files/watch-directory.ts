@@ -1,4 +1,7 @@
-/** Watches one directory by the system's notices. A notice says that something changed; its reader looks what. */
+/**
+ * Watches one directory by the system's notices. A notice tells that something changed; the caller has to look what
+ * it was.
+ */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
 
@@ -15,8 +18,8 @@ export interface DirectoryChange {
 export type SystemWatch = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
 /**
- * The caller closes the watch. Throws when it cannot begin: there is no such directory, or the system has no watches
- * left. `onFailure` hears of a watch that fails later.
+ * Begins to watch; the caller closes the returned watcher. Throws when the directory is missing, or the system has
+ * no watches left. `onFailure` is called when the watch fails later.
  */
 export function watchDirectory(
   path: string,

@@ -25,7 +25,7 @@ export async function writeAll(root: string, writings: readonly Writing[]): Prom
   const { templates } = await prepareRoot(root);
   const directory = new TemplateDirectory({
     directory: templates,
-    // Nothing is logged, because no template is replaced.
+    // Log nothing: no template is replaced.
     logger: pino({ level: 'silent' }),
     onWritten: async () => undefined,
   });

@@ -180,7 +180,7 @@ class Inbox {
   }
 
   #look(silenceMs: number): void {
-    // Ping from here: a paused socket answers no ping of the master, which ends a connection without signs of life.
+    // Send pings from here: a paused socket answers no ping, and the master ends a connection without signs of life.
     if (this.#socket.isPaused) this.#socket.ping();
     else if (performance.now() - this.#heardAt > silenceMs) {
       this.#end({ problem: `nothing was heard for ${durationText(silenceMs)}` });

@@ -9,7 +9,7 @@ const HEAD = ['CONFIGURATION', 'STATE', 'CONTENT', 'GOOD', 'OUTDATED', 'WAITING'
 const byName = (name: string) => ({ name });
 const namesOf = ({ configurationName }: ShownRollout): readonly string[] => [configurationName];
 
-/** A command that changes a rollout answers with one sentence on it. */
+/** Describes a command that changes a rollout. Its output is one sentence about the rollout. */
 function action(about: string) {
   return describe({
     usage: '<name>',

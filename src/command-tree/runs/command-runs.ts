@@ -1,4 +1,4 @@
-/** What each command does: calls of the API. A route answers what its command prints with `-o json`. */
+/** What each command does: it calls the API, and with `-o json` it prints the answer of the route. */
 
 import type { CommandRuns, DataOf } from '../commands.js';
 import { type ApiCalls, pathPart } from './api-calls.js';

@@ -9,7 +9,7 @@ interface JsonPlace {
   readonly kind: 'field' | 'value';
   /** The path of the object that gets the field, or of the value. */
   readonly path: JsonPath;
-  /** The offset at which the word begins that is being typed. */
+  /** The offset at which the word that is being typed begins. */
   readonly from: number;
   readonly to: number;
   /** The fields that the object has already. */
@@ -18,8 +18,8 @@ interface JsonPlace {
 
 const WORD_BEFORE = /"?[\w.-]*$/;
 /**
- * A text for which the offers stay valid. The offers must stay while the word grows: a new request would hide them
- * until its answer came.
+ * Matches a word for which the offers stay valid. They stay while the word grows, because a new request would hide
+ * them until its answer came.
  */
 const WORD = /^"?[\w.-]*$/;
 
@@ -112,7 +112,7 @@ function namesIn(state: EditorState, object: SyntaxNode, except: number): Readon
   );
 }
 
-/** `isNameOnly`: the value of the field is there already. */
+/** `isNameOnly`: insert only the field's name, because its value is there already. */
 function option({ label, text, detail, about }: Offer, isNameOnly: boolean): Completion {
   return {
     label: JSON.stringify(label) === text.slice(0, label.length + 2) ? JSON.stringify(label) : label,

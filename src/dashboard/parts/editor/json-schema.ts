@@ -94,7 +94,7 @@ function describe(source: SchemaSource, schema: JsonSchema): string {
   ].join(', ');
 }
 
-/** A first value of the right kind. */
+/** Returns a first value of the kind that the schema allows. */
 function placeholder(source: SchemaSource, schema: JsonSchema): string {
   if (schema.default !== undefined && typeof schema.default !== 'object')
     return JSON.stringify(schema.default);

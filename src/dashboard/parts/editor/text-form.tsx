@@ -1,4 +1,4 @@
-/** A text in an editor, with the bar above it, and what is asked when somebody else has changed the text meanwhile. */
+/** A text in an editor, the bar above it, and the question when somebody else has changed the text meanwhile. */
 import type { ComponentChildren } from 'preact';
 import { useServices } from '../../services/services.js';
 import { Button } from '../button.js';

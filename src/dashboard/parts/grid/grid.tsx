@@ -15,7 +15,7 @@ export interface Column<T> {
   readonly label: string;
   /** The least width, in px. */
   readonly width: number;
-  /** The share of the room that is left; default 0. */
+  /** The column's share of the width that is left; default 0. */
   readonly grow?: number;
   readonly isNumber?: boolean;
   /** The name that `onSort` gets; undefined: the table is not sorted by this column. */

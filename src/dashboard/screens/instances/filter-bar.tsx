@@ -72,7 +72,7 @@ function Choices({ view, onChange, isPhone }: FilterBarProps & { readonly isPhon
   );
 }
 
-/** Shown on a phone only: on wider pages the heads of the columns sort. */
+/** A menu for the order, on a phone only: on wider pages the heads of the columns sort. */
 function Order({ view, onChange }: FilterBarProps) {
   return (
     <>

@@ -36,7 +36,7 @@ const MARKS: ReadonlyMap<number, Mark> = new Map([
   [7, 'inverse'],
   [9, 'strike'],
 ]);
-/** The marks that each code ends. */
+/** The marks that each code turns off. */
 const ENDS: ReadonlyMap<number, readonly Mark[]> = new Map([
   [22, ['bold', 'dim']],
   [23, ['italic']],
@@ -73,14 +73,17 @@ export function spansOf(line: string): Span[] {
   return spans;
 }
 
-/** The line without sequences, for copies. */
+/** Returns the line without terminal sequences, for copies. */
 export function plainOf(line: string): string {
   return spansOf(line)
     .map(({ text }) => text)
     .join('');
 }
 
-/** The text after the last carriage return, which begins the line again: a progress bar shows its last state. */
+/**
+ * Returns the text after the last carriage return, which starts the line again. A progress bar then shows its last
+ * state.
+ */
 function lastWritten(line: string): string {
   const parts = line.split('\r').filter((part) => part !== '');
   return parts.at(-1) ?? '';
@@ -159,7 +162,7 @@ function classesOf({ ink, ground, marks }: Style): string {
   const classes = [...marks].filter((mark) => mark !== 'inverse').map((mark) => `ansi-${mark}`);
   if (back !== null) classes.push(`ansi-on-${back}`);
   else if (isInverse) classes.push('ansi-inverse');
-  // On a coloured ground only the ink of the theme is sure to be legible.
+  // On a coloured ground, keep the theme's own ink: no other colour is sure to be legible there.
   else if (front !== null) classes.push(`ansi-${front}`);
   return classes.join(' ');
 }

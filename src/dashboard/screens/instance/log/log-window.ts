@@ -44,8 +44,8 @@ const PAGE_ITEMS = 100;
 /** How many pages are held while the operator follows, or loads older lines. */
 const MOST_PAGES = 40;
 /**
- * How many pages are held while the operator does not follow. Further lines are only counted, and loaded when they come
- * into sight.
+ * The most pages held while the operator does not follow. New lines beyond them are only counted, and loaded when
+ * they come into sight.
  */
 const MOST_PAGES_PAUSED = 80;
 
