@@ -26,7 +26,7 @@ function choiceOf(command: Command): string[] {
   );
 }
 
-/** The subject of a line that is no command: only its beginning, because the rest may be anything. */
+/** The subject of a line that is no command: only its beginning, because the rest may be a secret. */
 export function subjectOfUnknown(words: readonly string[], groups: ReadonlySet<string>): string {
   const [first = '', second] = words;
   const known = groups.has(first) && second !== undefined ? `${first} ${second}` : first;

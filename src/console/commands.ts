@@ -163,8 +163,8 @@ function subjectOf(words: readonly string[], { program, command }: Ran): string 
 }
 
 /**
- * True when the line asks for JSON output, even when the rest of the line is wrong: a program that asked for JSON can
- * read nothing else.
+ * True when the line asks for JSON output, even if the line is faulty: a program that asked for JSON can read
+ * nothing else.
  */
 function asksForJson(words: readonly string[]): boolean {
   const end = words.indexOf('--');

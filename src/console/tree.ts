@@ -1,4 +1,4 @@
-/** Builds the command tree, anew for every line, so that lines that run at once share nothing. */
+/** Builds a new command tree for every line, so that lines that run at once share nothing. */
 import { Command, Option } from 'commander';
 import { addCommands } from '../command-tree/build-tree.js';
 import { descriptionOf, runCommand, type Shown } from '../command-tree/commands.js';

@@ -1,6 +1,6 @@
 /**
- * Watches one directory by the system's notices. A notice tells that something changed; the caller has to look what
- * it was.
+ * Watches one directory by the system's notices. A notice says that something has changed; the caller has to find
+ * out what.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { basename } from 'node:path';
@@ -10,11 +10,11 @@ export interface DirectoryChange {
   readonly name: string | null;
   /** True when names may have come or gone. */
   readonly isRename: boolean;
-  /** True when the directory itself may have been removed or moved: then the watch tells nothing more. */
+  /** True when the directory itself may have been removed or moved. The watch then reports no more changes. */
   readonly isSelf: boolean;
 }
 
-/** `fs.watch`, or a stand-in for a system that has no notices left. */
+/** `fs.watch`, or a replacement for tests, such as a system that has no watches left. */
 export type SystemWatch = (path: string, onEvent: (event: string, name: string | null) => void) => FSWatcher;
 
 /**

@@ -8,7 +8,7 @@ export interface CallOptions {
   readonly timeoutMs?: number;
   /** Ends the call when it aborts; the call then throws the signal's reason. */
   readonly signal?: AbortSignal;
-  /** Headers beside those that every request has. */
+  /** More headers than every request has. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

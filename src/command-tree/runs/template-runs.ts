@@ -62,7 +62,7 @@ async function sync(
   return { ...dispatched, report: await untilOver(api, call) };
 }
 
-/** Waits until all nodes have answered, half a minute at most. The sync goes on after that. */
+/** Waits until all nodes have answered, but at most half a minute. The sync continues after that. */
 async function untilOver(api: ApiCalls, { signal }: RunCall): Promise<ClusterSyncReport> {
   const endAt = performance.now() + MAX_WAIT_MS;
   for (let pauseMs = FIRST_LOOK_MS; ; pauseMs = Math.min(2 * pauseMs, LOOK_EVERY_MS)) {

@@ -59,8 +59,8 @@ interface Acting<Done extends InstanceMessage> {
 }
 
 /**
- * Acts on the one named instance. For any other selection: asks first, acts on the instances that the question named,
- * and goes on after a refusal. Throws what `chooseInstances` and the question throw.
+ * Acts on a single named instance at once. For any other selection it asks first, acts on the instances that the
+ * question named, and continues after a refusal. Throws the errors of `chooseInstances` and of the question.
  */
 export async function actOnInstances<Done extends InstanceMessage>(
   { action, input, known, perform }: Acting<Done>,

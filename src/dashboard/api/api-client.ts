@@ -37,7 +37,7 @@ export interface CallOptions {
   readonly token?: string;
   /** More headers, such as `If-Match`. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** A function in place of `fetch`: an upload uses one that tells its progress. */
+  /** A function in place of `fetch`: an upload uses one that reports its progress. */
   readonly call?: (url: URL, request: RequestInit) => Promise<Response>;
 }
 

@@ -139,7 +139,7 @@ function ConnectionBanner() {
   const { live } = useServices();
   const state = live.connection.state.value;
   if (state.phase === 'idle' || state.phase === 'live') return null;
-  // The first connect of a page needs no banner: nothing is shown yet that could be old.
+  // Show no banner at the first connect of a page: no data is shown yet that could be old.
   if (state.phase === 'connecting' && state.since === null) return null;
   return (
     <Banner action={text.connectNow} onPress={() => live.connection.wake()}>

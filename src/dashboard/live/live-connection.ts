@@ -41,7 +41,7 @@ interface WatchPlatform {
   /** Opens a socket; null: nobody is signed in any more. */
   open(events: SocketEvents): WatchSocket | null;
   now(): number;
-  /** Asks the server whether the session still stands. Called after the server closed or refused the socket. */
+  /** Asks the server whether the session is still valid. Called after the server closed or refused the socket. */
   checkSession(): Promise<void>;
   /** A number in [0, 1). It spreads the tabs that lost the same server, so that they do not all return at once. */
   random(): number;

@@ -18,7 +18,7 @@ export class CommandHistory {
   readonly #owner: string;
   readonly #storedAs: string;
   #commands: readonly string[];
-  /** The operator's place in the history. Behind the last command stands the line that is being typed. */
+  /** The operator's place in the history. The place after the last command is the line that is being typed. */
   #place: number;
   #draft = '';
 

@@ -58,7 +58,6 @@ export function FormDialog({
   );
 }
 
-/** A button that opens a dialog. */
 export function DialogButton({
   dialog,
   ...button

@@ -105,7 +105,7 @@ export function useSubmit(action: () => Promise<void>) {
 
 interface FieldProps {
   readonly label: string;
-  /** A text that always stands below the field: form, unit, default. */
+  /** The text below the field while there is no error: form, unit, default. */
   readonly hint?: string | undefined;
   readonly error?: string | null;
   /** Renders the input with these ids, so that label, hint and error belong to it. */

@@ -47,7 +47,7 @@ export interface NoRowsProps {
   readonly action?: ComponentChildren;
 }
 
-/** The place of rows when there are none: they are being loaded, none fits the filter, or there is nothing yet. */
+/** Shown in place of rows: the rows are being loaded, none fits the filter, or there are none yet. */
 export function NoRows({ text, isLoaded, isFiltered, onClear, action }: NoRowsProps) {
   if (!isLoaded) return <Empty title={text.loading} />;
   if (!isFiltered) return <Empty title={text.empty} hint={text.emptyHint} action={action} />;

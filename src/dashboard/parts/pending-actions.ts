@@ -59,7 +59,7 @@ export class PendingMarks<T, Action> {
     this.#keep(({ before }) => this.#rules.keyOf(before) !== key);
   }
 
-  /** The action that the state of this thing does not show yet; undefined: none. */
+  /** The action that the state of this thing does not show yet; undefined: there is none. */
   of(thing: T): Action | undefined {
     const { keyOf, isConfirmed } = this.#rules;
     const asked = this.#asked.value.get(keyOf(thing));

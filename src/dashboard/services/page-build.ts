@@ -14,7 +14,7 @@ export function watchBuild(
 ): ReadonlySignal<boolean> {
   const isOld = signal(false);
   const check = async (): Promise<void> => {
-    // An unreadable page tells nothing; the check runs again at the next connect.
+    // Ignore an unreadable page: the check runs again at the next connect.
     const served = buildOf(await read().catch(() => ''));
     isOld.value = own !== null && served !== null && served !== own;
   };

@@ -16,7 +16,7 @@ type SessionState =
 
 type Scope = Caller['scope'];
 
-/** The scopes. Each includes those before it. */
+/** The scopes. Each includes the scopes before it. */
 const SCOPES: readonly Scope[] = ['PUBLIC', 'READ', 'PLAN', 'OPERATE', 'ALL'];
 const SIGNED_OUT = 'You are signed out.';
 const STORED_AS = 'drover-session';
@@ -53,7 +53,10 @@ export class Session {
     return caller !== null && SCOPES.indexOf(caller.scope) >= SCOPES.indexOf(scope);
   }
 
-  /** Whether the key sees all configurations. A restricted key gets no keys, templates, audit and cluster. */
+  /**
+   * Whether the key sees all configurations. A restricted key may not read keys, templates, the audit trail and the
+   * status of the cluster.
+   */
   get isUnrestricted(): boolean {
     return this.caller.value?.configurations === null;
   }
@@ -95,7 +98,7 @@ export class Session {
     }
   }
 
-  /** Asks the server whether the session still stands; a 401 of the API then ends it here. */
+  /** Asks the server whether the session is still valid. A 401 of the API ends the session here. */
   async check(): Promise<void> {
     if (this.#token !== null) await this.api.get<Caller>('/whoami').catch(() => undefined);
   }

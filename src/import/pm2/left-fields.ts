@@ -33,7 +33,7 @@ const NOTES = new Map(
   ),
 );
 
-/** Fields that stand in every list of processes with pm2's defaults. */
+/** Fields that every list of processes has, with pm2's defaults. */
 const DEFAULTS: ReadonlySet<string> = new Set([
   'merge_logs',
   'vizion',

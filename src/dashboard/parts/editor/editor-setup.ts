@@ -83,7 +83,7 @@ function extensionsOf(options: EditorOptions): Extension[] {
     drawSelection(),
     bracketMatching(),
     EditorView.lineWrapping,
-    // Keep a direction mark in the text from turning the rest of its line.
+    // A direction mark in the text must not reverse the rest of its line.
     EditorView.perLineTextDirection.of(false),
     language === 'json' ? json() : [],
     isReadOnly ? [EditorState.readOnly.of(true), EditorView.editable.of(false), focusable] : writing(options),

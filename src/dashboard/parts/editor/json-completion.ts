@@ -1,4 +1,4 @@
-/** Completion of JSON in the editor: finds where the cursor stands, and offers what the schema has there. */
+/** Completion of JSON in the editor: finds the place of the cursor, and offers what the schema allows there. */
 import type { Completion, CompletionContext, CompletionResult } from '@codemirror/autocomplete';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
@@ -42,7 +42,7 @@ export function completeJson(source: SchemaSource): (context: CompletionContext)
   };
 }
 
-/** Null: nothing can stand at the cursor, such as behind a whole value. */
+/** Finds what the cursor is in; null: the schema has nothing to offer there, such as behind a whole value. */
 function placeAt(state: EditorState, pos: number): JsonPlace | null {
   const node = syntaxTree(state).resolveInner(pos, -1);
   const line = state.doc.lineAt(pos);

@@ -36,7 +36,7 @@ const REF = /^#\/components\/schemas\/([\w.-]+)$/;
 /** The path of a place: names of fields, and numbers for elements of lists. */
 export type JsonPath = readonly (string | number)[];
 
-/** The fields that may stand at `path` beside those that are there. */
+/** The fields that the schema allows in the object at `path`, without those that are `present`. */
 export function fieldsAt(source: SchemaSource, path: JsonPath, present: ReadonlySet<string>): Offer[] {
   return schemasAt(source, path).flatMap(({ properties = {}, required = [] }) =>
     Object.entries(properties)
@@ -50,7 +50,7 @@ export function fieldsAt(source: SchemaSource, path: JsonPath, present: Readonly
   );
 }
 
-/** The values that may stand at `path`. */
+/** The values that the schema allows at `path`. */
 export function valuesAt(source: SchemaSource, path: JsonPath): Offer[] {
   const values = schemasAt(source, path).flatMap((schema): readonly unknown[] => {
     if (schema.enum !== undefined) return schema.enum;

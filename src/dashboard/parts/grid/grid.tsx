@@ -141,7 +141,8 @@ export function Grid<T>(props: GridProps<T>) {
 }
 
 /**
- * The column widths of all rows, which do not depend on the content. When they do not fit, the grid scrolls sideways.
+ * The column widths of all rows. They do not depend on the content. The grid scrolls sideways when the columns do
+ * not fit.
  */
 function trackStyle<T>(
   columns: readonly Column<T>[],

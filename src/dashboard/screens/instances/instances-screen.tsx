@@ -1,4 +1,4 @@
-/** All instances in one table. Its settings stand in the address. */
+/** All instances in one table. The address holds the settings of the table. */
 import { useSignal } from '@preact/signals';
 import { useMemo } from 'preact/hooks';
 import type { InstanceInfo } from '../../../model/instance.js';

@@ -76,7 +76,7 @@ export class PlacedCells {
   readonly #list: OrderedList<InstanceInfo>;
   readonly #byNode: ReadonlyMap<string, Placed>;
 
-  /** Counts the list as it is now, so make it anew for each render. */
+  /** Counts the list as it is now, so make a new object for each render. */
   constructor(list: OrderedList<InstanceInfo>) {
     this.#list = list;
     this.#byNode = new Map(list.groups().map((group) => [group.name, group]));

@@ -135,7 +135,7 @@ function useChoices(given: {
   const instances = useTopic('instances');
   const configurations = useTopic('configurations');
   const nodes = useTopic('nodes');
-  // Changes of these stores need no new list while something is typed, because each letter makes the list again.
+  // Leave the stores out of the keys: each typed letter makes the list again, so their changes may wait.
   const places = useMemo(
     () =>
       placesFor(line, {

@@ -175,7 +175,7 @@ function FileActions({ template, files, onChosen }: FileActionsProps) {
   );
 }
 
-/** The files of a file input. An input for folders tells their paths. */
+/** The files of a file input. An input for folders also gives their paths. */
 function chosenIn(list: FileList | null): ChosenFile[] {
   return [...(list ?? [])].map((file) => ({ path: file.webkitRelativePath || file.name, file }));
 }

@@ -31,8 +31,8 @@ export class TemplateFiles {
   }
 
   /**
-   * Reads a file; null: there is no such file. The result for a file that is too large or no text has the size, but
-   * no text.
+   * Reads a file; null: there is no such file. For a file that is too large or holds no text, the result has only
+   * the size.
    */
   async read(path: string): Promise<FileContent | null> {
     const response = await ifThere(this.#api.send('GET', this.#pathOf(path)));

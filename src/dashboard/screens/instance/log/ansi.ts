@@ -25,7 +25,10 @@ interface Style {
 type Mark = 'bold' | 'dim' | 'italic' | 'underline' | 'inverse' | 'strike';
 
 const PLAIN: Style = { ink: null, ground: null, marks: new Set() };
-/** Strings for the terminal (titles, links), then sequences with parameters, then two-character ones. */
+/**
+ * Matches terminal sequences: strings such as titles and links, then sequences with parameters, then those of two
+ * characters.
+ */
 const SEQUENCE =
   /(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c|$)|(?:\x1b\[|\x9b)([0-?]*)[ -/]*([@-~])?|\x1b[ -/]*[0-~]?/g;
 const MARKS: ReadonlyMap<number, Mark> = new Map([

@@ -139,7 +139,7 @@ export class LogFeed {
     else void this.#loadAround(line);
   }
 
-  /** Notes a command that this tab has sent: programs do not repeat what they read. */
+  /** Notes in the log a command that this tab has sent, because programs do not print what they read. */
   noteSent(command: string): void {
     this.window.note(command, 'sent');
     this.#version.value++;
@@ -202,7 +202,7 @@ export class LogFeed {
     if (this.#wanted !== null) void this.#loadAround(this.#wanted);
     this.#wanted = null;
     if (isAnew) this.#forget(node);
-    // On a page that began in the middle, all lines so far count as seen.
+    // When the page began in the middle of the log, all lines so far count as seen.
     if (this.#seen.value === 0) this.#seen.value = this.window.end;
   }
 

@@ -18,10 +18,10 @@ export interface Asked {
 }
 
 export interface SearchState {
-  /** The newest first. */
+  /** The lines that were found, the newest first. */
   readonly found: readonly Found[];
   readonly isSearching: boolean;
-  /** The search goes on with the lines before this one; null: all lines are searched. */
+  /** The line before which the search continues; null: all lines are searched. */
   readonly next: number | null;
   /** Why the last call failed; null: the last call did not fail. */
   readonly problem: unknown;
@@ -47,7 +47,7 @@ export class LogSearch {
     this.#id = id;
   }
 
-  /** Begins anew; an empty pattern finds nothing. */
+  /** Begins a new search. An empty pattern finds no line. */
   start(asked: Asked): void {
     this.stop();
     this.#asked = asked;
@@ -117,7 +117,8 @@ export function markedParts(line: string, { pattern, hasCapitals }: Asked): stri
     let end = start + first.length;
     for (const piece of rest) {
       const place = text.indexOf(piece, end);
-      // A piece that does not follow here follows at no later place either, so no further match exists.
+      // When a piece is missing behind this place, it is missing behind every later place, so there is no further
+      // match.
       if (place < 0) return [...parts, line.slice(from)];
       end = place + piece.length;
     }

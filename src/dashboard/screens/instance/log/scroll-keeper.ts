@@ -1,6 +1,6 @@
 /**
- * Keeps the lines that the operator reads in their place while lines come and go above and below, or keeps the end in
- * sight. It tells the operator's scrolling from its own.
+ * Keeps the lines that the operator reads in their place while lines come and go, or keeps the end in sight. It
+ * distinguishes scrolling by the operator from its own.
  */
 
 /** The distance to the end, in px, up to which the operator counts as being at the end. */

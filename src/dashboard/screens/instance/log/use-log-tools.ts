@@ -19,7 +19,7 @@ interface LogToolsOptions {
   readonly id: string;
   readonly isWrapped: boolean;
   readonly hasTimes: boolean;
-  /** True when searches tell capital letters from small ones. */
+  /** True when a search distinguishes capital letters from small ones. */
   readonly hasCapitals: boolean;
   /** True when the instance is gone, so that only its node has the log. */
   readonly isOver: boolean;

@@ -138,7 +138,7 @@ function Table({ series }: { readonly series: UsageSeries }) {
   );
 }
 
-/** The samples that the master keeps, then those of the change stream. */
+/** The samples that the master keeps, followed by those of the change stream. */
 function useUsage({ id, players }: InstanceInfo) {
   const { live } = useServices();
   const store = useTopic('usage');
