@@ -121,7 +121,7 @@ export class WatchStream {
   }
 }
 
-/** The unread messages of one socket. The socket is paused while there are any. */
+/** The unread messages of one socket. The socket is paused while unread messages are left. */
 class Inbox {
   readonly #socket: WebSocket;
   readonly #timer: NodeJS.Timeout;

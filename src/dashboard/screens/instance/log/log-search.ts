@@ -55,7 +55,7 @@ export class LogSearch {
     if (asked.pattern !== '') void this.#search(undefined);
   }
 
-  /** Goes on where the search has stopped. */
+  /** Continues where the search has stopped. */
   further(): void {
     const { next, isSearching, found } = this.#state.value;
     if (next !== null && !isSearching && found.length < MOST_FOUND) void this.#search(next);
