@@ -38,21 +38,14 @@ export class ContentsInForce {
   }
 
   /**
-   * The content that new instances get in the end if `record` were in force; it need not be stored. Canaries count as
+   * The content that new instances get in the end under `record` and `rollout`; neither need be stored. Canaries count as
    * good, but a manual promotion as not yet given. Plans use this.
    */
-  expectedUnder(record: ConfigurationContent): ContentInForce {
-    const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
+  expectedUnder(record: ConfigurationContent, rollout: RolloutRecord | undefined): ContentInForce {
     if (rollout === undefined) return { ...record, generation: 0 };
-    const isPromoted = !this.isHeldBackUnder(record) && record.configuration.update?.promote === 'auto';
+    const isPromoted = !isHeldBack(rollout) && record.configuration.update?.promote === 'auto';
     const revision = isPromoted ? record.hash : this.#revisionOf(record, rollout);
     return this.#content(record, revision, rollout.generation);
-  }
-
-  /** Whether the rollout would hold `record` back; it need not be stored. */
-  isHeldBackUnder(record: ConfigurationContent): boolean {
-    const rollout = this.#sources.rollouts.get(record.configuration.name)?.value;
-    return rollout !== undefined && isHeldBack(rollout) && !this.isNews(record, rollout);
   }
 
   /** The content that the rollout of a configuration brings its instances to. Undefined: there is no rollout. */

@@ -67,6 +67,11 @@ export interface RolloutFacts {
   readonly isNews: boolean;
   /** In order of age. */
   readonly members: readonly Member[];
+  /**
+   * Ids of members that minimum-service ends, now or when their players have left. Empty unless the content of a member
+   * is `unsafe`.
+   */
+  readonly leaving: ReadonlySet<string>;
   /** The outlook of one more instance with the content of the rollout. */
   readonly outlook: Outlook;
   /** The time since the rollout began, and since its last progress; 0 where there is none. */
