@@ -78,7 +78,7 @@ async function describeRollout(rollout: ShownRollout, view: View): Promise<strin
   return lines.join('\n');
 }
 
-/** `3 -> 5`: contents of the history. */
+/** Returns `3 -> 5`: the numbers of the former and the new content in the history. */
 function contentsText({ fromNumber, toNumber, from, isHeldBack }: ShownRollout): string {
   const to = numberText(toNumber);
   if (from === null) return to;

@@ -1,4 +1,4 @@
-/** What each command does: it calls the API, and with `-o json` it prints the answer of the route. */
+/** The runs of all commands. A run calls the API, and a command prints the answer of its route with `-o json`. */
 
 import type { CommandRuns, DataOf } from '../commands.js';
 import { type ApiCalls, pathPart } from './api-calls.js';

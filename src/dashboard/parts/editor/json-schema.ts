@@ -33,7 +33,7 @@ export interface Offer {
 
 const REF = /^#\/components\/schemas\/([\w.-]+)$/;
 
-/** The path of a place: names of fields, and numbers for elements of lists. */
+/** The path of a place in a document: names of fields, and numbers for elements of lists. */
 export type JsonPath = readonly (string | number)[];
 
 /** The fields that the schema allows in the object at `path`, without those that are `present`. */
