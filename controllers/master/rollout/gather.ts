@@ -120,7 +120,7 @@ export class Members {
   }
 
   #nodeOf({ placement }: InstanceRecord): Member['node'] {
-    if (placement === null) return 'here';
+    if (placement === null) return 'none';
     const node = this.#options.nodes.get(placement.nodeId)?.value;
     if (node?.condition !== 'connected') return 'away';
     return node.drain === undefined ? 'here' : 'draining';
